@@ -1,0 +1,8 @@
+//! Commands as the layers pass them to each other: the table of commands, the
+//! request and reply, typed views of what a command says, namespaces.
+
+pub mod namespace;
+pub mod request;
+
+pub use namespace::Namespace;
+pub use request::{Reply, Request, Sequence};

@@ -1,0 +1,1 @@
+//! Accumulators of `$group`, `$bucket` and `$setWindowFields`.

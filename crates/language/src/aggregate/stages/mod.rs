@@ -1,0 +1,1 @@
+//! Stages, one file each, and their table.

@@ -1,0 +1,12 @@
+//! What MongoDB's language means, on documents: queries, projections, updates,
+//! aggregation. Pure: no IO, no storage. One operator a file, one row a table.
+
+pub mod aggregate;
+pub mod context;
+pub mod needs;
+pub mod projection;
+pub mod query;
+pub mod update;
+
+pub use context::Context;
+pub use needs::Needs;

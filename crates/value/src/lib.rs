@@ -1,0 +1,22 @@
+//! BSON values: walking, ordering, arithmetic, paths, and keys that sort by
+//! bytes exactly as BSON sorts. Pure: no IO, no storage.
+//!
+//! Documents are checked once where they enter (`check`); everything else may
+//! then walk them without meeting malformed bytes.
+
+pub mod check;
+pub mod collation;
+pub mod element;
+pub mod key;
+pub mod number;
+pub mod order;
+pub mod path;
+pub mod value;
+pub mod writer;
+
+pub use collation::Collator;
+pub use element::{Element, Elements, elements};
+pub use order::compare;
+pub use path::Path;
+pub use value::Value;
+pub use writer::{ArrayWriter, DocumentWriter};
