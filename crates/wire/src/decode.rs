@@ -1,7 +1,7 @@
 //! From a frame to a message.
 
 use crate::{
-    Compressor, Content, DEPTH_MAX, Fault, HEADER_BYTES, Header, Incoming, Msg, Opcode, Query,
+    Compressor, Content, DEPTH_MAX, Envelope, Fault, HEADER_BYTES, Header, Incoming, Msg, Opcode, Query,
     Sequence, compress,
 };
 use bytes::Bytes;
@@ -33,8 +33,9 @@ pub fn decode(frame: Bytes) -> Result<Incoming, Fault> {
             let (opcode, compressor, payload) = decompress(&payload)?;
             // A checksum is over an uncompressed message and its header, so a
             // compressed one has none.
+            let envelope = Envelope { compressor: Some(compressor), checksum: false };
             content(opcode, header.request_id, payload, None)
-                .map(|incoming| Incoming { compressor: Some(compressor), ..incoming })
+                .map(|incoming| Incoming { envelope, ..incoming })
         }
         _ => content(header.opcode, header.request_id, payload, Some(&frame)),
     }
@@ -60,8 +61,7 @@ fn content(
 ) -> Result<Incoming, Fault> {
     let mut incoming = Incoming {
         request_id,
-        compressor: None,
-        checksum: false,
+        envelope: Envelope::default(),
         more_to_come: false,
         content: Err(Fault::Truncated),
     };
@@ -74,7 +74,7 @@ fn content(
             }
             incoming.more_to_come = flags & MORE_TO_COME != 0;
             if flags & CHECKSUM_PRESENT != 0 {
-                incoming.checksum = true;
+                incoming.envelope.checksum = true;
                 verify(&mut reader, frame)?;
             }
             sections(reader, flags & EXHAUST_ALLOWED != 0).map(Content::Msg)

@@ -1,7 +1,7 @@
 //! From a message to bytes.
 
 use crate::decode::{CHECKSUM_BYTES, CHECKSUM_PRESENT, EXHAUST_ALLOWED, MORE_TO_COME};
-use crate::{Compressor, HEADER_BYTES, Header, Incoming, MESSAGE_BYTES_MAX, Msg, Opcode, compress};
+use crate::{Compressor, Envelope, HEADER_BYTES, Header, MESSAGE_BYTES_MAX, Msg, Opcode, compress};
 use bytes::Buf;
 
 /// What stands before the body of an OP_REPLY, the longer of the two heads:
@@ -27,15 +27,15 @@ struct Head {
 }
 
 impl Outgoing {
-    /// The OP_MSG that answers `request`, compressed and summed as it was.
+    /// An OP_MSG.
     pub fn msg(
-        request: &Incoming,
+        envelope: Envelope,
         request_id: i32,
         response_to: i32,
         more_to_come: bool,
         body: Vec<u8>,
     ) -> Outgoing {
-        let checksum = request.checksum && request.compressor.is_none();
+        let checksum = envelope.checksum && envelope.compressor.is_none();
         let mut flags = 0;
         if checksum {
             flags |= CHECKSUM_PRESENT;
@@ -43,7 +43,7 @@ impl Outgoing {
         if more_to_come {
             flags |= MORE_TO_COME;
         }
-        if let Some(compressor) = request.compressor
+        if let Some(compressor) = envelope.compressor
             && let Some(outgoing) = compressed(compressor, request_id, response_to, flags, &body)
         {
             return outgoing;
@@ -144,8 +144,7 @@ pub fn encode(
     msg: &Msg,
     request_id: i32,
     more_to_come: bool,
-    checksum: bool,
-    compressor: Option<Compressor>,
+    envelope: Envelope,
 ) -> Option<Vec<u8>> {
     let mut flags = 0;
     if more_to_come {
@@ -154,8 +153,7 @@ pub fn encode(
     if msg.exhaust_allowed {
         flags |= EXHAUST_ALLOWED;
     }
-    // A compressed message has no checksum.
-    let checksum = checksum && compressor.is_none();
+    let checksum = envelope.checksum && envelope.compressor.is_none();
     if checksum {
         flags |= CHECKSUM_PRESENT;
     }
@@ -171,7 +169,7 @@ pub fn encode(
         payload.extend_from_slice(&sequence.documents);
     }
     let mut opcode = Opcode::Msg;
-    if let Some(compressor) = compressor {
+    if let Some(compressor) = envelope.compressor {
         let packed = compressor.compress(&payload)?;
         let mut outer = Vec::with_capacity(compress::PREFIX_BYTES + packed.len());
         prefix(&mut outer, Opcode::Msg, payload.len(), compressor);

@@ -18,7 +18,7 @@ pub use decode::decode;
 pub use encode::{Outgoing, encode};
 pub use fault::Fault;
 pub use header::{HEADER_BYTES, Header, MESSAGE_BYTES_MAX, Opcode};
-pub use message::{Content, Incoming, Msg, Query, Sequence};
+pub use message::{Content, Envelope, Incoming, Msg, Query, Sequence};
 
 /// How deep the documents of a message may nest. A stored document may be 180
 /// deep, and the command around it takes some levels too.

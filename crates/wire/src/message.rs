@@ -8,13 +8,18 @@ use bytes::Bytes;
 #[derive(Debug, Clone)]
 pub struct Incoming {
     pub request_id: i32,
-    /// What the message was compressed with; the reply is compressed alike.
-    pub compressor: Option<Compressor>,
-    /// The message carried a checksum, so the reply carries one.
-    pub checksum: bool,
+    pub envelope: Envelope,
     /// The sender waits for no reply.
     pub more_to_come: bool,
     pub content: Result<Content, Fault>,
+}
+
+/// How a message was wrapped; its reply is wrapped alike.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Envelope {
+    pub compressor: Option<Compressor>,
+    /// It ends in a checksum. A compressed message has none.
+    pub checksum: bool,
 }
 
 #[derive(Debug, Clone, PartialEq)]
