@@ -6,6 +6,7 @@
 
 pub mod common;
 pub mod fields;
+pub mod client;
 pub mod namespace;
 pub mod reply;
 pub mod request;
@@ -13,6 +14,7 @@ pub mod table;
 pub mod views;
 
 pub use common::Common;
+pub use client::Client;
 pub use namespace::Namespace;
 pub use reply::{CursorReply, Reply, ReplyWriter, WriteFailure, WriteReply, error_reply};
 pub use request::{Request, Sequence};
