@@ -7,6 +7,7 @@ use language::Needs;
 use language::query::Filter;
 use std::future::Future;
 use std::ops::Deref;
+use std::sync::Arc;
 
 /// Documents, reached inside a transaction: all of its writes, or none.
 ///
@@ -96,7 +97,7 @@ pub trait Backend: Sync {
 /// Which documents a write is about.
 #[derive(Debug, Clone, Copy)]
 pub struct Selection<'a> {
-    pub filter: &'a Filter,
+    pub filter: &'a Arc<Filter>,
     pub sort: Option<&'a RawDocument>,
     pub hint: Option<RawBsonRef<'a>>,
     pub multi: bool,

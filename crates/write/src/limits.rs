@@ -12,12 +12,10 @@ pub fn insert_too_large(size: usize) -> Error {
 }
 
 pub fn update_too_large() -> Error {
-    Code::location(17419).error(format!(
-        "Resulting document after update is larger than {DOCUMENT_BYTES_MAX}"
-    ))
+    Code::location(17419)
+        .error(format!("Resulting document after update is larger than {DOCUMENT_BYTES_MAX}"))
 }
 
 pub fn upsert_too_large() -> Error {
-    Code::location(17420)
-        .error(format!("Document to upsert is larger than {DOCUMENT_BYTES_MAX}"))
+    Code::location(17420).error(format!("Document to upsert is larger than {DOCUMENT_BYTES_MAX}"))
 }

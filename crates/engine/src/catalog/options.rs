@@ -5,9 +5,9 @@ use super::{Kind, Validator};
 use bson::{RawBsonRef, RawDocument};
 use error::Result;
 use std::sync::Arc;
+use value::Collator;
 use value::element::get;
 use value::number::Number;
-use value::Collator;
 
 /// What kind of collection the options describe; views are `view_kind`.
 pub fn kind(options: &RawDocument) -> Result<Kind> {
@@ -26,13 +26,10 @@ pub fn kind(options: &RawDocument) -> Result<Kind> {
 pub fn view_kind(options: &RawDocument) -> Result<Kind> {
     let on = get(options, "viewOn").and_then(|on| on.value().as_str()).unwrap_or_default();
     let pipeline = get(options, "pipeline").and_then(|pipeline| pipeline.value().as_array());
-    Ok(Kind::View {
-        on: on.into(),
-        pipeline: pipeline.map(ToOwned::to_owned).unwrap_or_default(),
-    })
+    Ok(Kind::View { on: on.into(), pipeline: pipeline.map(ToOwned::to_owned).unwrap_or_default() })
 }
 
-pub fn validator(options: &RawDocument) -> Result<Option<Validator>> {
+pub fn validator(options: &RawDocument) -> Result<Option<Arc<Validator>>> {
     let Some(spec) = get(options, "validator").and_then(|spec| spec.value().as_document()) else {
         return Ok(None);
     };
@@ -50,7 +47,7 @@ pub fn validator(options: &RawDocument) -> Result<Option<Validator>> {
         Some("errorAndLog") => Action::ErrorAndLog,
         _ => Action::Error,
     };
-    Validator::new(spec, level, action).map(Some)
+    Validator::new(spec, level, action).map(|validator| Some(Arc::new(validator)))
 }
 
 pub fn collator(options: &RawDocument) -> Result<Option<Arc<Collator>>> {

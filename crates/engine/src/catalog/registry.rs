@@ -73,7 +73,8 @@ impl Registry {
             catalog = catalog.with(Arc::new(collection));
         }
         let next_id = view.get(Tree::Records, &keys::next_id())?;
-        let next_id = next_id.and_then(|row| row.first_chunk().copied()).map_or(1, u32::from_be_bytes);
+        let next_id =
+            next_id.and_then(|row| row.first_chunk().copied()).map_or(1, u32::from_be_bytes);
         Ok(Registry {
             current: ArcSwap::from_pointee(catalog),
             changes: Mutex::default(),

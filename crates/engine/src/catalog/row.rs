@@ -15,7 +15,7 @@ pub fn write(collection: &Collection) -> Change {
     row.append(cstr!("db"), &*collection.namespace.database);
     row.append(cstr!("name"), &*collection.namespace.collection);
     row.append(cstr!("id"), i64::from(collection.id.0));
-    row.append(cstr!("uuid"), collection.uuid);
+    row.append(cstr!("uuid"), bson::Binary::from(collection.uuid));
     row.append(cstr!("type"), if collection.is_view() { "view" } else { "collection" });
     row.append(cstr!("options"), collection.options.clone());
     let mut indexes = RawArrayBuf::new();

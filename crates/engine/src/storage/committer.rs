@@ -298,8 +298,10 @@ impl Worker {
         let counts = match self.counts.get(&collection) {
             Some(counts) => *counts,
             None => {
-                let row = self.shared.trees.snapshot().get(Tree::Records, &keys::counts(collection));
-                row.map_err(|error| lost(&*error))?.map_or_else(Counts::default, |row| Counts::read(&row))
+                let row =
+                    self.shared.trees.snapshot().get(Tree::Records, &keys::counts(collection));
+                row.map_err(|error| lost(&*error))?
+                    .map_or_else(Counts::default, |row| Counts::read(&row))
             }
         };
         let counts = Counts {
@@ -314,9 +316,8 @@ impl Worker {
     fn sync(&self, last_sync: &mut Instant) -> Result<()> {
         let (applied, wanted) = {
             let state = self.shared.state.lock();
-            let wanted = |mark| {
-                state.waiting.iter().any(|w| w.mark == mark && w.ticket <= state.applied)
-            };
+            let wanted =
+                |mark| state.waiting.iter().any(|w| w.mark == mark && w.ticket <= state.applied);
             let due = state.applied > state.synced && last_sync.elapsed() >= SYNC_INTERVAL;
             let reach = if wanted(Mark::Synced) || due {
                 Some(Reach::Disk)
@@ -359,7 +360,8 @@ fn take_group(queue: &mut VecDeque<Commit>) -> Vec<Commit> {
     let mut bytes = 0;
     let fits = queue.iter().take_while(|commit| {
         let fits = bytes <= GROUP_BYTES_MAX;
-        bytes += commit.changes.iter().map(|c| c.value.as_ref().map_or(0, |v| v.len())).sum::<usize>();
+        bytes +=
+            commit.changes.iter().map(|c| c.value.as_ref().map_or(0, |v| v.len())).sum::<usize>();
         fits
     });
     let count = fits.count();

@@ -166,7 +166,8 @@ mod tests {
         let all = (Bound::Unbounded, Bound::Unbounded);
         let forward: Vec<_> = layered().range(Tree::Records, all.clone()).map(text).collect();
         assert_eq!(forward, ["a=base", "b=top", "e=top", "g=base", "h=top"]);
-        let mut backward: Vec<_> = layered().range(Tree::Records, all.clone()).rev().map(text).collect();
+        let mut backward: Vec<_> =
+            layered().range(Tree::Records, all.clone()).rev().map(text).collect();
         backward.reverse();
         assert_eq!(backward, forward);
         let mut both = layered().range(Tree::Records, all);

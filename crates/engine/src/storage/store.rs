@@ -40,9 +40,11 @@ impl std::error::Error for OpenError {}
 impl Store {
     pub fn open(directory: &Path) -> std::result::Result<Store, OpenError> {
         claim(directory)?;
-        let disk = Disk::open(&directory.join(TREES)).map_err(|error| explain(directory, &error))?;
-        Store::with_trees(Arc::new(disk))
-            .map_err(|error| OpenError(format!("cannot read the store in {}: {error}", directory.display())))
+        let disk =
+            Disk::open(&directory.join(TREES)).map_err(|error| explain(directory, &error))?;
+        Store::with_trees(Arc::new(disk)).map_err(|error| {
+            OpenError(format!("cannot read the store in {}: {error}", directory.display()))
+        })
     }
 
     /// A store over any trees.
@@ -54,8 +56,8 @@ impl Store {
             let (trees, synced) = (trees.clone(), synced.clone());
             Box::new(move || synced.store(Arc::new(View::new(trees.snapshot(), secret))))
         };
-        let committer = Committer::start(trees.clone(), on_sync)
-            .map_err(|error| failed(Box::new(error)))?;
+        let committer =
+            Committer::start(trees.clone(), on_sync).map_err(|error| failed(Box::new(error)))?;
         Ok(Store { trees, committer, synced, secret })
     }
 
@@ -111,7 +113,9 @@ impl Store {
 fn claim(directory: &Path) -> std::result::Result<(), OpenError> {
     let shown = directory.display();
     std::fs::create_dir_all(directory).map_err(|error| {
-        OpenError(format!("cannot create the data directory {shown}: {error}; choose another with --data"))
+        OpenError(format!(
+            "cannot create the data directory {shown}: {error}; choose another with --data"
+        ))
     })?;
     let marker = directory.join(MARKER);
     match std::fs::read_to_string(&marker) {
@@ -125,7 +129,8 @@ fn claim(directory: &Path) -> std::result::Result<(), OpenError> {
                     "{shown} is not empty and holds no Freeboard store; choose another directory with --data"
                 )));
             }
-            write_marker(&marker).map_err(|error| OpenError(format!("cannot write to {shown}: {error}")))
+            write_marker(&marker)
+                .map_err(|error| OpenError(format!("cannot write to {shown}: {error}")))
         }
         Err(error) => Err(OpenError(format!("cannot read {}: {error}", marker.display()))),
     }
@@ -144,7 +149,8 @@ fn write_marker(marker: &PathBuf) -> std::io::Result<()> {
 
 fn check_marker(directory: &Path, text: &str) -> std::result::Result<(), OpenError> {
     let shown = directory.display();
-    let format = text.trim().strip_prefix("freeboard store, format ").and_then(|n| n.parse::<u32>().ok());
+    let format =
+        text.trim().strip_prefix("freeboard store, format ").and_then(|n| n.parse::<u32>().ok());
     match format {
         Some(FORMAT) => Ok(()),
         Some(newer) if newer > FORMAT => Err(OpenError(format!(
@@ -164,10 +170,14 @@ fn explain(directory: &Path, error: &fjall::Error) -> OpenError {
     let shown = directory.display();
     OpenError(match error {
         fjall::Error::Locked => {
-            format!("the store in {shown} is in use by another process; stop it or choose another directory with --data")
+            format!(
+                "the store in {shown} is in use by another process; stop it or choose another directory with --data"
+            )
         }
         fjall::Error::InvalidVersion(_) => {
-            format!("the store in {shown} was written by another version of its storage engine; use the Freeboard that wrote it")
+            format!(
+                "the store in {shown} was written by another version of its storage engine; use the Freeboard that wrote it"
+            )
         }
         error => format!("the store in {shown} is damaged ({error}); restore it from a backup"),
     })
@@ -182,7 +192,9 @@ fn secret(trees: &dyn Trees) -> Result<Secret> {
         return Ok(secret);
     }
     let secret: Secret = rand::rng().random();
-    trees.apply(vec![Change { tree: Tree::Records, key, value: Some(secret.into()) }]).map_err(failed)?;
+    trees
+        .apply(vec![Change { tree: Tree::Records, key, value: Some(secret.into()) }])
+        .map_err(failed)?;
     trees.sync(super::trees::Reach::Disk).map_err(failed)?;
     Ok(secret)
 }

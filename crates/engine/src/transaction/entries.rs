@@ -31,6 +31,26 @@ impl Transaction {
         Ok(())
     }
 
+    /// Adds the entries of a document that was there before these indexes.
+    pub async fn index_record(
+        &mut self,
+        collection: &Arc<Collection>,
+        indexes: &[Arc<Index>],
+        record: RecordId,
+    ) -> Result<()> {
+        let mut needs = Needs::none();
+        indexes.iter().for_each(|index| index.needs(&mut needs));
+        let Some(row) = self.claim(collection, record, &needs).await? else { return Ok(()) };
+        for index in indexes {
+            let keys = index::keys(index, &row)?;
+            self.set_multikey(index, keys.multikey);
+            for key in keys.keys {
+                self.add_entry(collection, index, record, key, &row).await?;
+            }
+        }
+        Ok(())
+    }
+
     /// Exchanges the entries of a document that changes.
     pub(super) async fn exchange_entries(&mut self, row: &Row, after: &RawDocument) -> Result<()> {
         let collection = &row.collection;
