@@ -57,6 +57,7 @@ codes! {
     68 IndexAlreadyExists
     72 InvalidOptions
     73 InvalidNamespace
+    76 NoReplicationEnabled
     79 UnknownReplWriteConcern
     85 IndexOptionsConflict
     86 IndexKeySpecsConflict
@@ -133,6 +134,9 @@ codes! {
     11600 InterruptedAtShutdown
     11601 Interrupted
     14031 OutOfDiskSpace
+    40413 IDLDuplicateField
+    40414 IDLFailedToParse
+    40415 IDLUnknownField
 }
 
 impl Code {
@@ -166,6 +170,6 @@ mod tests {
     fn rows_are_sorted_so_that_names_are_found() {
         assert!(NAMES.is_sorted_by_key(|(number, _)| *number));
         assert_eq!(Code::TypeMismatch.name(), "TypeMismatch");
-        assert_eq!(Code::location(40415).name(), "Location40415");
+        assert_eq!(Code::location(51024).name(), "Location51024");
     }
 }
