@@ -59,7 +59,6 @@ codes! {
     86 IndexKeySpecsConflict
     89 NetworkTimeout
     91 ShutdownInProgress
-    93 InvalidPipelineOperator
     96 OperationFailed
     100 UnsatisfiableWriteConcern
     101 OutdatedClient
@@ -76,7 +75,7 @@ codes! {
     165 ViewDepthLimitExceeded
     166 CommandNotSupportedOnView
     167 OptionNotSupportedOnView
-    168 InvalidPipelineOperatorForView
+    168 InvalidPipelineOperator
     171 CannotMutateFieldsOfClusteredIndex
     181 AmbiguousIndexKeyPattern
     197 InvalidIndexSpecificationOption
