@@ -23,7 +23,7 @@ impl Pattern {
         for element in elements(pattern) {
             let direction = match element.value() {
                 RawBsonRef::Document(document) => return Err(meta(document)),
-                value => match value::number::Number::from_value(value).map(whole) {
+                value => match value::Number::from_value(value).map(whole) {
                     None => {
                         return Err(Code::location(15974).error(format!(
                             "Illegal key in $sort specification: {}: must be a number",
@@ -114,8 +114,8 @@ fn meta(document: &RawDocument) -> error::Error {
     }
 }
 
-fn whole(number: value::number::Number) -> Option<i64> {
-    use value::number::Number;
+fn whole(number: value::Number) -> Option<i64> {
+    use value::Number;
     match number {
         Number::Int32(value) => Some(value.into()),
         Number::Int64(value) => Some(value),

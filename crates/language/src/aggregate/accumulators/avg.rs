@@ -6,7 +6,7 @@ use crate::Context;
 use crate::aggregate::expressions::decimal;
 use bson::{RawBson, RawBsonRef, RawDocument};
 use error::Result;
-use value::number::Number;
+use value::Number;
 
 #[derive(Debug, Default)]
 pub struct Avg {

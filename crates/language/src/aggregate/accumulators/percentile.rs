@@ -8,7 +8,7 @@ use error::{Code, Result};
 use std::sync::Arc;
 use value::Value;
 use value::element::{array_elements, elements};
-use value::number::Number;
+use value::Number;
 
 /// How a percentile between two numbers is chosen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -138,7 +138,7 @@ fn probabilities(p: RawBsonRef<'_>, context: &Context) -> Result<Arc<[f64]>> {
     };
     array_elements(array)
         .map(|element| {
-            let Some(number) = Number::from_value(element.value()).map(coerce::to_f64) else {
+            let Some(number) = Number::from_value(element.value()).map(Number::to_f64) else {
                 return Err(Code::location(7750302).error(format!(
                     "The $percentile 'p' field must be an array of numbers from [0.0, 1.0], but found: {}",
                     coerce::show(element.value())
@@ -179,7 +179,7 @@ fn percentile(sorted: &[f64], p: f64, method: Method) -> Option<f64> {
 
 impl Accumulator for Percentile {
     fn add(&mut self, value: Option<RawBsonRef<'_>>, _: &RawDocument) -> Result<()> {
-        if let Some(number) = value.and_then(Number::from_value).map(coerce::to_f64)
+        if let Some(number) = value.and_then(Number::from_value).map(Number::to_f64)
             && !number.is_nan()
         {
             self.numbers.push(number);

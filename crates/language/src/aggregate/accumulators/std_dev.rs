@@ -2,10 +2,9 @@
 
 use super::{Accumulation, Accumulator};
 use crate::Context;
-use crate::aggregate::expressions::coerce;
 use bson::{RawBson, RawBsonRef, RawDocument};
 use error::Result;
-use value::number::Number;
+use value::Number;
 
 /// Welford's running mean and sum of squares.
 #[derive(Debug, Default)]
@@ -32,7 +31,7 @@ impl StdDev {
 
 impl Accumulator for StdDev {
     fn add(&mut self, value: Option<RawBsonRef<'_>>, _: &RawDocument) -> Result<()> {
-        if let Some(number) = value.and_then(Number::from_value).map(coerce::to_f64) {
+        if let Some(number) = value.and_then(Number::from_value).map(Number::to_f64) {
             self.count += 1.0;
             let delta = number - self.mean;
             if delta != 0.0 {

@@ -5,7 +5,7 @@ use super::{Accumulation, Accumulator};
 use crate::Context;
 use bson::{RawBson, RawBsonRef, RawDocument};
 use error::Result;
-use value::number::Number;
+use value::Number;
 
 #[derive(Debug, Default)]
 pub struct Sum(Summation);

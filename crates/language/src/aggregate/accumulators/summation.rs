@@ -4,7 +4,7 @@
 use crate::aggregate::expressions::{coerce, decimal};
 use bson::RawBson;
 use dec::{Context, Decimal128};
-use value::number::Number;
+use value::Number;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Width {

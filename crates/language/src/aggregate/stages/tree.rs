@@ -30,11 +30,11 @@ impl Tree {
         self.fields.is_empty()
     }
 
-    pub fn insert(&mut self, path: &Path, change: Change) -> Result<(), Conflict> {
+    pub fn insert(&mut self, path: &Path, change: Change) -> std::result::Result<(), Conflict> {
         self.insert_at(path, 0, change)
     }
 
-    fn insert_at(&mut self, path: &Path, at: usize, change: Change) -> Result<(), Conflict> {
+    fn insert_at(&mut self, path: &Path, at: usize, change: Change) -> std::result::Result<(), Conflict> {
         let name = path.component(at);
         let known = self.fields.iter_mut().find(|(field, _)| **field == *name);
         let last = at + 1 == path.len();
