@@ -8,6 +8,7 @@ use crate::Context;
 use bson::{RawBson, RawBsonRef, RawDocument};
 use error::{Code, Result};
 use rustc_hash::FxHashSet;
+use value::Value;
 use value::element::{array_elements, elements, get};
 
 /// Holds the variables in scope while an expression is parsed.
@@ -186,7 +187,7 @@ impl<'c> Parser<'c> {
             let value = match &path {
                 None => value.map(RawBson::from),
                 Some(path) => value
-                    .and_then(|value| path.resolve_in(value).map(super::coerce::into_owned)),
+                    .and_then(|value| path.resolve_in(value).map(Value::into_owned)),
             };
             Ok(Node::Constant(value))
         };

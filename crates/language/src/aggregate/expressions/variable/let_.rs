@@ -59,7 +59,7 @@ impl Special for Let {
         let frame = Frame { first: self.first, values: &values, parent: scope.frame };
         let inner = Scope { frame: Some(&frame), ..*scope };
         let value = self.body.evaluate(&inner)?;
-        Ok(value.map(|value| Value::Own(coerce::into_owned(value))))
+        Ok(value.map(|value| Value::Own(value.into_owned())))
     }
 
     fn operands(&self) -> Vec<&Node> {
