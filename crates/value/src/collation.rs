@@ -1,7 +1,7 @@
 //! Comparison of strings under a locale.
 
 use bson::RawDocument;
-use error::Result;
+use error::{Code, Result};
 
 /// A checked `collation` document, ready to compare strings.
 #[derive(Debug)]
@@ -11,8 +11,10 @@ impl Collator {
     /// Parses MongoDB's `collation` document. `None` means simple binary
     /// comparison (`{locale: "simple"}`).
     pub fn parse(spec: &RawDocument) -> Result<Option<Collator>> {
-        let _ = spec;
-        todo!()
+        match spec.get_str("locale") {
+            Ok("simple") => Ok(None),
+            _ => Err(Code::BadValue.error("only the simple collation is supported")),
+        }
     }
 
     pub fn compare(&self, a: &str, b: &str) -> std::cmp::Ordering {

@@ -1,6 +1,17 @@
 //! Walking the elements of a raw document without parsing what is passed over.
+//!
+//! Documents were checked where they entered, so walking has no errors: on bytes
+//! that are malformed nonetheless it ends early, and reads nothing out of bounds.
 
-use bson::{RawArray, RawBsonRef, RawDocument, spec::ElementType};
+use bson::raw::{CStr, RawBinaryRef, RawDbPointerRef, RawJavaScriptCodeWithScopeRef, RawRegexRef};
+use bson::spec::{BinarySubtype, ElementType};
+use bson::{
+    DateTime, Decimal128, RawArray, RawArrayBuf, RawBsonRef, RawDocument, RawDocumentBuf,
+    Timestamp, oid::ObjectId,
+};
+use serde::Deserialize;
+use serde::de::value::{BorrowedBytesDeserializer, BorrowedStrDeserializer, MapDeserializer};
+use std::sync::LazyLock;
 
 /// One element: its type byte, key, and the bytes of its value, still in place.
 #[derive(Debug, Clone, Copy)]
@@ -13,34 +24,361 @@ pub struct Element<'a> {
 
 impl<'a> Element<'a> {
     pub fn value(&self) -> RawBsonRef<'a> {
-        todo!()
+        value(self.kind, self.bytes)
+    }
+
+    /// The elements inside, if this is a document or an array; else none.
+    pub fn children(&self) -> Elements<'a> {
+        match self.kind {
+            ElementType::EmbeddedDocument | ElementType::Array => Elements::new(self.bytes),
+            _ => Elements { rest: &[] },
+        }
     }
 }
 
 /// The elements of a document in order.
 #[derive(Debug, Clone)]
 pub struct Elements<'a> {
-    _rest: &'a [u8],
+    rest: &'a [u8],
 }
 
 pub fn elements(document: &RawDocument) -> Elements<'_> {
-    Elements { _rest: document.as_bytes() }
+    Elements::new(document.as_bytes())
 }
 
 /// The elements of an array; keys are whatever was stored and mean nothing.
 pub fn array_elements(array: &RawArray) -> Elements<'_> {
-    Elements { _rest: array.as_bytes() }
+    Elements::new(array.as_bytes())
 }
 
 /// The first element with this key.
 pub fn get<'a>(document: &'a RawDocument, key: &str) -> Option<Element<'a>> {
-    elements(document).find(|element| element.key == key)
+    elements(document).find_key(key)
+}
+
+/// The value of the first element with this key.
+pub fn get_value<'a>(document: &'a RawDocument, key: &str) -> Option<RawBsonRef<'a>> {
+    get(document, key).map(|element| element.value())
+}
+
+/// How many elements an array has.
+pub fn array_len(array: &RawArray) -> usize {
+    let mut rest = array_elements(array).rest;
+    let mut len = 0;
+    while let Some(step) = step(rest) {
+        rest = step.rest;
+        len += 1;
+    }
+    len
+}
+
+/// Views the bytes of a whole document (its length first) as an array.
+pub fn as_array(document: &RawDocument) -> &RawArray {
+    // The bson crate offers no other safe way from bytes to a borrowed array.
+    let bytes = BorrowedBytesDeserializer::<serde::de::value::Error>::new(document.as_bytes());
+    <&RawArray>::deserialize(bytes).unwrap_or_else(|_| empty_array())
+}
+
+/// Views an array as the document it is stored as: keys "0", "1", ….
+pub fn as_document(array: &RawArray) -> &RawDocument {
+    RawDocument::from_bytes(array.as_bytes()).unwrap_or_else(|_| empty_document())
+}
+
+impl<'a> Elements<'a> {
+    /// `bytes` is a whole document: its length, the elements, a zero byte.
+    fn new(bytes: &'a [u8]) -> Elements<'a> {
+        Elements { rest: bytes.get(4..bytes.len().saturating_sub(1)).unwrap_or(&[]) }
+    }
+
+    /// Moves past the next element with this key and returns it. Keys passed over
+    /// are compared as bytes, never decoded.
+    pub fn find_key(&mut self, key: &str) -> Option<Element<'a>> {
+        while let Some(step) = step(self.rest) {
+            self.rest = step.rest;
+            if step.key == key.as_bytes() {
+                let key = std::str::from_utf8(step.key).ok()?;
+                return Some(Element { kind: step.kind, key, bytes: step.value });
+            }
+        }
+        None
+    }
+
+    /// The element `index` places further on, its key not looked at.
+    pub fn nth_value(mut self, index: usize) -> Option<Element<'a>> {
+        for _ in 0..index {
+            self.rest = step(self.rest)?.rest;
+        }
+        let step = step(self.rest)?;
+        Some(Element { kind: step.kind, key: "", bytes: step.value })
+    }
+
+    /// The values alone, for arrays, whose keys mean nothing.
+    pub fn values(mut self) -> impl Iterator<Item = RawBsonRef<'a>> {
+        std::iter::from_fn(move || {
+            let step = step(self.rest)?;
+            self.rest = step.rest;
+            Some(value(step.kind, step.value))
+        })
+    }
 }
 
 impl<'a> Iterator for Elements<'a> {
     type Item = Element<'a>;
 
+    #[inline]
     fn next(&mut self) -> Option<Element<'a>> {
-        todo!()
+        let step = step(self.rest)?;
+        self.rest = step.rest;
+        let key = std::str::from_utf8(step.key).ok()?;
+        Some(Element { kind: step.kind, key, bytes: step.value })
+    }
+}
+
+struct Step<'a> {
+    kind: ElementType,
+    key: &'a [u8],
+    value: &'a [u8],
+    rest: &'a [u8],
+}
+
+/// Splits the first element off.
+#[inline]
+fn step(bytes: &[u8]) -> Option<Step<'_>> {
+    let (&tag, rest) = bytes.split_first()?;
+    let kind = ElementType::from(tag)?;
+    let (key, rest) = split_cstring(rest)?;
+    let (value, rest) = rest.split_at_checked(value_len(kind, rest)?)?;
+    Some(Step { kind, key, value, rest })
+}
+
+/// How many bytes the value at the start of `bytes` takes, if they can be told.
+#[inline]
+pub(crate) fn value_len(kind: ElementType, bytes: &[u8]) -> Option<usize> {
+    Some(match kind {
+        ElementType::Null | ElementType::Undefined | ElementType::MinKey | ElementType::MaxKey => 0,
+        ElementType::Boolean => 1,
+        ElementType::Int32 => 4,
+        ElementType::Double
+        | ElementType::Int64
+        | ElementType::DateTime
+        | ElementType::Timestamp => 8,
+        ElementType::ObjectId => 12,
+        ElementType::Decimal128 => 16,
+        ElementType::EmbeddedDocument
+        | ElementType::Array
+        | ElementType::JavaScriptCodeWithScope => length(bytes)?,
+        ElementType::String | ElementType::JavaScriptCode | ElementType::Symbol => {
+            length(bytes)?.checked_add(4)?
+        }
+        ElementType::Binary => length(bytes)?.checked_add(5)?,
+        ElementType::DbPointer => length(bytes)?.checked_add(16)?,
+        ElementType::RegularExpression => {
+            let (pattern, rest) = split_cstring(bytes)?;
+            let (options, _) = split_cstring(rest)?;
+            pattern.len() + options.len() + 2
+        }
+    })
+}
+
+/// The little-endian length at the start of `bytes`.
+#[inline]
+fn length(bytes: &[u8]) -> Option<usize> {
+    usize::try_from(i32::from_le_bytes(*bytes.first_chunk()?)).ok()
+}
+
+/// Splits at the first zero byte, which belongs to neither part.
+#[inline]
+pub(crate) fn split_cstring(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
+    let end = zero_position(bytes)?;
+    Some((&bytes[..end], &bytes[end + 1..]))
+}
+
+/// Where the first zero byte is; eight bytes a step, since keys are short and a
+/// call into a vectorised search costs more than it saves.
+#[inline]
+pub(crate) fn zero_position(bytes: &[u8]) -> Option<usize> {
+    const ONES: u64 = 0x0101_0101_0101_0101;
+    const HIGH: u64 = 0x8080_8080_8080_8080;
+    let mut at = 0;
+    while let Some(chunk) = bytes[at..].first_chunk::<8>() {
+        let word = u64::from_le_bytes(*chunk);
+        let zeros = word.wrapping_sub(ONES) & !word & HIGH;
+        if zeros != 0 {
+            return Some(at + zeros.trailing_zeros() as usize / 8);
+        }
+        at += 8;
+    }
+    bytes[at..].iter().position(|byte| *byte == 0).map(|found| at + found)
+}
+
+/// Reads a value from its bytes. Bytes too short to hold it read as zeros.
+#[inline]
+pub(crate) fn value(kind: ElementType, bytes: &[u8]) -> RawBsonRef<'_> {
+    match kind {
+        ElementType::Double => RawBsonRef::Double(f64::from_le_bytes(fixed(bytes))),
+        ElementType::String => RawBsonRef::String(string(bytes)),
+        ElementType::EmbeddedDocument => RawBsonRef::Document(document(bytes)),
+        ElementType::Array => RawBsonRef::Array(as_array(document(bytes))),
+        ElementType::Binary => RawBsonRef::Binary(binary(bytes)),
+        ElementType::Undefined => RawBsonRef::Undefined,
+        ElementType::ObjectId => RawBsonRef::ObjectId(ObjectId::from_bytes(fixed(bytes))),
+        ElementType::Boolean => RawBsonRef::Boolean(bytes.first() == Some(&1)),
+        ElementType::DateTime => {
+            RawBsonRef::DateTime(DateTime::from_millis(i64::from_le_bytes(fixed(bytes))))
+        }
+        ElementType::Null => RawBsonRef::Null,
+        ElementType::RegularExpression => RawBsonRef::RegularExpression(regex(bytes)),
+        ElementType::DbPointer => db_pointer(bytes),
+        ElementType::JavaScriptCode => RawBsonRef::JavaScriptCode(string(bytes)),
+        ElementType::Symbol => RawBsonRef::Symbol(string(bytes)),
+        ElementType::JavaScriptCodeWithScope => {
+            RawBsonRef::JavaScriptCodeWithScope(code_with_scope(bytes))
+        }
+        ElementType::Int32 => RawBsonRef::Int32(i32::from_le_bytes(fixed(bytes))),
+        ElementType::Timestamp => RawBsonRef::Timestamp(Timestamp {
+            increment: u32::from_le_bytes(fixed(bytes)),
+            time: u32::from_le_bytes(fixed(bytes.get(4..).unwrap_or(&[]))),
+        }),
+        ElementType::Int64 => RawBsonRef::Int64(i64::from_le_bytes(fixed(bytes))),
+        ElementType::Decimal128 => RawBsonRef::Decimal128(Decimal128::from_bytes(fixed(bytes))),
+        ElementType::MaxKey => RawBsonRef::MaxKey,
+        ElementType::MinKey => RawBsonRef::MinKey,
+    }
+}
+
+#[inline]
+fn fixed<const N: usize>(bytes: &[u8]) -> [u8; N] {
+    bytes.first_chunk().copied().unwrap_or([0; N])
+}
+
+/// A length, that many bytes, the last of them zero.
+#[inline]
+fn string(bytes: &[u8]) -> &str {
+    let end = length(bytes).and_then(|len| len.checked_add(3)).unwrap_or(0);
+    let text = bytes.get(4..end).unwrap_or(&[]);
+    std::str::from_utf8(text).unwrap_or("")
+}
+
+#[inline]
+fn document(bytes: &[u8]) -> &RawDocument {
+    RawDocument::from_bytes(bytes).unwrap_or_else(|_| empty_document())
+}
+
+/// The old binary subtype repeats the length inside; the bytes come after it.
+fn binary(bytes: &[u8]) -> RawBinaryRef<'_> {
+    let subtype = BinarySubtype::from(bytes.get(4).copied().unwrap_or(0));
+    let start = if subtype == BinarySubtype::BinaryOld { 9 } else { 5 };
+    RawBinaryRef { subtype, bytes: bytes.get(start..).unwrap_or(&[]) }
+}
+
+fn regex(bytes: &[u8]) -> RawRegexRef<'_> {
+    let mut parts = bytes.split(|byte| *byte == 0).map(cstr);
+    let pattern = parts.next().unwrap_or(bson::raw::cstr!(""));
+    RawRegexRef { pattern, options: parts.next().unwrap_or(bson::raw::cstr!("")) }
+}
+
+fn cstr(bytes: &[u8]) -> &CStr {
+    let text = std::str::from_utf8(bytes).unwrap_or("");
+    text.try_into().unwrap_or(bson::raw::cstr!(""))
+}
+
+fn code_with_scope(bytes: &[u8]) -> RawJavaScriptCodeWithScopeRef<'_> {
+    let rest = bytes.get(4..).unwrap_or(&[]);
+    let code_len = length(rest).and_then(|len| len.checked_add(4)).unwrap_or(0);
+    let scope = rest.get(code_len..).unwrap_or(&[]);
+    RawJavaScriptCodeWithScopeRef { code: string(rest), scope: document(scope) }
+}
+
+/// The fields of bson's pointer type are private; it can be made only by serde,
+/// from the form that extended JSON gives it. The type is deprecated and rare.
+fn db_pointer(bytes: &[u8]) -> RawBsonRef<'_> {
+    type Text<'a> = BorrowedStrDeserializer<'a, serde::de::value::Error>;
+    type Bytes<'a> = BorrowedBytesDeserializer<'a, serde::de::value::Error>;
+    let id = bytes.len().checked_sub(12).and_then(|start| bytes.get(start..)).unwrap_or(&[]);
+    let fields = [
+        (Text::new("$ref"), Bytes::new(string(bytes).as_bytes())),
+        (Text::new("$id"), Bytes::new(id)),
+    ];
+    let body = MapDeserializer::new(fields.into_iter());
+    let pointer = MapDeserializer::new([(Text::new("$dbPointer"), body)].into_iter());
+    match RawDbPointerRef::deserialize(pointer) {
+        Ok(pointer) => RawBsonRef::DbPointer(pointer),
+        Err(_) => RawBsonRef::Undefined,
+    }
+}
+
+fn empty_document<'a>() -> &'a RawDocument {
+    static EMPTY: LazyLock<RawDocumentBuf> = LazyLock::new(RawDocumentBuf::new);
+    &EMPTY
+}
+
+fn empty_array<'a>() -> &'a RawArray {
+    static EMPTY: LazyLock<RawArrayBuf> = LazyLock::new(RawArrayBuf::new);
+    &EMPTY
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{DocumentWriter, check, sample};
+    use bson::{RawBson, rawdoc};
+    use proptest::prelude::*;
+
+    #[test]
+    fn elements_are_found_by_key_and_place() {
+        let document = rawdoc! { "a": 1, "ab": "x", "list": [1, 2, { "c": 3 }], "z": null };
+        let keys: Vec<_> = elements(&document).map(|element| element.key).collect();
+        assert_eq!(keys, ["a", "ab", "list", "z"]);
+        assert_eq!(get_value(&document, "ab"), Some(RawBsonRef::String("x")));
+        assert!(get(&document, "b").is_none() && get(&document, "").is_none());
+        let list = get(&document, "list").unwrap();
+        assert_eq!(list.children().count(), 3);
+        assert_eq!(list.children().nth_value(1).unwrap().value(), RawBsonRef::Int32(2));
+        assert!(list.children().nth_value(3).is_none());
+        assert_eq!(get(&document, "z").unwrap().children().count(), 0);
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_written_is_checked_and_read(values in prop::collection::vec(sample::value(), 0..6)) {
+            let mut writer = DocumentWriter::new();
+            let mut theirs = RawDocumentBuf::new();
+            for (at, value) in values.iter().enumerate() {
+                let key = format!("key{at}");
+                writer.append(&key, value.as_raw_bson_ref());
+                theirs.append(bson::raw::CString::try_from(key).unwrap(), value.as_raw_bson_ref());
+            }
+            let document = writer.finish();
+            prop_assert_eq!(&document, &theirs);
+            check::document(document.as_bytes(), 20).unwrap();
+            let mut copy = DocumentWriter::new();
+            for (element, value) in elements(&document).zip(&values) {
+                let read: RawBson = crate::value::to_owned(element.value());
+                prop_assert_eq!(format!("{read:?}"), format!("{value:?}"));
+                copy.copy(element);
+            }
+            prop_assert_eq!(&copy.finish(), &document);
+        }
+
+        #[test]
+        fn damaged_documents_are_walked_without_panic(
+            value in sample::value(), at in any::<prop::sample::Index>(), byte in any::<u8>(),
+        ) {
+            let mut writer = DocumentWriter::new();
+            writer.append("a", value.as_raw_bson_ref());
+            let mut bytes = writer.into_bytes();
+            let at = at.index(bytes.len());
+            bytes[at] = byte;
+            let sound = check::document(&bytes, 20).is_ok();
+            if let Ok(document) = RawDocument::from_bytes(&bytes) {
+                let mut key = crate::key::Key::default();
+                let value = RawBsonRef::Document(document);
+                key.push(value, crate::key::Direction::Ascending, None);
+                prop_assert_eq!(crate::compare(value, value), std::cmp::Ordering::Equal);
+                if sound {
+                    document.iter().try_for_each(|element| element.map(drop)).unwrap();
+                }
+            }
+        }
     }
 }

@@ -6,16 +6,20 @@
 
 pub mod check;
 pub mod collation;
+pub mod decimal;
 pub mod element;
 pub mod key;
 pub mod number;
 pub mod order;
 pub mod path;
+#[cfg(test)]
+mod sample;
 pub mod value;
 pub mod writer;
 
 pub use collation::Collator;
 pub use element::{Element, Elements, elements};
+pub use number::Number;
 pub use order::compare;
 pub use path::Path;
 pub use value::Value;

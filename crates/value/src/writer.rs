@@ -1,22 +1,88 @@
 //! Building raw documents and arrays by appending, elements copied as bytes.
 
 use crate::Element;
-use bson::{RawArrayBuf, RawBsonRef, RawDocumentBuf};
+use crate::element::{as_array, zero_position};
+use bson::spec::{BinarySubtype, ElementType};
+use bson::{RawArrayBuf, RawBsonRef, RawDocument, RawDocumentBuf};
 
 /// Appends fields to a document; sub-documents are written in place.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct DocumentWriter {
     bytes: Vec<u8>,
+    /// The sub-documents and arrays that are open, outermost first.
+    open: Vec<Open>,
+}
+
+/// A document or array whose end has not been written.
+#[derive(Debug, Clone, Copy)]
+struct Open {
+    /// Where its length belongs.
+    start: usize,
+    /// The number of the next element, if it is an array that numbers itself.
+    next: u32,
+}
+
+impl Default for DocumentWriter {
+    fn default() -> Self {
+        Self::new()
+    }
 }
 
 impl DocumentWriter {
     pub fn new() -> Self {
-        todo!()
+        Self::with_capacity(64)
+    }
+
+    /// A writer with room for so many bytes.
+    pub fn with_capacity(bytes: usize) -> Self {
+        Self::reuse(Vec::with_capacity(bytes))
+    }
+
+    /// Writes into a vector that was used before; its contents are dropped.
+    pub fn reuse(mut bytes: Vec<u8>) -> Self {
+        bytes.clear();
+        bytes.extend_from_slice(&[0; 4]);
+        DocumentWriter { bytes, open: Vec::new() }
+    }
+
+    /// Goes on where a finished document ends.
+    pub fn resume(document: RawDocumentBuf) -> Self {
+        let mut bytes = document.into_bytes();
+        bytes.pop();
+        DocumentWriter { bytes, open: Vec::new() }
     }
 
     pub fn append(&mut self, key: &str, value: RawBsonRef<'_>) {
-        let _ = (key, value, &self.bytes);
-        todo!()
+        self.header(value.element_type(), key);
+        write_value(&mut self.bytes, value);
+    }
+
+    pub fn append_bool(&mut self, key: &str, value: bool) {
+        self.append(key, RawBsonRef::Boolean(value));
+    }
+
+    pub fn append_document(&mut self, key: &str, value: &RawDocument) {
+        self.append(key, RawBsonRef::Document(value));
+    }
+
+    pub fn append_f64(&mut self, key: &str, value: f64) {
+        self.append(key, RawBsonRef::Double(value));
+    }
+
+    pub fn append_i32(&mut self, key: &str, value: i32) {
+        self.append(key, RawBsonRef::Int32(value));
+    }
+
+    pub fn append_i64(&mut self, key: &str, value: i64) {
+        self.append(key, RawBsonRef::Int64(value));
+    }
+
+    pub fn append_null(&mut self, key: &str) {
+        self.append(key, RawBsonRef::Null);
+    }
+
+    pub fn append_str(&mut self, key: &str, value: &str) {
+        self.append(key, RawBsonRef::String(value));
     }
 
     /// Copies an element, key and all.
@@ -26,26 +92,59 @@ impl DocumentWriter {
 
     /// Copies an element's value under another key.
     pub fn copy_as(&mut self, key: &str, element: Element<'_>) {
-        let _ = (key, element);
-        todo!()
+        self.header(element.kind, key);
+        self.bytes.extend_from_slice(element.bytes);
+    }
+
+    /// Copies every element of a document.
+    pub fn copy_all(&mut self, document: &RawDocument) {
+        let bytes = document.as_bytes();
+        self.bytes.extend_from_slice(bytes.get(4..bytes.len() - 1).unwrap_or(&[]));
     }
 
     /// Opens a sub-document; what is appended next goes into it until `end`.
     pub fn begin_document(&mut self, key: &str) {
-        let _ = key;
-        todo!()
+        self.header(ElementType::EmbeddedDocument, key);
+        self.begin();
     }
 
-    /// Opens an array; its elements are appended with `begin`/`append` under
-    /// keys "0", "1", … given by the caller.
+    /// Opens an array. Its elements either number themselves (`push`, `copy_next`,
+    /// `begin_next_document`, `begin_next_array`) or are appended under keys "0",
+    /// "1", … given by the caller.
     pub fn begin_array(&mut self, key: &str) {
-        let _ = key;
-        todo!()
+        self.header(ElementType::Array, key);
+        self.begin();
+    }
+
+    /// Appends the next element of the innermost open array.
+    pub fn push(&mut self, value: RawBsonRef<'_>) {
+        self.next_header(value.element_type());
+        write_value(&mut self.bytes, value);
+    }
+
+    /// Copies an element's value as the next element of the innermost open array.
+    pub fn copy_next(&mut self, element: Element<'_>) {
+        self.next_header(element.kind);
+        self.bytes.extend_from_slice(element.bytes);
+    }
+
+    /// Opens a document as the next element of the innermost open array.
+    pub fn begin_next_document(&mut self) {
+        self.next_header(ElementType::EmbeddedDocument);
+        self.begin();
+    }
+
+    /// Opens an array as the next element of the innermost open array.
+    pub fn begin_next_array(&mut self) {
+        self.next_header(ElementType::Array);
+        self.begin();
     }
 
     /// Closes the innermost open sub-document or array.
     pub fn end(&mut self) {
-        todo!()
+        if let Some(open) = self.open.pop() {
+            self.close(open.start);
+        }
     }
 
     /// Bytes written so far.
@@ -57,31 +156,257 @@ impl DocumentWriter {
         self.bytes.len() <= 4
     }
 
+    /// The document; what is still open is closed.
     pub fn finish(self) -> RawDocumentBuf {
-        todo!()
+        // The bytes have the shape that is checked here, so there is no error.
+        RawDocumentBuf::from_bytes(self.into_bytes()).unwrap_or_default()
+    }
+
+    /// The bytes of the document; what is still open is closed.
+    pub fn into_bytes(mut self) -> Vec<u8> {
+        while !self.open.is_empty() {
+            self.end();
+        }
+        self.close(0);
+        self.bytes
+    }
+
+    fn begin(&mut self) {
+        self.open.push(Open { start: self.bytes.len(), next: 0 });
+        self.bytes.extend_from_slice(&[0; 4]);
+    }
+
+    fn close(&mut self, start: usize) {
+        self.bytes.push(0);
+        let len = (self.bytes.len() - start) as i32;
+        self.bytes[start..start + 4].copy_from_slice(&len.to_le_bytes());
+    }
+
+    /// A key cannot hold a zero byte: it would end there and garble the rest, so
+    /// it is cut there. Callers that compute keys refuse such keys before.
+    #[inline]
+    fn header(&mut self, kind: ElementType, key: &str) {
+        self.bytes.push(kind as u8);
+        let key = key.as_bytes();
+        let end = zero_position(key).unwrap_or(key.len());
+        self.bytes.extend_from_slice(&key[..end]);
+        self.bytes.push(0);
+    }
+
+    #[inline]
+    fn next_header(&mut self, kind: ElementType) {
+        self.bytes.push(kind as u8);
+        let number = self.open.last_mut().map_or(0, |open| {
+            let number = open.next;
+            open.next += 1;
+            number
+        });
+        write_number(&mut self.bytes, number);
+        self.bytes.push(0);
     }
 }
 
 /// Appends values to an array, numbering them.
-#[derive(Debug, Default)]
-pub struct ArrayWriter {}
+#[derive(Debug)]
+pub struct ArrayWriter {
+    /// The array as a document whose keys are numbers.
+    writer: DocumentWriter,
+    len: u32,
+}
+
+impl Default for ArrayWriter {
+    fn default() -> Self {
+        Self::new()
+    }
+}
 
 impl ArrayWriter {
     pub fn new() -> Self {
-        todo!()
+        ArrayWriter { writer: DocumentWriter::new(), len: 0 }
     }
 
     pub fn push(&mut self, value: RawBsonRef<'_>) {
-        let _ = value;
-        todo!()
+        self.header(value.element_type());
+        write_value(&mut self.writer.bytes, value);
     }
 
     pub fn copy(&mut self, element: Element<'_>) {
-        let _ = element;
-        todo!()
+        self.header(element.kind);
+        self.writer.bytes.extend_from_slice(element.bytes);
     }
 
+    /// Elements written so far.
+    pub fn len(&self) -> usize {
+        self.len as usize
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// Bytes written so far.
+    pub fn bytes(&self) -> usize {
+        self.writer.len()
+    }
+
+    /// The array on its own. It is copied and counted once more; `finish_into`
+    /// writes it where it belongs without that.
     pub fn finish(self) -> RawArrayBuf {
-        todo!()
+        as_array(&self.writer.finish()).to_owned()
+    }
+
+    /// Appends the array to a document.
+    pub fn finish_into(self, document: &mut DocumentWriter, key: &str) {
+        document.header(ElementType::Array, key);
+        document.bytes.extend_from_slice(&self.writer.into_bytes());
+    }
+
+    fn header(&mut self, kind: ElementType) {
+        self.writer.bytes.push(kind as u8);
+        write_number(&mut self.writer.bytes, self.len);
+        self.writer.bytes.push(0);
+        self.len += 1;
+    }
+}
+
+/// The decimal digits of an array index.
+#[inline]
+fn write_number(out: &mut Vec<u8>, mut number: u32) {
+    if number < 10 {
+        return out.push(b'0' + number as u8);
+    }
+    let mut digits = [0u8; 10];
+    let mut at = digits.len();
+    while number > 0 {
+        at -= 1;
+        digits[at] = b'0' + (number % 10) as u8;
+        number /= 10;
+    }
+    out.extend_from_slice(&digits[at..]);
+}
+
+/// Appends a value's bytes, without type and key.
+pub(crate) fn write_value(out: &mut Vec<u8>, value: RawBsonRef<'_>) {
+    match value {
+        RawBsonRef::Double(value) => out.extend_from_slice(&value.to_le_bytes()),
+        RawBsonRef::String(text) | RawBsonRef::JavaScriptCode(text) | RawBsonRef::Symbol(text) => {
+            write_string(out, text);
+        }
+        RawBsonRef::Array(array) => out.extend_from_slice(array.as_bytes()),
+        RawBsonRef::Document(document) => out.extend_from_slice(document.as_bytes()),
+        RawBsonRef::Boolean(value) => out.push(value.into()),
+        RawBsonRef::Null | RawBsonRef::Undefined | RawBsonRef::MaxKey | RawBsonRef::MinKey => {}
+        RawBsonRef::RegularExpression(regex) => {
+            out.extend_from_slice(regex.pattern.as_str().as_bytes());
+            out.push(0);
+            out.extend_from_slice(regex.options.as_str().as_bytes());
+            out.push(0);
+        }
+        RawBsonRef::JavaScriptCodeWithScope(code) => {
+            let scope = code.scope.as_bytes();
+            let len = 4 + 4 + code.code.len() + 1 + scope.len();
+            out.extend_from_slice(&(len as i32).to_le_bytes());
+            write_string(out, code.code);
+            out.extend_from_slice(scope);
+        }
+        RawBsonRef::Int32(value) => out.extend_from_slice(&value.to_le_bytes()),
+        RawBsonRef::Int64(value) => out.extend_from_slice(&value.to_le_bytes()),
+        RawBsonRef::Timestamp(value) => {
+            out.extend_from_slice(&value.increment.to_le_bytes());
+            out.extend_from_slice(&value.time.to_le_bytes());
+        }
+        RawBsonRef::Binary(binary) => {
+            let len = (binary.bytes.len() as i32).to_le_bytes();
+            let old = binary.subtype == BinarySubtype::BinaryOld;
+            let outer = binary.bytes.len() as i32 + if old { 4 } else { 0 };
+            out.extend_from_slice(&outer.to_le_bytes());
+            out.push(binary.subtype.into());
+            if old {
+                out.extend_from_slice(&len);
+            }
+            out.extend_from_slice(binary.bytes);
+        }
+        RawBsonRef::ObjectId(id) => out.extend_from_slice(&id.bytes()),
+        RawBsonRef::DateTime(date) => {
+            out.extend_from_slice(&date.timestamp_millis().to_le_bytes());
+        }
+        RawBsonRef::Decimal128(value) => out.extend_from_slice(&value.bytes()),
+        RawBsonRef::DbPointer(_) => out.extend_from_slice(&db_pointer_bytes(value)),
+    }
+}
+
+fn write_string(out: &mut Vec<u8>, text: &str) {
+    out.extend_from_slice(&(text.len() as i32 + 1).to_le_bytes());
+    out.extend_from_slice(text.as_bytes());
+    out.push(0);
+}
+
+/// The value bytes of a deprecated pointer, whose fields bson keeps to itself:
+/// the length of the namespace, the namespace, a zero, the twelve bytes of the id.
+pub(crate) fn db_pointer_bytes(value: RawBsonRef<'_>) -> Vec<u8> {
+    let mut wrapper = RawDocumentBuf::new();
+    wrapper.append(bson::raw::cstr!(""), value);
+    let bytes = wrapper.into_bytes();
+    // Length, type, empty key in front; the end of the document behind.
+    bytes.get(6..bytes.len() - 1).unwrap_or(&[]).to_vec()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::check;
+    use bson::rawdoc;
+
+    #[test]
+    fn documents_nest_and_arrays_number_themselves() {
+        let mut writer = DocumentWriter::new();
+        writer.append_i32("a", 1);
+        writer.begin_array("list");
+        for number in 0..120 {
+            writer.begin_next_document();
+            writer.append_i32("n", number);
+            writer.end();
+        }
+        writer.end();
+        writer.append_str("z", "end");
+        let document = writer.finish();
+        check::document(document.as_bytes(), 8).unwrap();
+        let list = document.get_array("list").unwrap();
+        assert_eq!(crate::element::array_len(list), 120);
+        let last = crate::element::array_elements(list).last().unwrap();
+        assert_eq!(last.key, "119");
+        assert_eq!(document.get_str("z").unwrap(), "end");
+    }
+
+    #[test]
+    fn what_is_left_open_is_closed() {
+        let mut writer = DocumentWriter::new();
+        writer.begin_document("a");
+        writer.begin_document("b");
+        assert_eq!(writer.finish(), rawdoc! { "a": { "b": {} } });
+    }
+
+    #[test]
+    fn a_key_is_cut_at_a_zero_byte() {
+        let mut writer = DocumentWriter::new();
+        writer.append_i32("a\0b", 1);
+        assert_eq!(writer.finish(), rawdoc! { "a": 1 });
+    }
+
+    #[test]
+    fn a_finished_document_can_be_resumed() {
+        let mut writer = DocumentWriter::resume(rawdoc! { "a": 1 });
+        writer.append_i32("b", 2);
+        assert_eq!(writer.finish(), rawdoc! { "a": 1, "b": 2 });
+    }
+
+    #[test]
+    fn an_array_writer_numbers_past_ten() {
+        let mut writer = ArrayWriter::new();
+        for number in 0..12 {
+            writer.push(RawBsonRef::Int32(number));
+        }
+        let array = writer.finish();
+        assert_eq!(array.get_i32(11).unwrap(), 11);
     }
 }
