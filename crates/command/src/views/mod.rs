@@ -1,0 +1,1 @@
+//! Typed views of commands, one file a command.
