@@ -2,9 +2,10 @@
 
 use super::super::operator::{Absent, Argument, Operator};
 use super::super::place::Place;
+use super::super::timestamp;
 use super::super::walk::{Facts, Run};
 use super::Row;
-use bson::{RawBsonRef, Timestamp};
+use bson::RawBsonRef;
 use error::{Code, Result};
 use std::sync::Arc;
 use value::{DocumentWriter, Element};
@@ -18,10 +19,8 @@ struct CurrentDate {
 }
 
 fn parse(argument: &Argument<'_>) -> Result<Arc<dyn Operator>> {
-    let now = argument.context.now;
-    let date = RawBsonRef::DateTime(now);
-    let seconds = u32::try_from(now.timestamp_millis().div_euclid(1000)).unwrap_or(u32::MAX);
-    let timestamp = RawBsonRef::Timestamp(Timestamp { time: seconds, increment: 1 });
+    let date = RawBsonRef::DateTime(argument.context.now);
+    let timestamp = RawBsonRef::Timestamp(timestamp(argument.context));
     let now = match argument.value() {
         RawBsonRef::Boolean(_) => date,
         RawBsonRef::Document(_) => {
