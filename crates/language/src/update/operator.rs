@@ -8,7 +8,7 @@ use bson::spec::ElementType;
 use error::Result;
 use std::fmt::Debug;
 use std::sync::Arc;
-use value::{DocumentWriter, Element};
+use value::{DocumentWriter, Element, Number};
 
 /// One operator at the end of a path, its argument parsed.
 pub trait Operator: Debug + Send + Sync {
@@ -128,15 +128,5 @@ pub fn depth_below(element: Element<'_>) -> usize {
 
 /// The value of a number that has no fraction.
 pub fn integer(value: RawBsonRef<'_>) -> Option<i64> {
-    let whole = |number: f64| {
-        let fits = number.fract() == 0.0 && number.abs() < 9_223_372_036_854_775_808.0;
-        fits.then_some(number as i64)
-    };
-    match value {
-        RawBsonRef::Int32(number) => Some(number.into()),
-        RawBsonRef::Int64(number) => Some(number),
-        RawBsonRef::Double(number) => whole(number),
-        RawBsonRef::Decimal128(number) => whole(number.to_string().parse().ok()?),
-        _ => None,
-    }
+    Number::from_value(value)?.to_i64_exact()
 }

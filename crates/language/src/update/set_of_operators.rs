@@ -167,6 +167,6 @@ fn named_filters(
 /// The path up to its first `$` or `$[…]`, which stand for no name of their own.
 fn plain_prefix(path: &Path) -> Path {
     let plain = |part: &&str| *part != "$" && !is_filtered(part);
-    let prefix: Vec<&str> = path.components().take_while(plain).collect();
-    Path::new(&prefix.join("."))
+    let len = path.components().take_while(plain).count();
+    path.prefix(len).unwrap_or_else(|| path.clone())
 }

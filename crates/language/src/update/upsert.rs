@@ -1,15 +1,14 @@
 //! The beginnings of a document that an upsert inserts: what its filter says a
 //! field equals.
 
+use super::operators::Set;
 use super::tree::{self, Object};
 use super::walk::{self, Facts};
-use super::operators;
-use super::operator::Argument;
-use crate::Context;
 use crate::query::{Filter, Node, Predicate};
 use bson::{RawBson, RawBsonRef, RawDocumentBuf};
 use error::{Code, Result};
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use value::{DocumentWriter, Path, elements};
 
 /// The values that the filter demands by equality. A replacement takes only the
@@ -76,20 +75,12 @@ fn not_single(why: String) -> error::Error {
 
 /// Sets one value at a dotted path, as `$set` would in a document to insert.
 fn set(document: RawDocumentBuf, path: &str, value: RawBsonRef<'_>) -> Result<RawDocumentBuf> {
-    if path.is_empty() || path.split('.').any(str::is_empty) {
-        return Err(Code::EmptyFieldName.error(format!(
-            "The update path '{path}' contains an empty field name, which is not allowed."
-        )));
-    }
     let mut argument = DocumentWriter::new();
-    argument.append(path, value);
+    argument.append("", value);
     let argument = argument.finish();
-    let Some((field, row)) = elements(&argument).next().zip(operators::find("$set")) else {
-        return Ok(document);
-    };
-    let operator = (row.parse)(&Argument { field, context: &Context::new() })?;
+    let Some(field) = elements(&argument).next() else { return Ok(document) };
     let mut root = Object::default();
-    tree::insert(&mut root, &Path::new(path), &[], operator)?;
+    tree::insert(&mut root, &Path::new(path), &[], Arc::new(Set::new(field)))?;
     let after = walk::apply(&root, Facts { before: &document, insert: true, matched: None })?;
     Ok(after.unwrap_or(document))
 }

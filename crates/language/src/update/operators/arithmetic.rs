@@ -7,8 +7,7 @@ use crate::describe;
 use error::{Code, Result};
 use std::cmp::Ordering;
 use std::sync::Arc;
-use value::number::Number;
-use value::{DocumentWriter, Element};
+use value::{DocumentWriter, Element, Number};
 
 #[derive(Debug)]
 pub struct Arithmetic {
@@ -61,7 +60,7 @@ impl Operator for Arithmetic {
         if unchanged(number, result) {
             return Ok(());
         }
-        run.edits.replace(old, |out| out.append(old.key, result.to_value().as_raw_bson_ref()))
+        run.edits.replace(old, |out| out.append(old.key, result.to_ref()))
     }
 
     fn absent(&self, _: &Facts<'_>) -> Result<Absent> {
@@ -75,7 +74,7 @@ impl Operator for Arithmetic {
         _: &Facts<'_>,
         out: &mut DocumentWriter,
     ) -> Result<()> {
-        out.append(key, self.initial.to_value().as_raw_bson_ref());
+        out.append(key, self.initial.to_ref());
         Ok(())
     }
 }
@@ -100,5 +99,5 @@ fn typed(number: Number) -> String {
         Number::Double(_) => "NumberDouble",
         Number::Decimal(_) => "NumberDecimal",
     };
-    format!("({kind}){}", describe::value(number.to_value().as_raw_bson_ref()))
+    format!("({kind}){}", describe::value(number.to_ref()))
 }

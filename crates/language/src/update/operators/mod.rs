@@ -20,6 +20,8 @@ mod set_on_insert;
 mod unset;
 mod value_set;
 
+pub(super) use set::Set;
+
 use super::operator::{Argument, Operator};
 use error::Result;
 use std::sync::Arc;

@@ -1,7 +1,7 @@
 //! `$set`: gives a field a value.
 
 use super::super::edits::Edits;
-use super::super::operator::{Absent, Argument, Held, Operator, depth_below, identical};
+use super::super::operator::{Absent, Held, Operator, depth_below, identical};
 use super::super::place::Place;
 use super::super::walk::{Facts, Run};
 use super::Row;
@@ -10,7 +10,7 @@ use std::sync::Arc;
 use value::{DocumentWriter, Element};
 
 pub const ROW: Row =
-    Row { name: "$set", parse: |argument| Ok(Arc::new(Set::new(argument))), help: "set a field" };
+    Row { name: "$set", parse: |argument| Ok(Arc::new(Set::new(argument.field))), help: "set a field" };
 
 /// A value at least this large may equal one that is kept out of line, so the
 /// old value is needed to tell whether anything changes. Smaller ones never do.
@@ -24,12 +24,9 @@ pub struct Set {
 }
 
 impl Set {
-    pub fn new(argument: &Argument<'_>) -> Set {
-        Set {
-            value: argument.held(),
-            depth: depth_below(argument.field),
-            is_id: argument.field.key == "_id",
-        }
+    /// Sets the value of `field`; its key is the path.
+    pub fn new(field: Element<'_>) -> Set {
+        Set { value: Held::new(field), depth: depth_below(field), is_id: field.key == "_id" }
     }
 }
 

@@ -11,7 +11,7 @@ use value::{DocumentWriter, Element};
 
 pub const ROW: Row = Row {
     name: "$setOnInsert",
-    parse: |argument| Ok(Arc::new(SetOnInsert(Set::new(argument)))),
+    parse: |argument| Ok(Arc::new(SetOnInsert(Set::new(argument.field)))),
     help: "set a field in a document that an upsert inserts",
 };
 
