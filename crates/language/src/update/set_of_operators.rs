@@ -114,13 +114,11 @@ fn checked_path(text: &str) -> Result<Path> {
     if path.len() > DEPTH_MAX {
         return Err(stored::too_deep());
     }
-    let mut positional = path.components().enumerate().filter(|(_, part)| *part == "$");
-    let (first, second) = (positional.next(), positional.next());
-    if second.is_some() {
+    if path.components().filter(|part| *part == "$").count() > 1 {
         return Err(Code::BadValue
             .error(format!("Too many positional (i.e. '$') elements found in path '{text}'")));
     }
-    if first.is_some_and(|(at, _)| at == 0) {
+    if path.first() == "$" {
         return Err(Code::BadValue.error(format!(
             "Cannot have positional (i.e. '$') element in the first position in path '{text}'"
         )));
