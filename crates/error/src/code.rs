@@ -38,6 +38,7 @@ codes! {
     26 NamespaceNotFound
     27 IndexNotFound
     28 PathNotViable
+    34 CannotBackfillArray
     40 ConflictingUpdateOperators
     43 CursorNotFound
     48 NamespaceExists
@@ -67,6 +68,7 @@ codes! {
     98 DBPathInUse
     100 UnsatisfiableWriteConcern
     101 OutdatedClient
+    111 NotExactValueField
     112 WriteConflict
     115 CommandNotSupported
     116 DocTooLargeForCapped

@@ -3,6 +3,7 @@
 
 pub mod aggregate;
 pub mod context;
+pub mod describe;
 pub mod needs;
 pub mod projection;
 pub mod query;
