@@ -6,6 +6,7 @@ pub mod context;
 pub mod needs;
 pub mod projection;
 pub mod query;
+pub mod regex;
 pub mod update;
 
 pub use context::Context;
