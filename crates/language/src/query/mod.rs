@@ -93,6 +93,15 @@ impl Filter {
         Ok(matched.then_some(Matched { element: matcher.position }))
     }
 
+    /// Whether a document satisfies one part of the filter.
+    pub fn matches_part(&self, part: &Node, document: &RawDocument) -> Result<bool> {
+        Matcher::new(self.collator.as_deref()).node(part, document)
+    }
+
+    pub fn collator(&self) -> Option<&Arc<Collator>> {
+        self.collator.as_ref()
+    }
+
     pub fn needs(&self, needs: &mut Needs) {
         self.root.needs(needs);
     }
@@ -192,7 +201,7 @@ impl Node {
         }
     }
 
-    fn needs(&self, needs: &mut Needs) {
+    pub fn needs(&self, needs: &mut Needs) {
         match self {
             Node::And(nodes) | Node::Or(nodes) | Node::Nor(nodes) => {
                 nodes.iter().for_each(|node| node.needs(needs));
