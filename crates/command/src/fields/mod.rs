@@ -157,7 +157,7 @@ fn collection(request: &Request) -> Result<&str> {
 
 /// The documents of an `array<object>`; null entries are passed over, as
 /// MongoDB's parser does.
-pub(crate) fn objects<'a>(
+pub fn objects<'a>(
     value: RawBsonRef<'a>,
     kind: ElementType,
     path: &str,

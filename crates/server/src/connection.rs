@@ -1,0 +1,178 @@
+//! The life of one connection: read a message, run its command, write the
+//! reply, until the client goes or the server stops.
+
+use crate::answer::Answer;
+use crate::counters::Held;
+use crate::frames::{End, Frames};
+use crate::session::Session;
+use crate::{Backend, limits, shared::Shared};
+use bytes::Bytes;
+use command::{Client, Request};
+use std::sync::Arc;
+use tokio::io::AsyncWriteExt;
+use tokio::net::TcpStream;
+use tracing::{debug, warn};
+use wire::{Content, Envelope, Incoming, Msg, Outgoing};
+
+pub(crate) struct Connection<B> {
+    pub shared: Arc<Shared>,
+    pub backend: Arc<B>,
+    pub session: Session,
+    stream: TcpStream,
+    frames: Frames,
+    /// Numbers the replies.
+    next_id: i32,
+}
+
+/// How an answered message was sent.
+struct Route {
+    request_id: i32,
+    envelope: Envelope,
+    /// The client waits for no reply.
+    silent: bool,
+}
+
+impl<B: Backend> Connection<B> {
+    pub fn new(stream: TcpStream, client: Client, shared: Arc<Shared>, backend: Arc<B>) -> Self {
+        Connection {
+            shared,
+            backend,
+            session: Session::new(client),
+            stream,
+            frames: Frames::default(),
+            next_id: 1,
+        }
+    }
+
+    /// Until the first bytes come this future is all a connection costs, so the
+    /// state of running commands is kept apart from it.
+    pub async fn serve(self) {
+        let shared = self.shared.clone();
+        let address = self.session.client.address;
+        let _open = Held::new(&shared.counters.connections);
+        tokio::select! {
+            readable = self.stream.readable() => {
+                if readable.is_ok() {
+                    Box::pin(self.talk()).await;
+                }
+            }
+            () = shared.stop.cancelled() => {}
+            () = tokio::time::sleep(limits::FIRST_MESSAGE_WAIT_MAX) => {
+                debug!("closed {address}: it said nothing");
+            }
+        }
+    }
+
+    async fn talk(mut self) {
+        let address = self.session.client.address;
+        let Err(end) = self.messages().await else { return };
+        match end {
+            End::Closed => {}
+            End::Io(error) => debug!("lost {address}: {error}"),
+            End::Fault(fault) => warn!("closed {address}: {fault}"),
+            End::Stalled => warn!("closed {address}: a message began and did not go on"),
+        }
+    }
+
+    async fn messages(&mut self) -> Result<(), End> {
+        // Of its own, so that connections do not meet at one lock.
+        let stop = self.shared.stop.child_token();
+        while !stop.is_cancelled() {
+            let frame = tokio::select! {
+                biased;
+                frame = self.frames.next(&mut self.stream) => frame?,
+                () = stop.cancelled() => return Ok(()),
+            };
+            self.message(frame).await?;
+        }
+        Ok(())
+    }
+
+    async fn message(&mut self, frame: Bytes) -> Result<(), End> {
+        let counters = &self.shared.counters;
+        counters.bytes_in.add(frame.len());
+        counters.requests.add(1);
+        let Incoming { request_id, envelope, more_to_come, content } =
+            wire::decode(frame).map_err(End::Fault)?;
+        let route = Route { request_id, envelope, silent: more_to_come };
+        match content {
+            Ok(Content::Msg(msg)) => self.msg(msg, route).await,
+            Ok(Content::Query(query)) => {
+                let answer = self.query(query).await?;
+                let id = self.reply_id();
+                self.write(Outgoing::reply(id, request_id, answer.body)).await
+            }
+            Err(fault) => {
+                debug!("refused a message of {}: {fault}", self.session.client.address);
+                let answer = Answer::error(&fault.to_error());
+                self.reply(&route, request_id, answer).await.map(|_| ())
+            }
+        }
+    }
+
+    /// Runs a command, again and again where the client lets the server stream.
+    async fn msg(&mut self, msg: Msg, route: Route) -> Result<(), End> {
+        let mut request = request(msg.body, msg.sequences);
+        let mut response_to = route.request_id;
+        let again = msg.exhaust_allowed.then(|| request.clone());
+        let shared = self.shared.clone();
+        let _streaming = (msg.exhaust_allowed && request.name() == "hello")
+            .then(|| Held::new(&shared.counters.exhaust_hello));
+        loop {
+            let answer = self.answer(request, msg.exhaust_allowed).await?;
+            let more = answer.more;
+            response_to = self.reply(&route, response_to, answer).await?;
+            match &again {
+                Some(again) if more && !self.shared.stop.is_cancelled() => request = again.clone(),
+                _ => return Ok(()),
+            }
+        }
+    }
+
+    /// Waits for `time`, or until the server stops. Ends if the client does.
+    pub async fn pause(&mut self, time: std::time::Duration) -> Result<(), End> {
+        let stop = self.shared.stop.clone();
+        let wait = async {
+            tokio::select! {
+                () = tokio::time::sleep(time) => {}
+                () = stop.cancelled() => {}
+            }
+        };
+        tokio::pin!(wait);
+        tokio::select! {
+            () = &mut wait => return Ok(()),
+            changed = self.frames.changed(&mut self.stream) => changed?,
+        }
+        // It sent the next command already; that one waits its turn.
+        wait.await;
+        Ok(())
+    }
+
+    /// Writes a reply, unless the client waits for none, and returns its number.
+    async fn reply(&mut self, route: &Route, to: i32, answer: Answer) -> Result<i32, End> {
+        let id = self.reply_id();
+        if !route.silent {
+            self.write(Outgoing::msg(route.envelope, id, to, answer.more, answer.body)).await?;
+        }
+        Ok(id)
+    }
+
+    fn reply_id(&mut self) -> i32 {
+        let id = self.next_id;
+        self.next_id = id.checked_add(1).unwrap_or(1);
+        id
+    }
+
+    async fn write(&mut self, outgoing: Outgoing) -> Result<(), End> {
+        self.shared.counters.bytes_out.add(outgoing.len());
+        self.stream.write_all_buf(&mut outgoing.buf()).await.map_err(End::Io)
+    }
+}
+
+fn request(body: Bytes, sequences: Vec<wire::Sequence>) -> Request {
+    let sequences = sequences
+        .into_iter()
+        .map(|sequence| command::Sequence { name: sequence.name, documents: sequence.documents })
+        .collect();
+    Request::new(body, sequences)
+}
