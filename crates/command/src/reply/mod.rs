@@ -9,7 +9,7 @@ use value::DocumentWriter;
 
 pub use cursor::CursorReply;
 pub use error::error_reply;
-pub use write::{WriteFailure, WriteReply};
+pub use write::{WriteFailure, WriteReply, append_write_concern_error};
 
 /// The reply's body, `ok` included.
 #[derive(Debug, Clone)]
@@ -46,7 +46,7 @@ impl ReplyWriter {
     }
 
     pub fn finish(mut self) -> Reply {
-        self.writer.append("ok", RawBsonRef::Double(1.0));
+        self.writer.append_f64("ok", 1.0);
         Reply { body: self.writer.finish() }
     }
 }

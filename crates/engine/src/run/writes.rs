@@ -67,11 +67,7 @@ impl write::Backend for Writes {
         Ok(())
     }
 
-    async fn select(
-        &self,
-        namespace: &Namespace,
-        selection: &Selection<'_>,
-    ) -> Result<Candidates> {
+    async fn select(&self, namespace: &Namespace, selection: &Selection<'_>) -> Result<Candidates> {
         // The command's own earlier statements must be seen.
         let last = *self.last.lock();
         if let Some(ticket) = last {
@@ -128,7 +124,7 @@ impl write::Candidates<Transaction> for Candidates {
         let row = if rows.is_light() { rows.next() } else { super::blocking(|| rows.next()) };
         match row.transpose()? {
             Some(row) => {
-                self.current = row.record;
+                self.current = Some(row.record);
                 Ok(true)
             }
             None => Ok(false),

@@ -6,15 +6,8 @@ use bson::{Bson, RawBson, RawBsonRef};
 use error::{Code, Result};
 use std::borrow::Cow;
 use std::cmp::Ordering;
-use value::number::Number;
-use value::{Collator, Value};
-
-pub fn into_owned(value: Value<'_>) -> RawBson {
-    match value {
-        Value::Ref(value) => value.into(),
-        Value::Own(value) => value,
-    }
-}
+use value::Collator;
+use value::Number;
 
 pub fn is_nullish(value: Option<RawBsonRef<'_>>) -> bool {
     matches!(value, None | Some(RawBsonRef::Null | RawBsonRef::Undefined))
@@ -60,7 +53,7 @@ pub fn is_true(value: Option<RawBsonRef<'_>>) -> bool {
         Some(RawBsonRef::Int32(value)) => value != 0,
         Some(RawBsonRef::Int64(value)) => value != 0,
         Some(RawBsonRef::Double(value)) => value != 0.0,
-        Some(RawBsonRef::Decimal128(value)) => !decimal::decode(value).is_zero(),
+        Some(RawBsonRef::Decimal128(value)) => !Number::Decimal(value).is_zero(),
         Some(_) => true,
     }
 }
@@ -93,52 +86,16 @@ pub fn compare(
 
 /// A number that is exactly a 32-bit integer, whatever its type.
 pub fn integral32(value: Option<RawBsonRef<'_>>) -> Option<i32> {
-    integral64(value).and_then(|value| i32::try_from(value).ok())
+    number(value)?.to_i32_exact()
 }
 
 /// A number that is exactly a 64-bit integer, whatever its type.
 pub fn integral64(value: Option<RawBsonRef<'_>>) -> Option<i64> {
-    match number(value)? {
-        Number::Int32(value) => Some(value.into()),
-        Number::Int64(value) => Some(value),
-        Number::Double(value) => double_to_i64(value),
-        Number::Decimal(value) => decimal::to_i64_exact(value),
-    }
-}
-
-/// A double that is exactly a 64-bit integer.
-pub fn double_to_i64(value: f64) -> Option<i64> {
-    // i64::MAX is no double: the bound above is 2^63, exclusive.
-    let fits = value >= i64::MIN as f64 && value < -(i64::MIN as f64);
-    (fits && value.fract() == 0.0).then_some(value as i64)
-}
-
-/// Any number as an integer, its fraction dropped; saturates.
-pub fn to_i64(value: Number) -> i64 {
-    match value {
-        Number::Int32(value) => value.into(),
-        Number::Int64(value) => value,
-        Number::Double(value) => value as i64,
-        Number::Decimal(value) => decimal::to_f64(value) as i64,
-    }
-}
-
-pub fn to_f64(value: Number) -> f64 {
-    match value {
-        Number::Int32(value) => value.into(),
-        Number::Int64(value) => value as f64,
-        Number::Double(value) => value,
-        Number::Decimal(value) => decimal::to_f64(value),
-    }
+    number(value)?.to_i64_exact()
 }
 
 pub fn to_decimal(value: Number) -> dec::Decimal128 {
-    match value {
-        Number::Int32(value) => value.into(),
-        Number::Int64(value) => value.into(),
-        Number::Double(value) => decimal::from_f64(value),
-        Number::Decimal(value) => decimal::decode(value),
-    }
+    decimal::decode(value.to_decimal())
 }
 
 /// The narrower of int32 and int64 that holds a value.
@@ -153,10 +110,8 @@ pub fn int_or_long(value: i64) -> RawBson {
 pub fn to_date(value: RawBsonRef<'_>) -> Result<i64> {
     match date(value) {
         Some(millis) => Ok(millis),
-        None => Err(Code::location(16006).error(format!(
-            "can't convert from BSON type {} to Date",
-            type_name(Some(value))
-        ))),
+        None => Err(Code::location(16006)
+            .error(format!("can't convert from BSON type {} to Date", type_name(Some(value))))),
     }
 }
 

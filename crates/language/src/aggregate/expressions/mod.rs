@@ -79,21 +79,21 @@ impl Expression {
             Node::Constant(value) => Ok(value.as_ref().map(|v| Value::Ref(v.as_raw_bson_ref()))),
             node => {
                 let scope = Scope::new(root, self.collator.as_deref());
-                Ok(node.evaluate(&scope)?.map(|value| Value::Own(coerce::into_owned(value))))
+                Ok(node.evaluate(&scope)?.map(|value| Value::Own(value.into_owned())))
             }
         }
     }
 
     /// As `evaluate`, for a value that outlives the document.
     pub fn evaluate_owned(&self, root: &RawDocument) -> Result<Option<RawBson>> {
-        Ok(self.evaluate(root)?.map(coerce::into_owned))
+        Ok(self.evaluate(root)?.map(Value::into_owned))
     }
 
     /// As `evaluate`, with variables: `frame` binds the slots that the parser
     /// was told of.
     pub fn evaluate_in(&self, root: &RawDocument, frame: &Frame<'_>) -> Result<Option<RawBson>> {
         let scope = Scope { root, collator: self.collator.as_deref(), frame: Some(frame) };
-        Ok(self.node.evaluate(&scope)?.map(coerce::into_owned))
+        Ok(self.node.evaluate(&scope)?.map(Value::into_owned))
     }
 
     /// The value, if the expression is a constant; `Some(None)` is a constant

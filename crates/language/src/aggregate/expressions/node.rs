@@ -133,7 +133,7 @@ impl Node {
         if constant {
             let empty = RawDocumentBuf::new();
             let scope = Scope::new(&empty, collator);
-            let value = self.evaluate(&scope)?.map(coerce::into_owned);
+            let value = self.evaluate(&scope)?.map(Value::into_owned);
             *self = Node::Constant(value);
         }
         Ok(())

@@ -24,8 +24,9 @@ pub fn parse(parser: &mut Parser<'_>, operand: RawBsonRef<'_>) -> Result<Node> {
             "vars" => variables = Some(element.value()),
             "in" => body = Some(element.value()),
             key => {
-                return Err(Code::location(16875)
-                    .error(format!("Unrecognized parameter to $let: {key}")));
+                return Err(
+                    Code::location(16875).error(format!("Unrecognized parameter to $let: {key}"))
+                );
             }
         }
     }
@@ -59,7 +60,7 @@ impl Special for Let {
         let frame = Frame { first: self.first, values: &values, parent: scope.frame };
         let inner = Scope { frame: Some(&frame), ..*scope };
         let value = self.body.evaluate(&inner)?;
-        Ok(value.map(|value| Value::Own(coerce::into_owned(value))))
+        Ok(value.map(|value| Value::Own(value.into_owned())))
     }
 
     fn operands(&self) -> Vec<&Node> {
