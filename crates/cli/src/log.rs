@@ -11,8 +11,7 @@ pub fn start() -> Result<(), String> {
     let filter = EnvFilter::try_new(&level).map_err(|error| {
         format!("{LEVEL_VARIABLE}={level} is not a log level ({error}); use info, debug or warn")
     })?;
-    let builder =
-        tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
+    let builder = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
     let started = if std::io::stderr().is_terminal() {
         builder.with_target(false).try_init()
     } else {

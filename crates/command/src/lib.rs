@@ -4,17 +4,17 @@
 //! A request's bytes are never copied: a view borrows from it, and says which
 //! field was wrong, and how, with MongoDB's codes.
 
+pub mod client;
 pub mod common;
 pub mod fields;
-pub mod client;
 pub mod namespace;
 pub mod reply;
 pub mod request;
 pub mod table;
 pub mod views;
 
-pub use common::Common;
 pub use client::Client;
+pub use common::Common;
 pub use namespace::Namespace;
 pub use reply::{CursorReply, Reply, ReplyWriter, WriteFailure, WriteReply, error_reply};
 pub use request::{Request, Sequence};

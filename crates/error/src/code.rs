@@ -136,6 +136,7 @@ codes! {
     11600 InterruptedAtShutdown
     11601 Interrupted
     14031 OutOfDiskSpace
+    17280 KeyTooLong
     40413 IDLDuplicateField
     40414 IDLFailedToParse
     40415 IDLUnknownField

@@ -7,6 +7,7 @@ pub mod describe;
 pub mod needs;
 pub mod projection;
 pub mod query;
+pub mod regex;
 pub mod sort;
 pub mod update;
 

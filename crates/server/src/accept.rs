@@ -9,7 +9,11 @@ use tokio::task::JoinSet;
 use tracing::{debug, warn};
 
 /// Accepts until the server stops, then waits for the commands in flight.
-pub(crate) async fn accept<B: Backend>(listener: TcpListener, shared: Arc<Shared>, backend: Arc<B>) {
+pub(crate) async fn accept<B: Backend>(
+    listener: TcpListener,
+    shared: Arc<Shared>,
+    backend: Arc<B>,
+) {
     let mut door = Door { shared, backend, connections: JoinSet::new(), next_id: 1, full: false };
     loop {
         tokio::select! {
@@ -57,8 +61,7 @@ impl<B: Backend> Door<B> {
         self.shared.counters.connections_created.add(1);
         let client = Client::new(self.next_id, address);
         self.next_id = self.next_id.checked_add(1).unwrap_or(1);
-        let connection =
-            Connection::new(stream, client, self.shared.clone(), self.backend.clone());
+        let connection = Connection::new(stream, client, self.shared.clone(), self.backend.clone());
         self.connections.spawn(connection.serve());
     }
 

@@ -1,17 +1,18 @@
 //! From a command to the body of its reply: the one place where a command is
 //! dispatched and where errors and panics become replies.
 
-use crate::connection::{Connection, request};
+use crate::Backend;
+use crate::connection::Connection;
 use crate::counters::{Held, Operations};
 use crate::frames::End;
 use crate::run::{self, Call};
-use crate::Backend;
-use bson::{RawArrayBuf, RawBsonRef, RawDocumentBuf, cstr};
-use command::{Reply, Request};
+use bson::{RawBsonRef, RawDocument};
+use command::{Common, Reply, Request};
 use error::{Code, Error, Result};
 use futures::FutureExt;
 use std::panic::AssertUnwindSafe;
 use tracing::error;
+use value::DocumentWriter;
 use wire::Query;
 
 /// A reply's body, and whether another follows it unasked.
@@ -22,7 +23,7 @@ pub(crate) struct Answer {
 
 impl Answer {
     pub fn error(error: &Error) -> Answer {
-        Answer { body: error_body(error).into_bytes(), more: false }
+        Answer { body: command::error_reply(error).body.into_bytes(), more: false }
     }
 }
 
@@ -32,7 +33,8 @@ impl<B: Backend> Connection<B> {
         let shared = self.shared.clone();
         let _active = Held::new(&shared.counters.active);
         count(&shared.counters.operations, &request);
-        let streams = exhaust && matches!(request.name(), "getMore" | "hello" | "isMaster" | "ismaster");
+        let streams =
+            exhaust && matches!(request.name(), "getMore" | "hello" | "isMaster" | "ismaster");
         let result = AssertUnwindSafe(self.dispatch(request, exhaust)).catch_unwind().await;
         self.session.greeted = true;
         let error = match result {
@@ -55,40 +57,64 @@ impl<B: Backend> Connection<B> {
     }
 
     /// OP_QUERY is answered for what drivers send before they know better.
-    pub async fn query(&mut self, query: Query) -> Answer {
-        if !query.collection.ends_with(".$cmd") {
-            return Answer::error(&Code::location(5739101).error(
+    pub async fn query(&mut self, query: Query) -> Result<Answer, End> {
+        let Some(database) = query.collection.strip_suffix(".$cmd") else {
+            return Ok(Answer::error(&Code::location(5739101).error(
                 "OP_QUERY is no longer supported. The client driver may require an upgrade.",
-            ));
-        }
-        let request = request(query.body, Vec::new());
+            )));
+        };
+        let request = legacy_request(&query.body, database);
         let name = request.name();
         if !matches!(name, "hello" | "isMaster" | "ismaster" | "buildInfo" | "buildinfo") {
-            return Answer::error(&Code::UnsupportedOpQueryCommand.error(format!(
+            return Ok(Answer::error(&Code::UnsupportedOpQueryCommand.error(format!(
                 "Unsupported OP_QUERY command: {name}. The client driver may require an upgrade."
-            )));
+            ))));
         }
-        match self.answer(request, false).await {
-            Ok(answer) => answer,
-            Err(_) => Answer::error(&Code::ClientDisconnect.error("the client went away")),
-        }
+        self.answer(request, false).await
     }
 
     async fn dispatch(&mut self, request: Request, exhaust: bool) -> Result<Reply, Failure> {
-        let Some(row) = run::find(request.name()) else {
+        let Some(command) = command::command(request.name()) else {
+            return Err(not_found(request.name()).into());
+        };
+        let Some(row) = run::find(command.name) else {
             return Ok(self.backend.run(request, &self.session.client).await?);
         };
+        Common::parse(&request, command)?;
         let shared = self.shared.clone();
         if let Some(wait) = row.wait {
-            let call = Call { shared: &shared, session: &mut self.session, request: &request, exhaust };
+            let call =
+                Call { shared: &shared, session: &mut self.session, request: &request, exhaust };
             if let Some(time) = wait(&call)? {
                 let _waiting = Held::new(&shared.counters.awaiting_topology_changes);
                 self.pause(time).await.map_err(Failure::Ended)?;
             }
         }
-        let mut call = Call { shared: &shared, session: &mut self.session, request: &request, exhaust };
+        let mut call =
+            Call { shared: &shared, session: &mut self.session, request: &request, exhaust };
         Ok((row.run)(&mut call)?)
     }
+}
+
+/// The command of an OP_QUERY, with its database where OP_MSG has it. Some
+/// clients put the command under `$query`, beside a read preference.
+fn legacy_request(body: &[u8], database: &str) -> Request {
+    let mut command = DocumentWriter::new();
+    if let Ok(body) = RawDocument::from_bytes(body) {
+        let inner = match value::elements(body).next() {
+            Some(first) if first.key == "$query" || first.key == "query" => {
+                first.value().as_document()
+            }
+            _ => None,
+        };
+        for field in value::elements(inner.unwrap_or(body)) {
+            if !matches!(field.key, "$db" | "$readPreference") {
+                command.copy(field);
+            }
+        }
+    }
+    command.append("$db", RawBsonRef::String(database));
+    Request::from(command.finish())
 }
 
 enum Failure {
@@ -100,6 +126,10 @@ impl From<Error> for Failure {
     fn from(error: Error) -> Failure {
         Failure::Error(error)
     }
+}
+
+fn not_found(name: &str) -> Error {
+    Code::CommandNotFound.error(format!("no such command: '{name}'"))
 }
 
 /// Whether the stream goes on after this reply: a cursor that is open, or any
@@ -132,22 +162,4 @@ fn count(operations: &Operations, request: &Request) {
 
 fn statements(request: &Request, field: &str) -> usize {
     request.documents(field).map_or(0, |documents| documents.len())
-}
-
-fn error_body(error: &Error) -> RawDocumentBuf {
-    let mut body = RawDocumentBuf::new();
-    body.append(cstr!("ok"), 0.0);
-    body.append(cstr!("errmsg"), error.message());
-    body.append(cstr!("code"), error.code().number());
-    body.append(cstr!("codeName"), error.code().name().as_ref());
-    for (name, value) in error.details() {
-        if let Ok(name) = bson::raw::CString::try_from(name) {
-            body.append(name, value);
-        }
-    }
-    if !error.labels().is_empty() {
-        let labels: RawArrayBuf = error.labels().iter().copied().collect();
-        body.append(cstr!("errorLabels"), labels);
-    }
-    body
 }

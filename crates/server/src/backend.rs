@@ -7,8 +7,7 @@ use std::future::Future;
 
 /// Runs commands on data: the embedded engine, or a cluster.
 pub trait Backend: Status {
-    fn run(&self, request: Request, client: &Client)
-    -> impl Future<Output = Result<Reply>> + Send;
+    fn run(&self, request: Request, client: &Client) -> impl Future<Output = Result<Reply>> + Send;
 
     /// Called once, when no command is in flight any more.
     fn stop(&self) -> impl Future<Output = ()> + Send {
@@ -37,5 +36,16 @@ pub trait Status: Send + Sync + 'static {
     fn set_parameter(&self, name: &str, value: RawBsonRef<'_>) -> Result<()> {
         let _ = value;
         Err(Code::InvalidOptions.error(format!("there is no parameter {name}")))
+    }
+}
+
+/// Stands in until the engine is there: it has no commands.
+pub(crate) struct Empty;
+
+impl Status for Empty {}
+
+impl Backend for Empty {
+    async fn run(&self, request: Request, _: &Client) -> Result<Reply> {
+        Err(Code::CommandNotFound.error(format!("no such command: '{}'", request.name())))
     }
 }

@@ -98,7 +98,7 @@ impl<B: Backend> Connection<B> {
         match content {
             Ok(Content::Msg(msg)) => self.msg(msg, route).await,
             Ok(Content::Query(query)) => {
-                let answer = self.query(query).await;
+                let answer = self.query(query).await?;
                 let id = self.reply_id();
                 self.write(Outgoing::reply(id, request_id, answer.body)).await
             }
@@ -115,6 +115,9 @@ impl<B: Backend> Connection<B> {
         let mut request = request(msg.body, msg.sequences);
         let mut response_to = route.request_id;
         let again = msg.exhaust_allowed.then(|| request.clone());
+        let shared = self.shared.clone();
+        let _streaming = (msg.exhaust_allowed && request.name() == "hello")
+            .then(|| Held::new(&shared.counters.exhaust_hello));
         loop {
             let answer = self.answer(request, msg.exhaust_allowed).await?;
             let more = answer.more;
@@ -166,13 +169,10 @@ impl<B: Backend> Connection<B> {
     }
 }
 
-pub(crate) fn request(body: Bytes, sequences: Vec<wire::Sequence>) -> Request {
+fn request(body: Bytes, sequences: Vec<wire::Sequence>) -> Request {
     let sequences = sequences
         .into_iter()
-        .map(|sequence| command::Sequence {
-            name: sequence.name,
-            documents: sequence.documents,
-        })
+        .map(|sequence| command::Sequence { name: sequence.name, documents: sequence.documents })
         .collect();
     Request::new(body, sequences)
 }

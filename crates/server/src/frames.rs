@@ -4,9 +4,7 @@
 //! one, and while the frame of the last command is gone by the time the next
 //! comes, as is usual, the same memory is used again.
 
-use crate::limits::{
-    BUFFER_KEPT_BYTES_MAX, MESSAGE_STALL_MAX, READ_AHEAD_BYTES_MAX, READ_BYTES,
-};
+use crate::limits::{BUFFER_KEPT_BYTES_MAX, MESSAGE_STALL_MAX, READ_AHEAD_BYTES_MAX, READ_BYTES};
 use bytes::{Bytes, BytesMut};
 use std::io;
 use tokio::io::AsyncReadExt;

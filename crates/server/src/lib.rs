@@ -20,5 +20,5 @@ mod session;
 mod sessions;
 mod shared;
 
-pub use backend::Backend;
+pub use backend::{Backend, Status};
 pub use server::{Options, Running, Server, StartError};

@@ -1,6 +1,7 @@
 //! Starting and stopping.
 
-use crate::{Backend, accept, http, limits, shared::Shared};
+use crate::backend::{Backend, Empty};
+use crate::{accept, http, limits, shared::Shared};
 use std::fmt;
 use std::io;
 use std::net::SocketAddr;
@@ -50,6 +51,11 @@ pub struct Running {
 pub struct StartError(String);
 
 impl Server {
+    /// Starts a server on the embedded engine.
+    pub async fn start(options: Options) -> Result<Running, StartError> {
+        Server::start_with(options, Empty).await
+    }
+
     /// Starts a server in front of `backend`.
     pub async fn start_with<B: Backend>(
         options: Options,

@@ -1,8 +1,8 @@
 //! From a frame to a message.
 
 use crate::{
-    Compressor, Content, DEPTH_MAX, Envelope, Fault, HEADER_BYTES, Header, Incoming, Msg, Opcode, Query,
-    Sequence, compress,
+    Compressor, Content, DEPTH_MAX, Envelope, Fault, HEADER_BYTES, Header, Incoming, Msg, Opcode,
+    Query, Sequence, compress,
 };
 use bytes::Bytes;
 use value::check;

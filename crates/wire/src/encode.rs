@@ -54,9 +54,8 @@ impl Outgoing {
         head.header(length, request_id, response_to, Opcode::Msg);
         head.extend(flags.to_le_bytes());
         head.extend([0]);
-        let tail = checksum.then(|| {
-            crc32c::crc32c_append(crc32c::crc32c(head.as_slice()), &body).to_le_bytes()
-        });
+        let tail = checksum
+            .then(|| crc32c::crc32c_append(crc32c::crc32c(head.as_slice()), &body).to_le_bytes());
         Outgoing { head, body, tail }
     }
 

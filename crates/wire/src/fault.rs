@@ -8,7 +8,10 @@ pub enum Fault {
     /// The header's length is out of bounds.
     Length(i32),
     /// The frame is not as long as its header says.
-    FrameLength { header: usize, frame: usize },
+    FrameLength {
+        header: usize,
+        frame: usize,
+    },
     /// An opcode not spoken here.
     Opcode(i32),
     /// Required flag bits that nobody defined.

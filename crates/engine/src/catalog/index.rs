@@ -45,8 +45,9 @@ pub enum IndexKind {
     Wildcard,
 }
 
-/// Which fields of the index have met an array: bit n for field n. A bit is set
-/// before the entries that need it become visible, and never cleared.
+/// Which components of the index's paths have met an array: `index::multikey` says
+/// which bit is whose. A bit is set before the entries that need it become
+/// visible, and never cleared.
 #[derive(Debug, Default)]
 pub struct Multikey {
     seen: AtomicU64,
@@ -149,10 +150,6 @@ impl Multikey {
 
     pub fn bits(&self) -> u64 {
         self.seen.load(Ordering::Acquire)
-    }
-
-    pub fn field(&self, at: usize) -> bool {
-        self.bits() & (1 << at) != 0
     }
 
     pub fn any(&self) -> bool {

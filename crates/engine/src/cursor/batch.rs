@@ -1,6 +1,5 @@
 //! One batch of a cursor's rows.
 
-use super::Rows;
 use crate::storage::Document;
 use command::CursorReply;
 use error::Result;
@@ -27,7 +26,7 @@ pub enum Batch {
 /// Adds rows to a batch: up to `limit` documents, up to its weight, up to a time.
 /// A row that does not fit is kept in `pending` for the next batch.
 pub fn fill(
-    rows: &mut Rows,
+    rows: &mut dyn Iterator<Item = Result<Document>>,
     pending: &mut Option<Document>,
     reply: &mut CursorReply,
     limit: Option<u64>,

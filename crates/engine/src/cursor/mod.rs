@@ -10,7 +10,7 @@ pub use batch::{BATCH_BYTES_MAX, Batch, FIRST_BATCH_DOCUMENTS, fill};
 pub use tail::Tail;
 
 use crate::Engine;
-use crate::plan::Interrupt;
+use crate::plan::{Execution, Interrupt};
 use crate::storage::Document;
 use command::Namespace;
 use error::{Code, Result};
@@ -40,6 +40,7 @@ pub struct Cursor {
 }
 
 pub enum Source {
+    Plan(Box<Execution>),
     Rows(Rows),
     /// A tailable cursor, which outlives its last row.
     Tail(Tail),

@@ -9,6 +9,7 @@ use command::Namespace;
 use error::{Code, Result};
 use language::projection::Projection;
 use language::query::Filter;
+use std::ops::Bound;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -19,8 +20,10 @@ pub struct Tail {
     pub await_data: bool,
     pub interrupt: Interrupt,
     state: Arc<State>,
-    /// The last record given out, or 0.
+    /// The last record given out or passed over, or 0.
     last: Arc<AtomicU64>,
+    /// The last record of the view that `rows` looks at.
+    end: u64,
     rows: Option<Rows>,
 }
 
@@ -40,11 +43,12 @@ impl Tail {
             interrupt,
             state: collection.state.clone(),
             last: Arc::new(AtomicU64::new(0)),
+            end: 0,
             rows: None,
         }
     }
 
-    /// Whether anything has been given out yet.
+    /// Whether the collection held anything yet.
     pub fn has_started(&self) -> bool {
         self.last.load(Ordering::Relaxed) > 0
     }
@@ -66,9 +70,10 @@ impl Tail {
     /// The rows have run out; the next look begins behind the last one.
     pub fn rewind(&mut self) {
         self.rows = None;
+        self.last.fetch_max(self.end, Ordering::Relaxed);
     }
 
-    fn open(&self, engine: &Engine) -> Result<Rows> {
+    fn open(&mut self, engine: &Engine) -> Result<Rows> {
         let gone = || {
             Code::CappedPositionLost.error(format!(
                 "CollectionScan died due to position in capped collection {} being deleted.",
@@ -84,6 +89,8 @@ impl Tail {
         if last.0 > 0 && view.record(collection.id, last)?.is_none() {
             return Err(gone());
         }
+        let mut records = view.records(collection.id, (Bound::Unbounded, Bound::Unbounded));
+        self.end = records.next_back().transpose()?.map_or(0, |(record, _)| record.0);
         let mut query = Query::new(self.filter.clone());
         query.projection = self.projection.clone();
         query.after = (last.0 > 0).then_some(last);
@@ -91,9 +98,7 @@ impl Tail {
         let seen = self.last.clone();
         Ok(Box::new(rows.map(move |row| {
             let row = row?;
-            if let Some(record) = row.record {
-                seen.store(record.0, Ordering::Relaxed);
-            }
+            seen.store(row.record.0, Ordering::Relaxed);
             Ok(row.document)
         })))
     }

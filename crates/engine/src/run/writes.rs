@@ -128,7 +128,7 @@ impl write::Candidates<Transaction> for Candidates {
         let row = if rows.is_light() { rows.next() } else { super::blocking(|| rows.next()) };
         match row.transpose()? {
             Some(row) => {
-                self.current = row.record;
+                self.current = Some(row.record);
                 Ok(true)
             }
             None => Ok(false),

@@ -2,7 +2,7 @@
 //! are users.
 
 use super::{Call, reply};
-use bson::{rawdoc, RawArrayBuf, cstr};
+use bson::{RawArrayBuf, cstr, rawdoc};
 use command::Reply;
 use command::fields::Fields;
 use error::Result;

@@ -18,9 +18,7 @@ pub(super) fn run(call: &mut Call<'_>) -> Result<Reply> {
     };
     match name {
         "*" => Ok(reply(rawdoc! { "names": ["global", "startupWarnings"] })),
-        "global" | "startupWarnings" => {
-            Ok(reply(rawdoc! { "totalLinesWritten": 0, "log": [] }))
-        }
+        "global" | "startupWarnings" => Ok(reply(rawdoc! { "totalLinesWritten": 0, "log": [] })),
         _ => Err(Code::OperationFailed.error(format!("No log named '{name}'"))),
     }
 }

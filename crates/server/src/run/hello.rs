@@ -11,7 +11,10 @@ use crate::limits::{
 };
 use crate::metadata;
 use crate::shared::now;
-use bson::{RawArray, RawArrayBuf, RawBsonRef, RawDocument, RawDocumentBuf, cstr, oid::ObjectId, spec::ElementType};
+use bson::{
+    RawArray, RawArrayBuf, RawBsonRef, RawDocument, RawDocumentBuf, cstr, oid::ObjectId,
+    spec::ElementType,
+};
 use command::Reply;
 use command::fields::{Fields, Scope};
 use error::{Code, Result};
@@ -45,9 +48,8 @@ pub(super) fn wait(call: &Call<'_>) -> Result<Option<Duration>> {
     let (known, await_ms) = match (hello.topology, hello.await_ms) {
         (Some(known), Some(await_ms)) => (known, await_ms),
         (None, None) if call.exhaust => {
-            return Err(Code::location(51763).error(
-                "A hello/isMaster request with exhaust must specify 'maxAwaitTimeMS'",
-            ));
+            return Err(Code::location(51763)
+                .error("A hello/isMaster request with exhaust must specify 'maxAwaitTimeMS'"));
         }
         (None, None) => return Ok(None),
         (Some(_), None) => {
@@ -104,7 +106,8 @@ pub(super) fn answer(call: &mut Call<'_>, primary: &str) -> Result<Reply> {
         call.session.client.metadata = Some(metadata);
     }
     let mut body = RawDocumentBuf::new();
-    let primary = if primary == "ismaster" { cstr!("ismaster") } else { cstr!("isWritablePrimary") };
+    let primary =
+        if primary == "ismaster" { cstr!("ismaster") } else { cstr!("isWritablePrimary") };
     body.append(primary, true);
     body.append(cstr!("msg"), "isdbgrid");
     body.append(cstr!("topologyVersion"), call.shared.topology_version());
@@ -144,8 +147,10 @@ fn parse<'a>(call: &Call<'a>) -> Result<Hello<'a>> {
             "client" => {
                 hello.client = match field.value() {
                     RawBsonRef::Document(client) => Some(client),
-                    _ => return Err(Code::TypeMismatch
-                        .error("The client metadata document must be a document")),
+                    _ => {
+                        return Err(Code::TypeMismatch
+                            .error("The client metadata document must be a document"));
+                    }
                 }
             }
             "compression" => hello.compression = field.array()?,
@@ -198,8 +203,9 @@ fn negotiate(offered: &RawArray) -> Vec<Compressor> {
 /// There are no users, so none has mechanisms to tell; only the form is checked.
 fn user(name: Option<&str>) -> Result<()> {
     match name {
-        Some(name) if !name.contains('.') => Err(Code::BadValue
-            .error("UserName must contain a '.' separated database.user pair")),
+        Some(name) if !name.contains('.') => {
+            Err(Code::BadValue.error("UserName must contain a '.' separated database.user pair"))
+        }
         _ => Ok(()),
     }
 }

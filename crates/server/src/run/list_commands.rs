@@ -8,7 +8,7 @@ use error::Result;
 
 pub(super) fn run(_: &mut Call<'_>) -> Result<Reply> {
     let mut commands = RawDocumentBuf::new();
-    for command in command::table::TABLE {
+    for command in command::table::COMMANDS {
         let Ok(name) = CString::try_from(command.name) else { continue };
         commands.append(
             name,

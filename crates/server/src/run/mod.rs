@@ -51,10 +51,9 @@ const fn row(name: &'static str, run: fn(&mut Call<'_>) -> Result<Reply>) -> Row
     Row { name, run, wait: None }
 }
 
-/// Alphabetical by bytes, aliases included.
+/// Alphabetical by bytes.
 const TABLE: &[Row] = &[
     row("buildInfo", build_info::run),
-    row("buildinfo", build_info::run),
     row("connectionStatus", connection_status::run),
     row("endSessions", end_sessions::run),
     row("features", features::run),
@@ -65,7 +64,6 @@ const TABLE: &[Row] = &[
     row("hostInfo", host_info::run),
     Row { name: "isMaster", run: is_master::run, wait: Some(hello::wait) },
     row("isdbgrid", isdbgrid::run),
-    Row { name: "ismaster", run: is_master::run, wait: Some(hello::wait) },
     row("killAllSessions", kill_all_sessions::run),
     row("killAllSessionsByPattern", kill_all_sessions_by_pattern::run),
     row("killSessions", kill_sessions::run),

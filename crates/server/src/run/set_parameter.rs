@@ -19,14 +19,16 @@ pub(super) fn run(call: &mut Call<'_>) -> Result<Reply> {
             )));
         }
         if !parameter::is_settable(call.shared, name) {
-            return Err(Code::IllegalOperation
-                .error(format!("not allowed to change [{name}] at runtime")));
+            return Err(
+                Code::IllegalOperation.error(format!("not allowed to change [{name}] at runtime"))
+            );
         }
         changes.push((name, field.value()));
     }
     let Some((first, _)) = changes.first() else {
-        return Err(Code::InvalidOptions
-            .error("no option found to set, use help:true to see options "));
+        return Err(
+            Code::InvalidOptions.error("no option found to set, use help:true to see options ")
+        );
     };
     let was = parameter::get(call.shared, first);
     for (name, value) in changes {

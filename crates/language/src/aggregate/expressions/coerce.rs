@@ -110,10 +110,8 @@ pub fn int_or_long(value: i64) -> RawBson {
 pub fn to_date(value: RawBsonRef<'_>) -> Result<i64> {
     match date(value) {
         Some(millis) => Ok(millis),
-        None => Err(Code::location(16006).error(format!(
-            "can't convert from BSON type {} to Date",
-            type_name(Some(value))
-        ))),
+        None => Err(Code::location(16006)
+            .error(format!("can't convert from BSON type {} to Date", type_name(Some(value))))),
     }
 }
 

@@ -73,8 +73,19 @@ mod tests {
     #[test]
     fn encodings_are_inverse() {
         for text in [
-            "0", "-0", "1", "-1", "1.10", "0E+3", "9999999999999999999999999999999999",
-            "1E+6111", "1E-6176", "-123.456E-10", "NaN", "Infinity", "-Infinity",
+            "0",
+            "-0",
+            "1",
+            "-1",
+            "1.10",
+            "0E+3",
+            "9999999999999999999999999999999999",
+            "1E+6111",
+            "1E-6176",
+            "-123.456E-10",
+            "NaN",
+            "Infinity",
+            "-Infinity",
         ] {
             let before: bson::Decimal128 = text.parse().unwrap();
             assert_eq!(encode(decode(before)), before, "{text}");
