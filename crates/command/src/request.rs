@@ -8,7 +8,12 @@ use bytes::Bytes;
 use error::{Code, Result};
 use value::element;
 
+/// What an object that was not given reads as.
 static EMPTY: LazyLock<RawDocumentBuf> = LazyLock::new(RawDocumentBuf::new);
+
+pub(crate) fn empty_document() -> &'static RawDocument {
+    &EMPTY
+}
 
 /// One command. Its documents have passed `value::check`.
 #[derive(Debug, Clone)]

@@ -38,6 +38,7 @@ codes! {
     26 NamespaceNotFound
     27 IndexNotFound
     28 PathNotViable
+    34 CannotBackfillArray
     40 ConflictingUpdateOperators
     43 CursorNotFound
     48 NamespaceExists
@@ -67,6 +68,7 @@ codes! {
     98 DBPathInUse
     100 UnsatisfiableWriteConcern
     101 OutdatedClient
+    111 NotExactValueField
     112 WriteConflict
     115 CommandNotSupported
     116 DocTooLargeForCapped
@@ -134,6 +136,7 @@ codes! {
     11600 InterruptedAtShutdown
     11601 Interrupted
     14031 OutOfDiskSpace
+    17280 KeyTooLong
     40413 IDLDuplicateField
     40414 IDLFailedToParse
     40415 IDLUnknownField

@@ -11,11 +11,19 @@ pub struct Context {
     pub variables: RawDocumentBuf,
     /// `$$NOW`, one instant for the whole command.
     pub now: DateTime,
+    /// Variables that have a name but no value yet: a `$lookup`'s `let` while
+    /// its pipeline is only checked.
+    pub unbound: Arc<[Box<str>]>,
 }
 
 impl Context {
     pub fn new() -> Context {
-        Context { collator: None, variables: RawDocumentBuf::new(), now: DateTime::now() }
+        Context {
+            collator: None,
+            variables: RawDocumentBuf::new(),
+            now: DateTime::now(),
+            unbound: Arc::default(),
+        }
     }
 }
 

@@ -27,6 +27,14 @@ impl<'a> Element<'a> {
         value(self.kind, self.bytes)
     }
 
+    /// The document this is; an array counts as one whose keys are "0", "1", ….
+    pub fn as_document(&self) -> Option<&'a RawDocument> {
+        match self.kind {
+            ElementType::EmbeddedDocument | ElementType::Array => Some(document(self.bytes)),
+            _ => None,
+        }
+    }
+
     /// The elements inside, if this is a document or an array; else none.
     pub fn children(&self) -> Elements<'a> {
         match self.kind {
@@ -110,6 +118,15 @@ impl<'a> Elements<'a> {
         }
         let step = step(self.rest)?;
         Some(Element { kind: step.kind, key: "", bytes: step.value })
+    }
+
+    /// The elements without their keys, for arrays, whose keys mean nothing.
+    pub fn items(mut self) -> impl Iterator<Item = Element<'a>> {
+        std::iter::from_fn(move || {
+            let step = step(self.rest)?;
+            self.rest = step.rest;
+            Some(Element { kind: step.kind, key: "", bytes: step.value })
+        })
     }
 
     /// The values alone, for arrays, whose keys mean nothing.
@@ -315,4 +332,70 @@ fn empty_document<'a>() -> &'a RawDocument {
 fn empty_array<'a>() -> &'a RawArray {
     static EMPTY: LazyLock<RawArrayBuf> = LazyLock::new(RawArrayBuf::new);
     &EMPTY
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{DocumentWriter, check, sample};
+    use bson::{RawBson, rawdoc};
+    use proptest::prelude::*;
+
+    #[test]
+    fn elements_are_found_by_key_and_place() {
+        let document = rawdoc! { "a": 1, "ab": "x", "list": [1, 2, { "c": 3 }], "z": null };
+        let keys: Vec<_> = elements(&document).map(|element| element.key).collect();
+        assert_eq!(keys, ["a", "ab", "list", "z"]);
+        assert_eq!(get_value(&document, "ab"), Some(RawBsonRef::String("x")));
+        assert!(get(&document, "b").is_none() && get(&document, "").is_none());
+        let list = get(&document, "list").unwrap();
+        assert_eq!(list.children().count(), 3);
+        assert_eq!(list.children().nth_value(1).unwrap().value(), RawBsonRef::Int32(2));
+        assert!(list.children().nth_value(3).is_none());
+        assert_eq!(get(&document, "z").unwrap().children().count(), 0);
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_written_is_checked_and_read(values in prop::collection::vec(sample::value(), 0..6)) {
+            let mut writer = DocumentWriter::new();
+            let mut theirs = RawDocumentBuf::new();
+            for (at, value) in values.iter().enumerate() {
+                let key = format!("key{at}");
+                writer.append(&key, value.as_raw_bson_ref());
+                theirs.append(bson::raw::CString::try_from(key).unwrap(), value.as_raw_bson_ref());
+            }
+            let document = writer.finish();
+            prop_assert_eq!(&document, &theirs);
+            check::document(document.as_bytes(), 20).unwrap();
+            let mut copy = DocumentWriter::new();
+            for (element, value) in elements(&document).zip(&values) {
+                let read: RawBson = crate::value::to_owned(element.value());
+                prop_assert_eq!(format!("{read:?}"), format!("{value:?}"));
+                copy.copy(element);
+            }
+            prop_assert_eq!(&copy.finish(), &document);
+        }
+
+        #[test]
+        fn damaged_documents_are_walked_without_panic(
+            value in sample::value(), at in any::<prop::sample::Index>(), byte in any::<u8>(),
+        ) {
+            let mut writer = DocumentWriter::new();
+            writer.append("a", value.as_raw_bson_ref());
+            let mut bytes = writer.into_bytes();
+            let at = at.index(bytes.len());
+            bytes[at] = byte;
+            let sound = check::document(&bytes, 20).is_ok();
+            if let Ok(document) = RawDocument::from_bytes(&bytes) {
+                let mut key = crate::key::Key::default();
+                let value = RawBsonRef::Document(document);
+                key.push(value, crate::key::Direction::Ascending, None);
+                prop_assert_eq!(crate::compare(value, value), std::cmp::Ordering::Equal);
+                if sound {
+                    document.iter().try_for_each(|element| element.map(drop)).unwrap();
+                }
+            }
+        }
+    }
 }

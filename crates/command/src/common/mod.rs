@@ -92,6 +92,7 @@ pub fn is_generic(name: &str) -> bool {
             | "shardVersion"
             | "startOrContinueTransaction"
             | "startTransaction"
+            | "stmtId"
             | "tracking_info"
             | "txnNumber"
             | "txnRetryCounter"

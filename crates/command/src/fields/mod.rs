@@ -10,7 +10,7 @@ mod number;
 mod scope;
 
 use bson::spec::ElementType;
-use bson::{RawArray, RawBsonRef, RawDocument};
+use bson::{RawBsonRef, RawDocument};
 use error::{Code, Error, Result};
 use value::element::Elements;
 
@@ -132,7 +132,7 @@ pub fn namespace_or_database(request: &Request) -> Result<Namespace> {
     let Some(first) = value::elements(request.body()).next() else {
         return namespace(request);
     };
-    match number::as_f64(first.value()) {
+    match safe_f64(first.value()) {
         Some(1.0) => Namespace::new(request.database(), COLLECTIONLESS),
         Some(_) => Err(Code::BadValue.error(format!(
             "Invalid command format: the '{}' field must specify a collection name or 1",
@@ -177,11 +177,6 @@ pub fn objects<'a>(
         }
     }
     Ok(documents)
-}
-
-/// How many values an array has, without reading them.
-pub fn array_len(array: &RawArray) -> usize {
-    value::element::array_elements(array).count()
 }
 
 pub(crate) fn is_absent(kind: ElementType) -> bool {

@@ -31,9 +31,7 @@ impl CursorReply {
     }
 
     pub fn push(&mut self, document: &RawDocument) {
-        let mut digits = Digits::default();
-        let key = digits.write(self.documents);
-        self.writer.append(key, RawBsonRef::Document(document));
+        self.writer.push(RawBsonRef::Document(document));
         self.documents += 1;
     }
 
@@ -64,32 +62,12 @@ impl CursorReply {
         further: impl FnOnce(&mut DocumentWriter),
     ) -> Reply {
         self.writer.end();
-        self.writer.append("id", RawBsonRef::Int64(id));
-        self.writer.append("ns", RawBsonRef::String(ns));
+        self.writer.append_i64("id", id);
+        self.writer.append_str("ns", ns);
         further(&mut self.writer);
         self.writer.end();
-        self.writer.append("ok", RawBsonRef::Double(1.0));
+        self.writer.append_f64("ok", 1.0);
         Reply { body: self.writer.finish() }
-    }
-}
-
-/// A position as decimal digits, without an allocation for each document.
-#[derive(Default)]
-struct Digits([u8; 20]);
-
-impl Digits {
-    fn write(&mut self, mut number: usize) -> &str {
-        let mut start = self.0.len();
-        for slot in self.0.iter_mut().rev() {
-            *slot = b'0' + (number % 10) as u8;
-            start -= 1;
-            number /= 10;
-            if number == 0 {
-                break;
-            }
-        }
-        let digits = self.0.get(start..).unwrap_or_default();
-        std::str::from_utf8(digits).unwrap_or_default()
     }
 }
 
@@ -112,12 +90,5 @@ mod tests {
         assert_eq!(reply.finish(7, "d.c").body, expected);
         let empty = rawdoc! { "cursor": { "nextBatch": [], "id": 0_i64, "ns": "d.c" }, "ok": 1.0 };
         assert_eq!(CursorReply::next().finish(0, "d.c").body, empty);
-    }
-
-    #[test]
-    fn positions_are_decimal() {
-        for number in [0, 9, 10, 101, 100_000, usize::MAX] {
-            assert_eq!(Digits::default().write(number), number.to_string());
-        }
     }
 }

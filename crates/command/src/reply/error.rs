@@ -10,10 +10,10 @@ use super::Reply;
 pub fn error_reply(error: &Error) -> Reply {
     let mut writer = DocumentWriter::new();
     append_labels(&mut writer, error);
-    writer.append("ok", RawBsonRef::Double(0.0));
-    writer.append("errmsg", RawBsonRef::String(error.message()));
-    writer.append("code", RawBsonRef::Int32(error.code().number()));
-    writer.append("codeName", RawBsonRef::String(&error.code().name()));
+    writer.append_f64("ok", 0.0);
+    writer.append_str("errmsg", error.message());
+    writer.append_i32("code", error.code().number());
+    writer.append_str("codeName", &error.code().name());
     for (name, value) in error.details() {
         writer.append(name, value);
     }
@@ -25,8 +25,8 @@ fn append_labels(writer: &mut DocumentWriter, error: &Error) {
         return;
     }
     writer.begin_array("errorLabels");
-    for (position, label) in error.labels().iter().enumerate() {
-        writer.append(&position.to_string(), RawBsonRef::String(label));
+    for label in error.labels() {
+        writer.push(RawBsonRef::String(label));
     }
     writer.end();
 }

@@ -46,7 +46,7 @@ impl ReplyWriter {
     }
 
     pub fn finish(mut self) -> Reply {
-        self.writer.append("ok", RawBsonRef::Double(1.0));
+        self.writer.append_f64("ok", 1.0);
         Reply { body: self.writer.finish() }
     }
 }

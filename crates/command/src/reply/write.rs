@@ -33,7 +33,7 @@ pub struct WriteFailure {
 impl WriteReply {
     pub fn finish(&self) -> Reply {
         let mut writer = DocumentWriter::new();
-        writer.append("n", RawBsonRef::Int32(self.n));
+        writer.append_i32("n", self.n);
         self.append_failures(&mut writer);
         self.append_retried(&mut writer);
         if let Some(error) = &self.write_concern_error {
@@ -41,9 +41,9 @@ impl WriteReply {
         }
         self.append_upserted(&mut writer);
         if let Some(n_modified) = self.n_modified {
-            writer.append("nModified", RawBsonRef::Int32(n_modified));
+            writer.append_i32("nModified", n_modified);
         }
-        writer.append("ok", RawBsonRef::Double(1.0));
+        writer.append_f64("ok", 1.0);
         Reply { body: writer.finish() }
     }
 
@@ -52,14 +52,14 @@ impl WriteReply {
             return;
         }
         writer.begin_array("writeErrors");
-        for (position, failure) in self.failures.iter().enumerate() {
-            writer.begin_document(&position.to_string());
-            writer.append("index", RawBsonRef::Int32(failure.index));
-            writer.append("code", RawBsonRef::Int32(failure.error.code().number()));
+        for failure in &self.failures {
+            writer.begin_next_document();
+            writer.append_i32("index", failure.index);
+            writer.append_i32("code", failure.error.code().number());
             for (name, value) in failure.error.details() {
                 writer.append(name, value);
             }
-            writer.append("errmsg", RawBsonRef::String(failure.error.message()));
+            writer.append_str("errmsg", failure.error.message());
             writer.end();
         }
         writer.end();
@@ -70,8 +70,8 @@ impl WriteReply {
             return;
         }
         writer.begin_array("retriedStmtIds");
-        for (position, statement) in self.retried_statements.iter().enumerate() {
-            writer.append(&position.to_string(), RawBsonRef::Int32(*statement));
+        for statement in &self.retried_statements {
+            writer.push(RawBsonRef::Int32(*statement));
         }
         writer.end();
     }
@@ -81,9 +81,9 @@ impl WriteReply {
             return;
         }
         writer.begin_array("upserted");
-        for (position, (index, id)) in self.upserted.iter().enumerate() {
-            writer.begin_document(&position.to_string());
-            writer.append("index", RawBsonRef::Int32(*index));
+        for (index, id) in &self.upserted {
+            writer.begin_next_document();
+            writer.append_i32("index", *index);
             writer.append("_id", id.as_raw_bson_ref());
             writer.end();
         }
@@ -94,9 +94,9 @@ impl WriteReply {
 /// `writeConcernError: {code, codeName, errmsg, errInfo?}`.
 pub(crate) fn append_write_concern_error(writer: &mut DocumentWriter, error: &Error) {
     writer.begin_document("writeConcernError");
-    writer.append("code", RawBsonRef::Int32(error.code().number()));
-    writer.append("codeName", RawBsonRef::String(&error.code().name()));
-    writer.append("errmsg", RawBsonRef::String(error.message()));
+    writer.append_i32("code", error.code().number());
+    writer.append_str("codeName", &error.code().name());
+    writer.append_str("errmsg", error.message());
     for (name, value) in error.details() {
         writer.append(name, value);
     }

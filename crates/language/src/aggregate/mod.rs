@@ -3,8 +3,11 @@
 pub mod accumulators;
 pub mod expressions;
 pub mod foreign;
+pub mod limits;
+mod optimize;
 pub mod pipeline;
 pub mod stages;
 
-pub use foreign::Foreign;
-pub use pipeline::{Documents, Pipeline};
+pub use foreign::{Foreign, Nowhere, Spill};
+pub use pipeline::{Documents, Pipeline, Place};
+pub use stages::Stage;

@@ -1,31 +1,159 @@
 //! A parsed pipeline, and documents flowing through it.
 
-use super::Foreign;
+use super::limits::{PIPELINE_DEPTH_MAX, PIPELINE_STAGES_MAX};
+use super::stages::{self, Source, Stage, Target};
+use super::{Foreign, optimize};
 use crate::{Context, Needs};
-use bson::{RawArray, RawDocumentBuf};
-use error::Result;
+use bson::{RawArray, RawBsonRef, RawDocument, RawDocumentBuf};
+use error::{Code, Result};
+use std::any::Any;
+use std::collections::VecDeque;
 use std::sync::Arc;
+use value::element::array_elements;
 
 /// A stream of documents, pulled.
 pub type Documents = Box<dyn Iterator<Item = Result<RawDocumentBuf>> + Send>;
 
+/// Where a pipeline stands; some stages are not allowed everywhere.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Place {
+    /// An `aggregate` command, or a view.
+    Top,
+    Facet,
+    Lookup,
+    UnionWith,
+    /// An update, or `$merge`'s `whenMatched`.
+    Update,
+}
+
 #[derive(Debug)]
-pub struct Pipeline {}
+pub struct Pipeline {
+    stages: VecDeque<Box<dyn Stage>>,
+}
 
 impl Pipeline {
     pub fn parse(stages: &RawArray, context: &Context) -> Result<Pipeline> {
-        let _ = (stages, context);
-        todo!()
+        Pipeline::parse_in(stages, context, Place::Top)
+    }
+
+    /// The pipeline of an update: only stages that turn one document into one.
+    pub fn parse_update(stages: &RawArray, context: &Context) -> Result<Pipeline> {
+        Pipeline::parse_in(stages, context, Place::Update)
+    }
+
+    pub fn parse_in(stages: &RawArray, context: &Context, place: Place) -> Result<Pipeline> {
+        Pipeline::parse_nested(stages, context, place, 0)
+    }
+
+    /// As `parse_in`, for a pipeline inside `depth` others.
+    pub fn parse_nested(
+        stages: &RawArray,
+        context: &Context,
+        place: Place,
+        depth: usize,
+    ) -> Result<Pipeline> {
+        if depth > PIPELINE_DEPTH_MAX {
+            return Err(Code::location(8287900).error(format!(
+                "Maximum number of nested sub-pipelines exceeded. Limit is {PIPELINE_DEPTH_MAX}"
+            )));
+        }
+        let mut parsed = Vec::new();
+        for element in array_elements(stages) {
+            let RawBsonRef::Document(stage) = element.value() else {
+                return Err(Code::TypeMismatch
+                    .error("Each element of the 'pipeline' array must be an object"));
+            };
+            if parsed.len() == PIPELINE_STAGES_MAX {
+                return Err(Code::location(7749501).error(format!(
+                    "Pipeline length must be no longer than {PIPELINE_STAGES_MAX} stages."
+                )));
+            }
+            parsed.extend(stages::parse(stage, context, place, depth)?);
+        }
+        stages::check_positions(&parsed, place)?;
+        Ok(Pipeline { stages: optimize::optimize(parsed) })
+    }
+
+    /// A pipeline of stages that are already parsed.
+    pub fn from_stages(stages: Vec<Box<dyn Stage>>) -> Pipeline {
+        Pipeline { stages: optimize::optimize(stages) }
+    }
+
+    /// The stages in order. A stage is told apart by `downcast_ref`: the ones a
+    /// planner takes over are `Match`, `Sort`, `Limit`, `Skip`, `Project`.
+    pub fn stages(&self) -> impl ExactSizeIterator<Item = &dyn Stage> {
+        self.stages.iter().map(|stage| &**stage)
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.stages.is_empty()
+    }
+
+    /// The first stage, if it is of this type.
+    pub fn front<S: Stage>(&self) -> Option<&S> {
+        let stage: &dyn Any = &**self.stages.front()?;
+        stage.downcast_ref()
+    }
+
+    /// Takes the first stage off, if it is of this type.
+    pub fn take_front<S: Stage>(&mut self) -> Option<Box<S>> {
+        self.front::<S>()?;
+        let stage: Box<dyn Any> = self.stages.pop_front()?;
+        stage.downcast().ok()
+    }
+
+    /// Puts a stage before all others.
+    pub fn push_front(&mut self, stage: Box<dyn Stage>) {
+        self.stages.push_front(stage);
+    }
+
+    /// Where the documents come from, if not from the collection: the first
+    /// stage, whose documents the runner passes to `run`.
+    pub fn source(&self) -> Option<&Source> {
+        self.stages.front().and_then(|stage| stage.source())
+    }
+
+    /// Where the documents go: `$out` or `$merge`. The runner writes what `run`
+    /// gives there.
+    pub fn target(&self) -> Option<&Target> {
+        self.stages.back().and_then(|stage| stage.target())
+    }
+
+    /// The other collections that the pipeline reads.
+    pub fn foreign_collections(&self) -> Vec<&str> {
+        self.stages.iter().flat_map(|stage| stage.foreign_collections()).collect()
     }
 
     /// Pulls documents through every stage.
     pub fn run(self, input: Documents, foreign: Arc<dyn Foreign>) -> Result<Documents> {
-        let _ = (input, foreign);
-        todo!()
+        self.stages.into_iter().try_fold(input, |input, stage| stage.run(input, &foreign))
+    }
+
+    /// The document that an update's pipeline makes of a document.
+    pub fn apply(&self, document: &RawDocument) -> Result<RawDocumentBuf> {
+        let mut current = document.to_owned();
+        for stage in &self.stages {
+            match stage.transform() {
+                Some(transform) => current = transform.apply(&current)?,
+                None => {
+                    return Err(Code::InvalidOptions.error(format!(
+                        "{} is not allowed to be used within an update",
+                        stage.name()
+                    )));
+                }
+            }
+        }
+        Ok(current)
     }
 
     /// What the pipeline looks at in its input documents.
     pub fn needs(&self) -> Needs {
-        todo!()
+        let mut needs = Needs::none();
+        for stage in &self.stages {
+            if stage.needs(&mut needs).is_break() {
+                return needs;
+            }
+        }
+        Needs::All
     }
 }

@@ -3,7 +3,7 @@
 use super::types::{self, Entry};
 use super::{Direction, END, ESCAPED_ZERO, Key, TEXT_END, number, tag};
 use crate::DocumentWriter;
-use crate::element;
+use crate::{element, value};
 use bson::raw::{RawBinaryRef, RawJavaScriptCodeWithScopeRef, RawRegexRef};
 use bson::spec::{BinarySubtype, ElementType};
 use bson::{
@@ -48,7 +48,7 @@ impl Reader<'_> {
         let mut writer = DocumentWriter::new();
         self.value("", &mut writer, 0)?;
         let wrapper = writer.finish();
-        Some(element::elements(&wrapper).next()?.value().into())
+        Some(value::to_owned(element::elements(&wrapper).next()?.value()))
     }
 
     fn value(&mut self, key: &str, out: &mut DocumentWriter, depth: usize) -> Option<()> {

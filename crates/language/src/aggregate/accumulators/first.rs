@@ -1,0 +1,34 @@
+//! `$first`: the value of the first document.
+
+use super::{Accumulation, Accumulator, size_of_value};
+use crate::Context;
+use bson::{RawBson, RawBsonRef, RawDocument};
+use error::Result;
+
+#[derive(Debug, Default)]
+struct First {
+    value: Option<RawBson>,
+    seen: bool,
+}
+
+pub fn parse(name: &'static str, value: RawBsonRef<'_>, context: &Context) -> Result<Accumulation> {
+    Accumulation::unary(name, value, context, First::default)
+}
+
+impl Accumulator for First {
+    fn add(&mut self, value: Option<RawBsonRef<'_>>, _: &RawDocument) -> Result<()> {
+        if !self.seen {
+            self.seen = true;
+            self.value = value.map(RawBson::from);
+        }
+        Ok(())
+    }
+
+    fn value(&self) -> Result<Option<RawBson>> {
+        Ok(self.value.clone())
+    }
+
+    fn bytes(&self) -> usize {
+        self.value.as_ref().map_or(0, |value| size_of_value(value.as_raw_bson_ref()))
+    }
+}

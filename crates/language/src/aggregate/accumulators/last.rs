@@ -1,0 +1,28 @@
+//! `$last`: the value of the last document.
+
+use super::{Accumulation, Accumulator, size_of_value};
+use crate::Context;
+use bson::{RawBson, RawBsonRef, RawDocument};
+use error::Result;
+
+#[derive(Debug, Default)]
+struct Last(Option<RawBson>);
+
+pub fn parse(name: &'static str, value: RawBsonRef<'_>, context: &Context) -> Result<Accumulation> {
+    Accumulation::unary(name, value, context, Last::default)
+}
+
+impl Accumulator for Last {
+    fn add(&mut self, value: Option<RawBsonRef<'_>>, _: &RawDocument) -> Result<()> {
+        self.0 = value.map(RawBson::from);
+        Ok(())
+    }
+
+    fn value(&self) -> Result<Option<RawBson>> {
+        Ok(self.0.clone())
+    }
+
+    fn bytes(&self) -> usize {
+        self.0.as_ref().map_or(0, |value| size_of_value(value.as_raw_bson_ref()))
+    }
+}

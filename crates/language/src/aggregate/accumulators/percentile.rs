@@ -1,0 +1,208 @@
+//! `$percentile` and `$median`: exact percentiles of numbers.
+
+use super::{Accumulation, Accumulator, check_bytes};
+use crate::aggregate::expressions::{Expression, coerce};
+use crate::{Context, Needs};
+use bson::{RawArrayBuf, RawBson, RawBsonRef, RawDocument};
+use error::{Code, Result};
+use std::sync::Arc;
+use value::Value;
+use value::element::{array_elements, elements};
+use value::Number;
+
+/// How a percentile between two numbers is chosen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Method {
+    /// `approximate` and `discrete`: one of the numbers.
+    Discrete,
+    /// Between two numbers, by distance.
+    Continuous,
+}
+
+/// Numbers, and the percentiles wanted of them.
+#[derive(Debug)]
+pub struct Percentile {
+    wanted: Arc<[f64]>,
+    method: Method,
+    median: bool,
+    numbers: Vec<f64>,
+}
+
+/// The parts of `{input, p, method}`.
+#[derive(Debug)]
+pub struct Parts<'a> {
+    pub input: RawBsonRef<'a>,
+    pub wanted: Arc<[f64]>,
+    pub method: Method,
+}
+
+pub fn parse(name: &'static str, value: RawBsonRef<'_>, context: &Context) -> Result<Accumulation> {
+    accumulation(name, value, context, false)
+}
+
+pub fn parse_median(
+    name: &'static str,
+    value: RawBsonRef<'_>,
+    context: &Context,
+) -> Result<Accumulation> {
+    accumulation(name, value, context, true)
+}
+
+fn accumulation(
+    name: &'static str,
+    value: RawBsonRef<'_>,
+    context: &Context,
+    median: bool,
+) -> Result<Accumulation> {
+    let parts = parts(name, value, context, median)?;
+    let (wanted, method) = (parts.wanted, parts.method);
+    Ok(Accumulation {
+        argument: Expression::parse(parts.input, context)?,
+        initializer: None,
+        start: Box::new(move |_| Ok(Box::new(Percentile::new(wanted.clone(), method, median)))),
+        reads: Needs::none(),
+    })
+}
+
+/// Parses the document that `$percentile` and `$median` take.
+pub fn parts<'a>(
+    name: &str,
+    value: RawBsonRef<'a>,
+    context: &Context,
+    median: bool,
+) -> Result<Parts<'a>> {
+    let RawBsonRef::Document(document) = value else {
+        let code = if median { 7436100 } else { 7429703 };
+        return Err(Code::location(code).error(format!(
+            "specification must be an object; found {name} :{}",
+            coerce::show(value)
+        )));
+    };
+    let (mut input, mut p, mut method) = (None, None, None);
+    for element in elements(document) {
+        match element.key {
+            "input" => input = Some(element.value()),
+            "p" if !median => p = Some(element.value()),
+            "method" => method = Some(element.value()),
+            key => {
+                return Err(Code::location(40415)
+                    .error(format!("BSON field '{name}.{key}' is an unknown field.")));
+            }
+        }
+    }
+    let missing = |field: &str| {
+        Code::location(40414)
+            .error(format!("BSON field '{name}.{field}' is missing but a required field"))
+    };
+    let input = input.ok_or_else(|| missing("input"))?;
+    let wanted = match p {
+        None if median => Arc::from([0.5]),
+        None => return Err(missing("p")),
+        Some(p) => probabilities(p, context)?,
+    };
+    let method = match method {
+        None => return Err(missing("method")),
+        Some(RawBsonRef::String("approximate" | "discrete")) => Method::Discrete,
+        Some(RawBsonRef::String("continuous")) => Method::Continuous,
+        Some(RawBsonRef::String(_)) => {
+            return Err(Code::BadValue.error(
+                "Currently only 'approximate', 'discrete' and 'continuous' can be used as percentile 'method'.",
+            ));
+        }
+        Some(other) => {
+            return Err(Code::TypeMismatch.error(format!(
+                "BSON field '{name}.method' is the wrong type '{}', expected type 'string'",
+                coerce::type_name(Some(other))
+            )));
+        }
+    };
+    Ok(Parts { input, wanted, method })
+}
+
+fn probabilities(p: RawBsonRef<'_>, context: &Context) -> Result<Arc<[f64]>> {
+    let p = Expression::parse(p, context)?;
+    if p.constant().is_none() {
+        return Err(Code::location(7750300)
+            .error("The $percentile 'p' field must be an array of constant values"));
+    }
+    let empty = bson::RawDocumentBuf::new();
+    let value = p.evaluate(&empty)?;
+    let array = match value.as_ref().map(Value::get) {
+        Some(RawBsonRef::Array(array)) if !array.is_empty() => array,
+        other => {
+            return Err(Code::location(7750301).error(format!(
+                "The $percentile 'p' field must be an array of numbers from [0.0, 1.0], but found: {}",
+                other.map(coerce::show).unwrap_or_default()
+            )));
+        }
+    };
+    array_elements(array)
+        .map(|element| {
+            let Some(number) = Number::from_value(element.value()).map(Number::to_f64) else {
+                return Err(Code::location(7750302).error(format!(
+                    "The $percentile 'p' field must be an array of numbers from [0.0, 1.0], but found: {}",
+                    coerce::show(element.value())
+                )));
+            };
+            if !(0.0..=1.0).contains(&number) {
+                return Err(Code::location(7750303).error(format!(
+                    "The $percentile 'p' field must be an array of numbers from [0.0, 1.0], but found: {number}"
+                )));
+            }
+            Ok(number)
+        })
+        .collect()
+}
+
+impl Percentile {
+    pub fn new(wanted: Arc<[f64]>, method: Method, median: bool) -> Percentile {
+        Percentile { wanted, method, median, numbers: Vec::new() }
+    }
+}
+
+/// The percentile of sorted numbers; `None` for no numbers.
+fn percentile(sorted: &[f64], p: f64, method: Method) -> Option<f64> {
+    let last = sorted.len().checked_sub(1)?;
+    match method {
+        Method::Discrete => {
+            let rank = (p * sorted.len() as f64).ceil() as usize;
+            sorted.get(rank.saturating_sub(1).min(last)).copied()
+        }
+        Method::Continuous => {
+            let rank = p * last as f64;
+            let (below, above) = (rank.floor() as usize, rank.ceil() as usize);
+            let (low, high) = (*sorted.get(below)?, *sorted.get(above)?);
+            Some(low + (rank - below as f64) * (high - low))
+        }
+    }
+}
+
+impl Accumulator for Percentile {
+    fn add(&mut self, value: Option<RawBsonRef<'_>>, _: &RawDocument) -> Result<()> {
+        if let Some(number) = value.and_then(Number::from_value).map(Number::to_f64)
+            && !number.is_nan()
+        {
+            self.numbers.push(number);
+            check_bytes("$percentile", self.bytes())?;
+        }
+        Ok(())
+    }
+
+    fn value(&self) -> Result<Option<RawBson>> {
+        let mut sorted = self.numbers.clone();
+        sorted.sort_by(f64::total_cmp);
+        let one = |p| {
+            percentile(&sorted, p, self.method).map_or(RawBson::Null, RawBson::Double)
+        };
+        if self.median {
+            return Ok(Some(one(0.5)));
+        }
+        let mut out = RawArrayBuf::new();
+        self.wanted.iter().for_each(|p| out.push(one(*p).as_raw_bson_ref()));
+        Ok(Some(RawBson::Array(out)))
+    }
+
+    fn bytes(&self) -> usize {
+        self.numbers.len() * size_of::<f64>()
+    }
+}

@@ -1,0 +1,28 @@
+//! `$sum`: the sum of numbers; all else is passed over.
+
+use super::summation::Summation;
+use super::{Accumulation, Accumulator};
+use crate::Context;
+use bson::{RawBson, RawBsonRef, RawDocument};
+use error::Result;
+use value::Number;
+
+#[derive(Debug, Default)]
+pub struct Sum(Summation);
+
+pub fn parse(name: &'static str, value: RawBsonRef<'_>, context: &Context) -> Result<Accumulation> {
+    Accumulation::unary(name, value, context, Sum::default)
+}
+
+impl Accumulator for Sum {
+    fn add(&mut self, value: Option<RawBsonRef<'_>>, _: &RawDocument) -> Result<()> {
+        if let Some(number) = value.and_then(Number::from_value) {
+            self.0.add(number);
+        }
+        Ok(())
+    }
+
+    fn value(&self) -> Result<Option<RawBson>> {
+        Ok(Some(self.0.total()))
+    }
+}

@@ -1,0 +1,98 @@
+//! Expressions whose operands are all evaluated before them, by position or by
+//! name: the form of most.
+
+use super::table::Row;
+use super::{Evaluated, Node, Scope};
+use bson::RawBsonRef;
+use value::{Collator, Value};
+
+/// What an expression computes from the values of its operands.
+pub type Function = for<'v, 'a> fn(Arguments<'v, 'a>) -> Evaluated<'a>;
+
+#[derive(Debug)]
+pub struct Call {
+    pub row: &'static Row,
+    pub function: Function,
+    /// `None` where an optional named operand was not given.
+    pub operands: Vec<Option<Node>>,
+}
+
+/// The values of an expression's operands.
+#[derive(Debug)]
+pub struct Arguments<'v, 'a> {
+    values: &'v mut [Option<Value<'a>>],
+    operands: &'v [Option<Node>],
+    pub name: &'static str,
+    pub collator: Option<&'a Collator>,
+}
+
+impl Call {
+    pub fn is_pure(&self) -> bool {
+        self.row.pure
+    }
+
+    pub fn evaluate<'a>(&'a self, scope: &'a Scope<'a>) -> Evaluated<'a> {
+        let value = |at: usize| match self.operands.get(at) {
+            Some(Some(node)) => node.evaluate(scope),
+            _ => Ok(None),
+        };
+        match self.operands.len() {
+            1 => self.apply(&mut [value(0)?], scope),
+            2 => self.apply(&mut [value(0)?, value(1)?], scope),
+            3 => self.apply(&mut [value(0)?, value(1)?, value(2)?], scope),
+            len => {
+                let mut values = Vec::with_capacity(len);
+                for at in 0..len {
+                    values.push(value(at)?);
+                }
+                self.apply(&mut values, scope)
+            }
+        }
+    }
+
+    fn apply<'a>(&'a self, values: &mut [Option<Value<'a>>], scope: &Scope<'a>) -> Evaluated<'a> {
+        (self.function)(Arguments {
+            values,
+            operands: &self.operands,
+            name: self.row.name,
+            collator: scope.collator,
+        })
+    }
+}
+
+impl<'a> Arguments<'_, 'a> {
+    pub fn len(&self) -> usize {
+        self.values.len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.values.is_empty()
+    }
+
+    /// The value of an operand; `None` is missing or not given.
+    pub fn get(&self, at: usize) -> Option<RawBsonRef<'_>> {
+        self.values.get(at).and_then(Option::as_ref).map(Value::get)
+    }
+
+    pub fn take(&mut self, at: usize) -> Option<Value<'a>> {
+        self.values.get_mut(at).and_then(Option::take)
+    }
+
+    /// Whether an optional operand was given at all.
+    pub fn given(&self, at: usize) -> bool {
+        matches!(self.operands.get(at), Some(Some(_)))
+    }
+
+    /// Missing, null or undefined.
+    pub fn nullish(&self, at: usize) -> bool {
+        matches!(self.get(at), None | Some(RawBsonRef::Null | RawBsonRef::Undefined))
+    }
+
+    pub fn any_nullish(&self) -> bool {
+        (0..self.len()).any(|at| self.nullish(at))
+    }
+
+    pub fn iter(&self) -> impl Iterator<Item = Option<RawBsonRef<'_>>> {
+        self.values.iter().map(|value| value.as_ref().map(Value::get))
+    }
+}

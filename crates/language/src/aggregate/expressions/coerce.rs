@@ -1,0 +1,186 @@
+//! How values turn into other values where an expression asks for it: truth,
+//! integers, dates, strings; and how types are called in messages.
+
+use super::{VALUE_BYTES_MAX, decimal};
+use bson::{Bson, RawBson, RawBsonRef};
+use error::{Code, Result};
+use std::borrow::Cow;
+use std::cmp::Ordering;
+use value::Number;
+use value::Collator;
+
+pub fn is_nullish(value: Option<RawBsonRef<'_>>) -> bool {
+    matches!(value, None | Some(RawBsonRef::Null | RawBsonRef::Undefined))
+}
+
+/// MongoDB's name of a value's type, as `$type` gives it.
+pub fn type_name(value: Option<RawBsonRef<'_>>) -> &'static str {
+    let Some(value) = value else { return "missing" };
+    match value {
+        RawBsonRef::Double(_) => "double",
+        RawBsonRef::String(_) => "string",
+        RawBsonRef::Document(_) => "object",
+        RawBsonRef::Array(_) => "array",
+        RawBsonRef::Binary(_) => "binData",
+        RawBsonRef::Undefined => "undefined",
+        RawBsonRef::ObjectId(_) => "objectId",
+        RawBsonRef::Boolean(_) => "bool",
+        RawBsonRef::DateTime(_) => "date",
+        RawBsonRef::Null => "null",
+        RawBsonRef::RegularExpression(_) => "regex",
+        RawBsonRef::DbPointer(_) => "dbPointer",
+        RawBsonRef::JavaScriptCode(_) => "javascript",
+        RawBsonRef::Symbol(_) => "symbol",
+        RawBsonRef::JavaScriptCodeWithScope(_) => "javascriptWithScope",
+        RawBsonRef::Int32(_) => "int",
+        RawBsonRef::Timestamp(_) => "timestamp",
+        RawBsonRef::Int64(_) => "long",
+        RawBsonRef::Decimal128(_) => "decimal",
+        RawBsonRef::MinKey => "minKey",
+        RawBsonRef::MaxKey => "maxKey",
+    }
+}
+
+/// A value for people to read in a message.
+pub fn show(value: RawBsonRef<'_>) -> String {
+    Bson::try_from(value).map_or_else(|_| "?".to_owned(), |value| value.to_string())
+}
+
+pub fn is_true(value: Option<RawBsonRef<'_>>) -> bool {
+    match value {
+        None | Some(RawBsonRef::Null | RawBsonRef::Undefined) => false,
+        Some(RawBsonRef::Boolean(value)) => value,
+        Some(RawBsonRef::Int32(value)) => value != 0,
+        Some(RawBsonRef::Int64(value)) => value != 0,
+        Some(RawBsonRef::Double(value)) => value != 0.0,
+        Some(RawBsonRef::Decimal128(value)) => !Number::Decimal(value).is_zero(),
+        Some(_) => true,
+    }
+}
+
+pub fn is_numeric(value: Option<RawBsonRef<'_>>) -> bool {
+    matches!(
+        value,
+        Some(
+            RawBsonRef::Int32(_)
+                | RawBsonRef::Int64(_)
+                | RawBsonRef::Double(_)
+                | RawBsonRef::Decimal128(_)
+        )
+    )
+}
+
+pub fn number(value: Option<RawBsonRef<'_>>) -> Option<Number> {
+    value.and_then(Number::from_value)
+}
+
+/// BSON order; missing is before everything but MinKey, as undefined is.
+pub fn compare(
+    a: Option<RawBsonRef<'_>>,
+    b: Option<RawBsonRef<'_>>,
+    collator: Option<&Collator>,
+) -> Ordering {
+    let (a, b) = (a.unwrap_or(RawBsonRef::Undefined), b.unwrap_or(RawBsonRef::Undefined));
+    value::order::compare_with(a, b, collator)
+}
+
+/// A number that is exactly a 32-bit integer, whatever its type.
+pub fn integral32(value: Option<RawBsonRef<'_>>) -> Option<i32> {
+    number(value)?.to_i32_exact()
+}
+
+/// A number that is exactly a 64-bit integer, whatever its type.
+pub fn integral64(value: Option<RawBsonRef<'_>>) -> Option<i64> {
+    number(value)?.to_i64_exact()
+}
+
+pub fn to_decimal(value: Number) -> dec::Decimal128 {
+    decimal::decode(value.to_decimal())
+}
+
+/// The narrower of int32 and int64 that holds a value.
+pub fn int_or_long(value: i64) -> RawBson {
+    match i32::try_from(value) {
+        Ok(value) => RawBson::Int32(value),
+        Err(_) => RawBson::Int64(value),
+    }
+}
+
+/// Milliseconds since 1970 of a date, timestamp or ObjectId.
+pub fn to_date(value: RawBsonRef<'_>) -> Result<i64> {
+    match date(value) {
+        Some(millis) => Ok(millis),
+        None => Err(Code::location(16006)
+            .error(format!("can't convert from BSON type {} to Date", type_name(Some(value))))),
+    }
+}
+
+/// As `to_date`, `None` where the type has no date in it.
+pub fn date(value: RawBsonRef<'_>) -> Option<i64> {
+    match value {
+        RawBsonRef::DateTime(value) => Some(value.timestamp_millis()),
+        RawBsonRef::Timestamp(value) => Some(i64::from(value.time) * 1000),
+        RawBsonRef::ObjectId(value) => Some(value.timestamp().timestamp_millis()),
+        _ => None,
+    }
+}
+
+/// A value as the older string expressions take it: null is empty.
+pub fn to_text(value: Option<RawBsonRef<'_>>) -> Result<Cow<'_, str>> {
+    Ok(match value {
+        None | Some(RawBsonRef::Null | RawBsonRef::Undefined) => Cow::Borrowed(""),
+        Some(
+            RawBsonRef::String(text) | RawBsonRef::Symbol(text) | RawBsonRef::JavaScriptCode(text),
+        ) => Cow::Borrowed(text),
+        Some(RawBsonRef::Int32(value)) => Cow::Owned(value.to_string()),
+        Some(RawBsonRef::Int64(value)) => Cow::Owned(value.to_string()),
+        Some(RawBsonRef::Double(value)) => Cow::Owned(double_text(value)),
+        Some(RawBsonRef::Decimal128(value)) => Cow::Owned(value.to_string()),
+        Some(RawBsonRef::DateTime(value)) => {
+            Cow::Owned(super::date::format::iso(value.timestamp_millis())?)
+        }
+        Some(RawBsonRef::Timestamp(value)) => {
+            Cow::Owned(format!("Timestamp({}, {})", value.time, value.increment))
+        }
+        Some(value) => {
+            return Err(Code::location(16007).error(format!(
+                "can't convert from BSON type {} to String",
+                type_name(Some(value))
+            )));
+        }
+    })
+}
+
+/// A double as MongoDB writes it in strings: shortest, with an exponent where
+/// the number is very large or small.
+pub fn double_text(value: f64) -> String {
+    if value.is_nan() {
+        return "NaN".to_owned();
+    }
+    if value.is_infinite() {
+        return if value > 0.0 { "Infinity" } else { "-Infinity" }.to_owned();
+    }
+    if value == 0.0 {
+        return if value.is_sign_negative() { "-0" } else { "0" }.to_owned();
+    }
+    let exponent = value.abs().log10().floor() as i32;
+    if !(-5..15).contains(&exponent) {
+        let text = format!("{value:e}");
+        return match text.split_once('e') {
+            Some((digits, power)) if !power.starts_with('-') => format!("{digits}e+{power:0>2}"),
+            Some((digits, power)) => format!("{digits}e-{:0>2}", &power[1..]),
+            None => text,
+        };
+    }
+    value.to_string()
+}
+
+/// Refuses values that outgrow the limit while they are computed.
+pub fn check_size(bytes: usize) -> Result<()> {
+    if bytes > VALUE_BYTES_MAX {
+        return Err(Code::ExceededMemoryLimit.error(format!(
+            "a computed value would take {bytes} bytes, more than the limit of {VALUE_BYTES_MAX}"
+        )));
+    }
+    Ok(())
+}

@@ -1,0 +1,5 @@
+pub mod format;
+
+use super::Row;
+
+pub const ROWS: &[Row] = &[];

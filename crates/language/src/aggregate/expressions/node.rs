@@ -1,0 +1,193 @@
+//! The tree of a parsed expression.
+
+use super::call::Call;
+use super::{FieldPath, Scope, coerce};
+use crate::Needs;
+use bson::{RawBson, RawBsonRef, RawDocumentBuf};
+use error::Result;
+use value::{ArrayWriter, Collator, DocumentWriter, Value};
+
+/// What evaluation gives: `None` is missing.
+pub type Evaluated<'a> = Result<Option<Value<'a>>>;
+
+#[derive(Debug)]
+pub enum Node {
+    /// A literal, or what folding made of constants; `None` is missing.
+    Constant(Option<RawBson>),
+    /// `$$ROOT`.
+    Root,
+    /// `$path`, of the root document.
+    Field(FieldPath),
+    /// `$$name`, `$$name.path`.
+    Variable {
+        slot: usize,
+        path: Option<FieldPath>,
+    },
+    /// A variable that has a name but gets its value only later.
+    Unbound(Box<str>),
+    Document(Vec<(Box<str>, Node)>),
+    Array(Vec<Node>),
+    /// An expression whose operands are all evaluated before it.
+    Call(Call),
+    /// An expression that evaluates its operands by itself.
+    Special(Box<dyn Special>),
+}
+
+/// An expression that decides which of its operands to evaluate, or binds
+/// variables for them.
+pub trait Special: std::fmt::Debug + Send + Sync {
+    fn evaluate<'a>(&'a self, scope: &'a Scope<'a>) -> Evaluated<'a>;
+
+    fn operands(&self) -> Vec<&Node>;
+
+    fn operands_mut(&mut self) -> Vec<&mut Node>;
+
+    /// Whether equal operands always give an equal value.
+    fn is_pure(&self) -> bool {
+        true
+    }
+
+    /// What to put in place of this once the operands are folded: an
+    /// expression that chooses among operands may be one of them.
+    fn fold(&mut self, collator: Option<&Collator>) -> Result<Option<Node>> {
+        for operand in self.operands_mut() {
+            operand.fold(collator)?;
+        }
+        Ok(None)
+    }
+
+    /// Whether the whole document is needed, whatever the operands are.
+    fn needs_all(&self) -> bool {
+        false
+    }
+}
+
+impl Node {
+    pub fn null() -> Node {
+        Node::Constant(Some(RawBson::Null))
+    }
+
+    pub fn is_constant(&self) -> bool {
+        matches!(self, Node::Constant(_))
+    }
+
+    pub fn constant(&self) -> Option<RawBsonRef<'_>> {
+        match self {
+            Node::Constant(Some(value)) => Some(value.as_raw_bson_ref()),
+            _ => None,
+        }
+    }
+
+    pub fn evaluate<'a>(&'a self, scope: &'a Scope<'a>) -> Evaluated<'a> {
+        match self {
+            Node::Constant(value) => Ok(value.as_ref().map(|v| Value::Ref(v.as_raw_bson_ref()))),
+            Node::Root => Ok(Some(Value::Ref(RawBsonRef::Document(scope.root)))),
+            Node::Field(path) => Ok(path.resolve(scope.root)),
+            Node::Variable { slot, path } => {
+                let value = scope.variable(*slot).map(Value::get);
+                Ok(match path {
+                    None => value.map(Value::Ref),
+                    Some(path) => value.and_then(|value| path.resolve_in(value)),
+                })
+            }
+            Node::Unbound(_) => Ok(None),
+            Node::Document(fields) => document(fields, scope),
+            Node::Array(nodes) => array(nodes, scope),
+            Node::Call(call) => call.evaluate(scope),
+            Node::Special(special) => special.evaluate(scope),
+        }
+    }
+
+    /// Replaces what depends on nothing by its value.
+    pub fn fold(&mut self, collator: Option<&Collator>) -> Result<()> {
+        let constant = match self {
+            Node::Document(fields) => {
+                let mut constant = true;
+                for (_, node) in fields.iter_mut() {
+                    node.fold(collator)?;
+                    constant &= node.is_constant();
+                }
+                constant
+            }
+            Node::Array(nodes) => {
+                for node in nodes.iter_mut() {
+                    node.fold(collator)?;
+                }
+                nodes.iter().all(Node::is_constant)
+            }
+            Node::Call(call) => {
+                for node in call.operands.iter_mut().flatten() {
+                    node.fold(collator)?;
+                }
+                call.is_pure() && call.operands.iter().flatten().all(Node::is_constant)
+            }
+            Node::Special(special) => {
+                if let Some(node) = special.fold(collator)? {
+                    *self = node;
+                    return Ok(());
+                }
+                special.is_pure() && special.operands().into_iter().all(Node::is_constant)
+            }
+            _ => false,
+        };
+        if constant {
+            let empty = RawDocumentBuf::new();
+            let scope = Scope::new(&empty, collator);
+            let value = self.evaluate(&scope)?.map(Value::into_owned);
+            *self = Node::Constant(value);
+        }
+        Ok(())
+    }
+
+    pub fn needs(&self, needs: &mut Needs) {
+        match self {
+            Node::Constant(_) | Node::Variable { .. } | Node::Unbound(_) => {}
+            Node::Root => needs.all(),
+            Node::Field(path) => needs.add(path.path()),
+            Node::Document(fields) => fields.iter().for_each(|(_, node)| node.needs(needs)),
+            Node::Array(nodes) => nodes.iter().for_each(|node| node.needs(needs)),
+            Node::Call(call) => {
+                call.operands.iter().flatten().for_each(|node| node.needs(needs));
+            }
+            Node::Special(special) => {
+                if special.needs_all() {
+                    needs.all();
+                }
+                special.operands().into_iter().for_each(|node| node.needs(needs));
+            }
+        }
+    }
+}
+
+fn document<'a>(fields: &'a [(Box<str>, Node)], scope: &'a Scope<'a>) -> Evaluated<'a> {
+    let mut out = DocumentWriter::new();
+    for (name, node) in fields {
+        if let Some(value) = node.evaluate(scope)? {
+            out.append(name, value.get());
+            coerce::check_size(out.len())?;
+        }
+    }
+    Ok(Some(Value::Own(RawBson::Document(out.finish()))))
+}
+
+fn array<'a>(nodes: &'a [Node], scope: &'a Scope<'a>) -> Evaluated<'a> {
+    let mut out = ArrayWriter::new();
+    for node in nodes {
+        match node.evaluate(scope)? {
+            Some(value) => out.push(value.get()),
+            None => out.push(RawBsonRef::Null),
+        }
+    }
+    let array = out.finish();
+    coerce::check_size(array.as_bytes().len())?;
+    Ok(Some(Value::Own(RawBson::Array(array))))
+}
+
+/// A computed value.
+pub fn own<'a>(value: impl Into<RawBson>) -> Evaluated<'a> {
+    Ok(Some(Value::Own(value.into())))
+}
+
+pub fn null<'a>() -> Evaluated<'a> {
+    Ok(Some(Value::Ref(RawBsonRef::Null)))
+}

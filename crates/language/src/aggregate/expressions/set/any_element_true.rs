@@ -1,0 +1,10 @@
+//! `$anyElementTrue`: whether an element is true.
+
+use crate::aggregate::expressions::node::own;
+use crate::aggregate::expressions::{Arguments, Evaluated, coerce};
+use value::element::array_elements;
+
+pub fn evaluate<'a>(arguments: Arguments<'_, 'a>) -> Evaluated<'a> {
+    let array = super::array(&arguments, 0, 17041)?;
+    own(array_elements(array).any(|element| coerce::is_true(Some(element.value()))))
+}

@@ -1,0 +1,96 @@
+//! Reorders and joins stages where the outcome is the same: filters go first,
+//! so that the planner can use indexes, and a sort learns of its limit.
+
+use super::Stage;
+use super::stages::{Limit, Match, Skip, Sort};
+use crate::Needs;
+use std::any::Any;
+use std::collections::VecDeque;
+
+pub fn optimize(mut stages: Vec<Box<dyn Stage>>) -> VecDeque<Box<dyn Stage>> {
+    hoist_matches(&mut stages);
+    let mut out: Vec<Box<dyn Stage>> = Vec::with_capacity(stages.len());
+    for stage in stages {
+        let left = match out.last_mut() {
+            Some(last) => join(last, stage),
+            None => Some(stage),
+        };
+        out.extend(left);
+    }
+    limit_sorts(&mut out);
+    out.into()
+}
+
+/// Moves each `$match` in front of the stages that do not change what it reads.
+fn hoist_matches(stages: &mut [Box<dyn Stage>]) {
+    for at in 1..stages.len() {
+        let mut at = at;
+        while at > 0 && is::<Match>(&stages[at]) && passes(&stages[at - 1], &stages[at]) {
+            stages.swap(at - 1, at);
+            at -= 1;
+        }
+    }
+}
+
+fn passes(before: &Box<dyn Stage>, filter: &Box<dyn Stage>) -> bool {
+    let mut read = Needs::none();
+    let _ = filter.needs(&mut read);
+    match before.changes() {
+        // A sort changes nothing, a filter neither.
+        Some(changed) => changed.iter().all(|path| !read.contains(path)),
+        None => false,
+    }
+}
+
+/// Joins a stage to the one before it, or gives it back.
+fn join(last: &mut Box<dyn Stage>, stage: Box<dyn Stage>) -> Option<Box<dyn Stage>> {
+    let before: &mut dyn Any = &mut **last;
+    let next: &dyn Any = &*stage;
+    if let (Some(limit), Some(next)) = (before.downcast_mut::<Limit>(), next.downcast_ref()) {
+        let Limit(next) = next;
+        limit.0 = limit.0.min(*next);
+        return None;
+    }
+    if let (Some(skip), Some(Skip(next))) =
+        (before.downcast_mut::<Skip>(), next.downcast_ref::<Skip>())
+        && let Some(sum) = skip.0.checked_add(*next)
+    {
+        skip.0 = sum;
+        return None;
+    }
+    if before.is::<Match>() && next.is::<Match>() {
+        let next: Box<dyn Any> = stage;
+        if let (Some(first), Ok(next)) = (before.downcast_mut::<Match>(), next.downcast::<Match>())
+        {
+            first.and(*next);
+        }
+        return None;
+    }
+    Some(stage)
+}
+
+/// Tells each `$sort` how many of its documents are used.
+fn limit_sorts(stages: &mut Vec<Box<dyn Stage>>) {
+    for at in 0..stages.len() {
+        let mut skipped: u64 = 0;
+        let mut limit = None;
+        for later in &stages[at + 1..] {
+            let later: &dyn Any = &**later;
+            if let Some(Skip(count)) = later.downcast_ref() {
+                skipped = skipped.saturating_add(*count);
+            } else {
+                limit = later.downcast_ref::<Limit>().map(|limit| limit.0.saturating_add(skipped));
+                break;
+            }
+        }
+        let stage: &mut dyn Any = &mut *stages[at];
+        if let (Some(sort), Some(limit)) = (stage.downcast_mut::<Sort>(), limit) {
+            sort.limit = Some(sort.limit.map_or(limit, |before| before.min(limit)));
+        }
+    }
+}
+
+fn is<S: Stage>(stage: &Box<dyn Stage>) -> bool {
+    let stage: &dyn Any = &**stage;
+    stage.is::<S>()
+}

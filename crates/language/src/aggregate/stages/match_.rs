@@ -1,0 +1,53 @@
+//! `$match`: documents that match a filter.
+
+use super::{Documents, Foreign, Specification, Stage, one};
+use crate::Needs;
+use crate::query::{Filter, Node};
+use bson::RawBsonRef;
+use error::{Code, Result};
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+#[derive(Debug)]
+pub struct Match {
+    pub filter: Filter,
+}
+
+pub fn parse(stage: Specification<'_>) -> Result<Vec<Box<dyn Stage>>> {
+    let RawBsonRef::Document(filter) = stage.value else {
+        return Err(
+            Code::location(15959).error("the match filter must be an expression in an object")
+        );
+    };
+    one(Match { filter: Filter::parse(filter, stage.context)? })
+}
+
+impl Match {
+    /// Also asks for what another asks for.
+    pub fn and(&mut self, other: Match) {
+        let first = std::mem::replace(&mut self.filter.root, Node::True);
+        self.filter.root = Node::And(vec![first, other.filter.root]);
+    }
+}
+
+impl Stage for Match {
+    fn name(&self) -> &'static str {
+        "$match"
+    }
+
+    fn run(self: Box<Self>, input: Documents, _: &Arc<dyn Foreign>) -> Result<Documents> {
+        Ok(Box::new(input.filter_map(move |document| match document {
+            Ok(document) => match self.filter.matches(&document) {
+                Ok(true) => Some(Ok(document)),
+                Ok(false) => None,
+                Err(error) => Some(Err(error)),
+            },
+            Err(error) => Some(Err(error)),
+        })))
+    }
+
+    fn needs(&self, needs: &mut Needs) -> ControlFlow<()> {
+        self.filter.needs(needs);
+        ControlFlow::Continue(())
+    }
+}

@@ -1,0 +1,49 @@
+//! `$project`: includes, excludes and computes fields.
+
+use super::{Documents, Foreign, Specification, Stage, Transform, map, one};
+use crate::Needs;
+use crate::projection::Projection;
+use crate::query::Matched;
+use bson::{RawBsonRef, RawDocument, RawDocumentBuf};
+use error::{Code, Result};
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+#[derive(Debug)]
+pub struct Project {
+    pub projection: Projection,
+}
+
+pub fn parse(stage: Specification<'_>) -> Result<Vec<Box<dyn Stage>>> {
+    let RawBsonRef::Document(spec) = stage.value else {
+        return Err(Code::location(15969).error("$project specification must be an object"));
+    };
+    one(Project { projection: Projection::parse_stage(spec, stage.context)? })
+}
+
+impl Stage for Project {
+    fn name(&self) -> &'static str {
+        "$project"
+    }
+
+    fn run(self: Box<Self>, input: Documents, _: &Arc<dyn Foreign>) -> Result<Documents> {
+        map(input, self)
+    }
+
+    /// An exclusion needs all there is, so nothing beside what it needs is seen
+    /// behind it either.
+    fn needs(&self, needs: &mut Needs) -> ControlFlow<()> {
+        self.projection.needs(needs);
+        ControlFlow::Break(())
+    }
+
+    fn transform(&self) -> Option<&dyn Transform> {
+        Some(self)
+    }
+}
+
+impl Transform for Project {
+    fn apply(&self, document: &RawDocument) -> Result<RawDocumentBuf> {
+        self.projection.apply(document, Matched::default())
+    }
+}

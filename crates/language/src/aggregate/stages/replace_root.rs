@@ -1,0 +1,77 @@
+//! `$replaceRoot` and `$replaceWith`: replaces each document by a value of it.
+
+use super::{Documents, Foreign, Specification, Stage, Transform, map, one};
+use crate::Needs;
+use crate::aggregate::expressions::{Expression, coerce};
+use bson::{RawBson, RawBsonRef, RawDocument, RawDocumentBuf};
+use error::{Code, Result};
+use std::ops::ControlFlow;
+use std::sync::Arc;
+use value::element::elements;
+
+#[derive(Debug)]
+struct ReplaceRoot {
+    name: &'static str,
+    root: Expression,
+}
+
+pub fn parse(stage: Specification<'_>) -> Result<Vec<Box<dyn Stage>>> {
+    let root = if stage.name == "$replaceWith" { stage.value } else { new_root(stage.value)? };
+    one(ReplaceRoot { name: stage.name, root: Expression::parse(root, stage.context)? })
+}
+
+fn new_root(value: RawBsonRef<'_>) -> Result<RawBsonRef<'_>> {
+    let RawBsonRef::Document(spec) = value else {
+        return Err(Code::location(40229).error(format!(
+            "expected an object as specification for $replaceRoot stage, got {}",
+            coerce::type_name(Some(value))
+        )));
+    };
+    let mut root = None;
+    for element in elements(spec) {
+        if element.key != "newRoot" {
+            return Err(Code::location(40230)
+                .error(format!("unrecognized option to $replaceRoot stage: {}", element.key)));
+        }
+        root = Some(element.value());
+    }
+    root.ok_or_else(|| {
+        Code::location(40231).error("no newRoot specified for the $replaceRoot stage")
+    })
+}
+
+impl Stage for ReplaceRoot {
+    fn name(&self) -> &'static str {
+        self.name
+    }
+
+    fn run(self: Box<Self>, input: Documents, _: &Arc<dyn Foreign>) -> Result<Documents> {
+        map(input, self)
+    }
+
+    fn needs(&self, needs: &mut Needs) -> ControlFlow<()> {
+        self.root.needs(needs);
+        ControlFlow::Break(())
+    }
+
+    fn transform(&self) -> Option<&dyn Transform> {
+        Some(self)
+    }
+}
+
+impl Transform for ReplaceRoot {
+    fn apply(&self, document: &RawDocument) -> Result<RawDocumentBuf> {
+        match self.root.evaluate_owned(document)? {
+            Some(RawBson::Document(root)) => Ok(root),
+            other => {
+                let what = if self.name == "$replaceWith" { "replacement document" } else { "newRoot" };
+                let other = other.as_ref().map(RawBson::as_raw_bson_ref);
+                Err(Code::location(40228).error(format!(
+                    "'{what}' expression must evaluate to an object, but resulting value was: {}. Type of resulting value: '{}'",
+                    other.map_or_else(|| "MISSING".to_owned(), coerce::show),
+                    coerce::type_name(other)
+                )))
+            }
+        }
+    }
+}

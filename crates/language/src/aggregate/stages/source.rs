@@ -1,0 +1,120 @@
+//! Stages whose documents the runner provides: statistics, sessions, changes.
+
+use super::{Documents, Foreign, Specification, Stage, one};
+use crate::Needs;
+use crate::aggregate::expressions::coerce;
+use bson::{RawBsonRef, RawDocumentBuf};
+use error::{Code, Result};
+use std::ops::ControlFlow;
+use std::sync::Arc;
+use value::element::elements;
+
+/// Where a pipeline's documents come from.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Source {
+    /// The stage: `$collStats`, `$currentOp`, `$documents`, …
+    pub name: &'static str,
+    pub options: RawDocumentBuf,
+}
+
+/// A stage of the pipeline that stands for its source.
+#[derive(Debug)]
+struct Provided(Source);
+
+/// Which options a source takes, and the code where its argument is no object.
+fn options(name: &str) -> (&'static [&'static str], i32) {
+    match name {
+        "$changeStream" => (
+            &[
+                "fullDocument", "fullDocumentBeforeChange", "resumeAfter", "startAfter",
+                "startAtOperationTime", "allChangesForCluster", "showExpandedEvents",
+                "showSystemEvents", "showMigrationEvents", "allowToRunOnConfigDB",
+                "allowToRunOnSystemNS", "matchCollectionUUIDForUpdateLookup", "version",
+            ],
+            50808,
+        ),
+        "$collStats" => (&["latencyStats", "storageStats", "count", "queryExecStats"], 40166),
+        "$currentOp" => (
+            &[
+                "allUsers", "idleConnections", "idleSessions", "idleCursors", "localOps",
+                "backtrace", "truncateOps", "targetAllNodes",
+            ],
+            9,
+        ),
+        "$listSessions" | "$listLocalSessions" => (&["allUsers", "users"], 14),
+        "$planCacheStats" => (&["allHosts"], 28932),
+        _ => (&[], 28803),
+    }
+}
+
+pub fn parse(stage: Specification<'_>) -> Result<Vec<Box<dyn Stage>>> {
+    let (known, wrong) = options(stage.name);
+    let RawBsonRef::Document(options) = stage.value else {
+        return Err(Code::location(wrong).error(format!(
+            "{} must take a nested object but found: {}",
+            stage.name,
+            coerce::show(stage.value)
+        )));
+    };
+    for element in elements(options) {
+        if !known.contains(&element.key) {
+            return Err(unknown(stage.name, element.key));
+        }
+        if stage.name == "$collStats" {
+            check_collection_statistics(element.key, element.value())?;
+        }
+    }
+    one(Provided(Source { name: stage.name, options: options.to_owned() }))
+}
+
+fn unknown(name: &str, option: &str) -> error::Error {
+    match name {
+        "$currentOp" => Code::FailedToParse
+            .error(format!("Unrecognized option '{option}' in $currentOp stage.")),
+        "$indexStats" => {
+            Code::location(28803).error("The $indexStats stage specification must be an empty object")
+        }
+        _ => Code::location(40415)
+            .error(format!("BSON field '{name}.{option}' is an unknown field.")),
+    }
+}
+
+fn check_collection_statistics(option: &str, value: RawBsonRef<'_>) -> Result<()> {
+    if !matches!(value, RawBsonRef::Document(_)) {
+        return Err(Code::TypeMismatch.error(format!(
+            "BSON field '$collStats.{option}' is the wrong type '{}', expected type 'object'",
+            coerce::type_name(Some(value))
+        )));
+    }
+    Ok(())
+}
+
+impl Source {
+    /// Whether it may be used in `{aggregate: 1}`, without a collection.
+    pub fn is_collectionless(&self) -> bool {
+        matches!(
+            self.name,
+            "$changeStream" | "$currentOp" | "$documents" | "$listCatalog" | "$listLocalSessions"
+        )
+    }
+}
+
+impl Stage for Provided {
+    fn name(&self) -> &'static str {
+        self.0.name
+    }
+
+    /// The runner has put the source's documents into the input.
+    fn run(self: Box<Self>, input: Documents, _: &Arc<dyn Foreign>) -> Result<Documents> {
+        Ok(input)
+    }
+
+    fn needs(&self, needs: &mut Needs) -> ControlFlow<()> {
+        needs.all();
+        ControlFlow::Break(())
+    }
+
+    fn source(&self) -> Option<&Source> {
+        Some(&self.0)
+    }
+}

@@ -1,0 +1,191 @@
+//! `$unwind`: one document for each element of an array.
+
+use super::{Documents, Foreign, Specification, Stage, one};
+use crate::Needs;
+use crate::aggregate::expressions::{FieldPath, coerce};
+use bson::{RawBsonRef, RawDocument, RawDocumentBuf};
+use error::{Code, Result};
+use std::collections::VecDeque;
+use std::ops::ControlFlow;
+use std::sync::Arc;
+use value::element::{array_elements, elements, get};
+use value::{DocumentWriter, Path};
+
+#[derive(Debug)]
+pub struct Unwind {
+    pub path: Path,
+    index: Option<Path>,
+    preserve: bool,
+}
+
+pub fn parse(stage: Specification<'_>) -> Result<Vec<Box<dyn Stage>>> {
+    let (mut path, mut index, mut preserve) = (None, None, false);
+    match stage.value {
+        RawBsonRef::String(text) => path = Some(text),
+        RawBsonRef::Document(spec) => {
+            for element in elements(spec) {
+                match (element.key, element.value()) {
+                    ("path", RawBsonRef::String(text)) => path = Some(text),
+                    ("path", other) => {
+                        return Err(wrong(28808, "expected a string as the path for $unwind stage, got", other));
+                    }
+                    ("preserveNullAndEmptyArrays", RawBsonRef::Boolean(value)) => preserve = value,
+                    ("preserveNullAndEmptyArrays", other) => {
+                        return Err(wrong(28809, "expected a boolean for the preserveNullAndEmptyArrays option to $unwind stage, got", other));
+                    }
+                    ("includeArrayIndex", RawBsonRef::String(text)) if !text.is_empty() => {
+                        if text.starts_with('$') {
+                            return Err(Code::location(28822).error(format!(
+                                "includeArrayIndex option to $unwind stage should not be prefixed with a '$': {text}"
+                            )));
+                        }
+                        index = Some(FieldPath::parse(text)?.path().clone());
+                    }
+                    ("includeArrayIndex", other) => {
+                        return Err(wrong(28810, "expected a non-empty string for the includeArrayIndex  option to $unwind stage, got", other));
+                    }
+                    (key, _) => {
+                        return Err(Code::location(28811)
+                            .error(format!("unrecognized option to $unwind stage: {key}")));
+                    }
+                }
+            }
+        }
+        other => {
+            return Err(wrong(15981, "expected either a string or an object as specification for $unwind stage, got", other));
+        }
+    }
+    let Some(path) = path.filter(|path| !path.is_empty()) else {
+        return Err(Code::location(28812).error("no path specified to $unwind stage"));
+    };
+    let Some(path) = path.strip_prefix('$') else {
+        return Err(Code::location(28818).error(format!(
+            "path option to $unwind stage should be prefixed with a '$': {path}"
+        )));
+    };
+    let path = FieldPath::parse(path)?.path().clone();
+    one(Unwind { path, index, preserve })
+}
+
+fn wrong(code: i32, message: &str, value: RawBsonRef<'_>) -> error::Error {
+    Code::location(code).error(format!("{message} {}", coerce::type_name(Some(value))))
+}
+
+impl Unwind {
+    /// The documents that one becomes.
+    fn expand(&self, document: RawDocumentBuf) -> VecDeque<RawDocumentBuf> {
+        let value = find(&self.path, &document);
+        let Some(RawBsonRef::Array(array)) = value else {
+            // A value that is no array stands for itself.
+            let keep = !coerce::is_nullish(value) || self.preserve;
+            let out = match &self.index {
+                _ if !keep => None,
+                None => Some(document),
+                Some(index) => Some(set(&document, index, 0, Some(RawBsonRef::Null))),
+            };
+            return out.into_iter().collect();
+        };
+        if array.is_empty() {
+            if !self.preserve {
+                return VecDeque::new();
+            }
+            let out = set(&document, &self.path, 0, None);
+            return VecDeque::from([match &self.index {
+                None => out,
+                Some(index) => set(&out, index, 0, Some(RawBsonRef::Null)),
+            }]);
+        }
+        array_elements(array)
+            .enumerate()
+            .map(|(at, element)| {
+                let out = set(&document, &self.path, 0, Some(element.value()));
+                match &self.index {
+                    None => out,
+                    Some(index) => set(&out, index, 0, Some(RawBsonRef::Int64(at as i64))),
+                }
+            })
+            .collect()
+    }
+}
+
+/// The value at a path that goes through documents only.
+fn find<'a>(path: &Path, document: &'a RawDocument) -> Option<RawBsonRef<'a>> {
+    let mut current = RawBsonRef::Document(document);
+    for name in path.components() {
+        let RawBsonRef::Document(document) = current else { return None };
+        current = get(document, name)?.value();
+    }
+    Some(current)
+}
+
+/// A document with the value at a path replaced, added, or (`None`) removed.
+fn set(
+    document: &RawDocument,
+    path: &Path,
+    at: usize,
+    value: Option<RawBsonRef<'_>>,
+) -> RawDocumentBuf {
+    let mut out = DocumentWriter::new();
+    let mut seen = false;
+    let name = path.component(at);
+    let last = at + 1 == path.len();
+    for element in elements(document) {
+        if seen || element.key != name {
+            out.copy(element);
+            continue;
+        }
+        seen = true;
+        if last {
+            if let Some(value) = value {
+                out.append(name, value);
+            }
+        } else if let RawBsonRef::Document(inner) = element.value() {
+            let inner = set(inner, path, at + 1, value);
+            out.append(name, RawBsonRef::Document(&inner));
+        } else if value.is_some() {
+            let inner = set(&RawDocumentBuf::new(), path, at + 1, value);
+            out.append(name, RawBsonRef::Document(&inner));
+        } else {
+            out.copy(element);
+        }
+    }
+    if let (false, Some(value)) = (seen, value) {
+        if last {
+            out.append(name, value);
+        } else {
+            let inner = set(&RawDocumentBuf::new(), path, at + 1, Some(value));
+            out.append(name, RawBsonRef::Document(&inner));
+        }
+    }
+    out.finish()
+}
+
+impl Stage for Unwind {
+    fn name(&self) -> &'static str {
+        "$unwind"
+    }
+
+    fn run(self: Box<Self>, mut input: Documents, _: &Arc<dyn Foreign>) -> Result<Documents> {
+        let mut ready = VecDeque::new();
+        Ok(Box::new(std::iter::from_fn(move || {
+            loop {
+                if let Some(document) = ready.pop_front() {
+                    return Some(Ok(document));
+                }
+                match input.next()? {
+                    Ok(document) => ready = self.expand(document),
+                    Err(error) => return Some(Err(error)),
+                }
+            }
+        })))
+    }
+
+    fn needs(&self, needs: &mut Needs) -> ControlFlow<()> {
+        needs.add(&self.path);
+        ControlFlow::Continue(())
+    }
+
+    fn changes(&self) -> Option<Vec<Path>> {
+        Some([Some(&self.path), self.index.as_ref()].into_iter().flatten().cloned().collect())
+    }
+}

@@ -1,0 +1,202 @@
+//! Sort patterns: parsed once, made into keys that compare by bytes.
+
+use crate::Needs;
+use bson::{RawArray, RawBsonRef, RawDocument};
+use error::{Code, Result};
+use value::element::{array_elements, elements, get};
+use value::key::{Direction, Key};
+use value::{Collator, Path};
+
+/// How many fields a pattern may have.
+const FIELDS_MAX: usize = 32;
+
+/// `{a: 1, "b.c": -1}`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Pattern {
+    fields: Vec<(Path, Direction)>,
+}
+
+impl Pattern {
+    /// Parses a pattern with the codes of `$sort`.
+    pub fn parse(pattern: &RawDocument) -> Result<Pattern> {
+        let mut fields = Vec::new();
+        for element in elements(pattern) {
+            let direction = match element.value() {
+                RawBsonRef::Document(document) => return Err(meta(document)),
+                value => match value::Number::from_value(value).map(whole) {
+                    None => {
+                        return Err(Code::location(15974).error(format!(
+                            "Illegal key in $sort specification: {}: must be a number",
+                            element.key
+                        )));
+                    }
+                    Some(Some(1)) => Direction::Ascending,
+                    Some(Some(-1)) => Direction::Descending,
+                    Some(_) => {
+                        return Err(Code::location(15975).error(
+                            "$sort key ordering must be 1 (for ascending) or -1 (for descending)",
+                        ));
+                    }
+                },
+            };
+            let path = crate::aggregate::expressions::FieldPath::parse(element.key)?;
+            if fields.iter().any(|(known, _)| known == path.path()) {
+                continue;
+            }
+            fields.push((path.path().clone(), direction));
+        }
+        if fields.is_empty() {
+            return Err(
+                Code::location(15976).error("$sort stage must have at least one sort key")
+            );
+        }
+        if fields.len() > FIELDS_MAX {
+            return Err(Code::location(13103).error("too many compound keys"));
+        }
+        Ok(Pattern { fields })
+    }
+
+    /// A pattern of one ascending field.
+    pub fn ascending(path: Path) -> Pattern {
+        Pattern { fields: vec![(path, Direction::Ascending)] }
+    }
+
+    pub fn from_fields(fields: Vec<(Path, Direction)>) -> Pattern {
+        Pattern { fields }
+    }
+
+    pub fn fields(&self) -> &[(Path, Direction)] {
+        &self.fields
+    }
+
+    pub fn needs(&self, needs: &mut Needs) {
+        self.fields.iter().for_each(|(path, _)| needs.add(path));
+    }
+
+    /// Appends a document's key: compared as bytes, keys order as the pattern
+    /// does. Of an array the least element counts, or the greatest where the
+    /// field descends.
+    pub fn key(
+        &self,
+        document: &RawDocument,
+        collator: Option<&Collator>,
+        key: &mut Key,
+    ) -> Result<()> {
+        let mut array: Option<(&Path, usize)> = None;
+        for (path, direction) in &self.fields {
+            let mut search =
+                Search { direction: *direction, collator, best: None, array_at: None };
+            search.document(path, 0, document);
+            if let Some(at) = search.array_at {
+                match array {
+                    Some((other, other_at)) if !same_prefix(path, at, other, other_at) => {
+                        return Err(Code::BadValue
+                            .error("cannot sort with keys that are parallel arrays"));
+                    }
+                    _ => array = Some((path, at)),
+                }
+            }
+            key.push(search.best.unwrap_or(RawBsonRef::Null), *direction, collator);
+        }
+        Ok(())
+    }
+}
+
+fn same_prefix(a: &Path, a_at: usize, b: &Path, b_at: usize) -> bool {
+    a_at == b_at && a.components().zip(b.components()).take(a_at + 1).all(|(a, b)| a == b)
+}
+
+fn meta(document: &RawDocument) -> error::Error {
+    match get(document, "$meta") {
+        Some(_) => Code::location(40218)
+            .error("sorting by $meta needs text search, which is not supported"),
+        None => Code::location(17312).error("$meta is the only expression supported by $sort right now"),
+    }
+}
+
+fn whole(number: value::Number) -> Option<i64> {
+    use value::Number;
+    match number {
+        Number::Int32(value) => Some(value.into()),
+        Number::Int64(value) => Some(value),
+        Number::Double(value) => (value.fract() == 0.0).then_some(value as i64),
+        Number::Decimal(value) => value.to_string().parse().ok(),
+    }
+}
+
+/// The value that stands for a document at one path.
+struct Search<'a> {
+    direction: Direction,
+    collator: Option<&'a Collator>,
+    best: Option<RawBsonRef<'a>>,
+    /// The component at which the first array was met.
+    array_at: Option<usize>,
+}
+
+impl<'a> Search<'a> {
+    fn document(&mut self, path: &Path, at: usize, document: &'a RawDocument) {
+        match get(document, path.component(at)) {
+            None => self.offer(RawBsonRef::Null),
+            Some(element) => self.value(path, at + 1, element.value()),
+        }
+    }
+
+    /// A value whose path goes on at component `at`.
+    fn value(&mut self, path: &Path, at: usize, value: RawBsonRef<'a>) {
+        match value {
+            RawBsonRef::Array(array) => {
+                self.array_at.get_or_insert(at - 1);
+                self.array(path, at, array);
+            }
+            value if at == path.len() => self.offer(value),
+            RawBsonRef::Document(document) => self.document(path, at, document),
+            _ => self.offer(RawBsonRef::Null),
+        }
+    }
+
+    fn array(&mut self, path: &Path, at: usize, array: &'a RawArray) {
+        if at == path.len() {
+            // An empty array sorts before null.
+            let mut empty = true;
+            for element in array_elements(array) {
+                empty = false;
+                self.offer(element.value());
+            }
+            if empty {
+                self.offer(RawBsonRef::Undefined);
+            }
+            return;
+        }
+        if let Ok(index) = path.component(at).parse::<usize>()
+            && let Some(element) = array_elements(array).nth(index)
+        {
+            return self.value(path, at + 1, element.value());
+        }
+        let mut any = false;
+        for element in array_elements(array) {
+            if let RawBsonRef::Document(document) = element.value() {
+                any = true;
+                self.document(path, at, document);
+            }
+        }
+        if !any {
+            self.offer(RawBsonRef::Null);
+        }
+    }
+
+    fn offer(&mut self, value: RawBsonRef<'a>) {
+        let better = match self.best {
+            None => true,
+            Some(best) => {
+                let order = value::order::compare_with(value, best, self.collator);
+                match self.direction {
+                    Direction::Ascending => order.is_lt(),
+                    Direction::Descending => order.is_gt(),
+                }
+            }
+        };
+        if better {
+            self.best = Some(value);
+        }
+    }
+}
