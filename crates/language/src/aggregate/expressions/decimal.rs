@@ -100,5 +100,4 @@ mod tests {
         assert_eq!(from_f64(0.0).to_string(), "0");
         assert_eq!(from_f64(f64::NEG_INFINITY).to_string(), "-Infinity");
     }
-
 }
