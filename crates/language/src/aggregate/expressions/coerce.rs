@@ -6,8 +6,8 @@ use bson::{Bson, RawBson, RawBsonRef};
 use error::{Code, Result};
 use std::borrow::Cow;
 use std::cmp::Ordering;
-use value::Number;
 use value::Collator;
+use value::Number;
 
 pub fn is_nullish(value: Option<RawBsonRef<'_>>) -> bool {
     matches!(value, None | Some(RawBsonRef::Null | RawBsonRef::Undefined))
@@ -110,10 +110,8 @@ pub fn int_or_long(value: i64) -> RawBson {
 pub fn to_date(value: RawBsonRef<'_>) -> Result<i64> {
     match date(value) {
         Some(millis) => Ok(millis),
-        None => Err(Code::location(16006).error(format!(
-            "can't convert from BSON type {} to Date",
-            type_name(Some(value))
-        ))),
+        None => Err(Code::location(16006)
+            .error(format!("can't convert from BSON type {} to Date", type_name(Some(value))))),
     }
 }
 

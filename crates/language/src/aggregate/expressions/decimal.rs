@@ -86,8 +86,19 @@ mod tests {
     #[test]
     fn encodings_are_inverse() {
         for text in [
-            "0", "-0", "1", "-1", "1.10", "0E+3", "9999999999999999999999999999999999",
-            "1E+6111", "1E-6176", "-123.456E-10", "NaN", "Infinity", "-Infinity",
+            "0",
+            "-0",
+            "1",
+            "-1",
+            "1.10",
+            "0E+3",
+            "9999999999999999999999999999999999",
+            "1E+6111",
+            "1E-6176",
+            "-123.456E-10",
+            "NaN",
+            "Infinity",
+            "-Infinity",
         ] {
             let before: bson::Decimal128 = text.parse().unwrap();
             assert_eq!(encode(decode(before)), before, "{text}");
@@ -102,5 +113,4 @@ mod tests {
         assert_eq!(from_f64(0.0).to_string(), "0");
         assert_eq!(from_f64(f64::NEG_INFINITY).to_string(), "-Infinity");
     }
-
 }

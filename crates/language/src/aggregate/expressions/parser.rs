@@ -59,8 +59,9 @@ impl<'c> Parser<'c> {
 
     pub fn operator(&mut self, name: &str, operand: RawBsonRef<'_>) -> Result<Node> {
         let Some(row) = table::find(name) else {
-            return Err(Code::InvalidPipelineOperator
-                .error(format!("Unrecognized expression '{name}'")));
+            return Err(
+                Code::InvalidPipelineOperator.error(format!("Unrecognized expression '{name}'"))
+            );
         };
         match &row.form {
             Form::Call(arity, function) => {
@@ -125,10 +126,8 @@ impl<'c> Parser<'c> {
         let mut operands: Vec<Option<Node>> = named.fields.iter().map(|_| None).collect();
         for element in elements(document) {
             let Some(at) = named.fields.iter().position(|field| field.name == element.key) else {
-                return Err(Code::location(named.unknown).error(format!(
-                    "{name} found an unknown argument: {}",
-                    element.key
-                )));
+                return Err(Code::location(named.unknown)
+                    .error(format!("{name} found an unknown argument: {}", element.key)));
             };
             operands[at] = Some(self.operand(element.value())?);
         }
@@ -186,8 +185,7 @@ impl<'c> Parser<'c> {
         let constant = |value: Option<RawBsonRef<'_>>| {
             let value = match &path {
                 None => value.map(RawBson::from),
-                Some(path) => value
-                    .and_then(|value| path.resolve_in(value).map(Value::into_owned)),
+                Some(path) => value.and_then(|value| path.resolve_in(value).map(Value::into_owned)),
             };
             Ok(Node::Constant(value))
         };
@@ -234,9 +232,8 @@ impl<'c> Parser<'c> {
 
     fn nested<T>(&mut self, parse: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
         if self.depth == EXPRESSION_DEPTH_MAX {
-            return Err(Code::Overflow.error(format!(
-                "expressions nest deeper than {EXPRESSION_DEPTH_MAX} levels"
-            )));
+            return Err(Code::Overflow
+                .error(format!("expressions nest deeper than {EXPRESSION_DEPTH_MAX} levels")));
         }
         self.depth += 1;
         let parsed = parse(self);
@@ -275,8 +272,7 @@ fn check_rest(name: &str, code: i32) -> Result<()> {
     let wrong = |c: &char| c.is_ascii() && !c.is_ascii_alphanumeric() && *c != '_';
     match name.chars().skip(1).find(wrong) {
         None => Ok(()),
-        Some(c) => Err(Code::location(code).error(format!(
-            "'{name}' contains an invalid character for a variable name: '{c}'"
-        ))),
+        Some(c) => Err(Code::location(code)
+            .error(format!("'{name}' contains an invalid character for a variable name: '{c}'"))),
     }
 }

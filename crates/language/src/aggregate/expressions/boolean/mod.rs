@@ -34,9 +34,6 @@ mod tests {
             (bson!({"$not": ["$missing"]}), bson!(true)),
             (bson!({"$not": [[false]]}), bson!(false)),
         ]);
-        errors(vec![
-            (bson!({"$not": [1, 2]}), 16020),
-            (bson!({"$not": []}), 16020),
-        ]);
+        errors(vec![(bson!({"$not": [1, 2]}), 16020), (bson!({"$not": []}), 16020)]);
     }
 }

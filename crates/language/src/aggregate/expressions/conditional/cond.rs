@@ -30,8 +30,9 @@ pub fn parse(parser: &mut Parser<'_>, operand: RawBsonRef<'_>) -> Result<Node> {
             "then" => &mut then,
             "else" => &mut otherwise,
             key => {
-                return Err(Code::location(17083)
-                    .error(format!("Unrecognized parameter to $cond: {key}")));
+                return Err(
+                    Code::location(17083).error(format!("Unrecognized parameter to $cond: {key}"))
+                );
             }
         };
         *slot = Some(parser.operand(element.value())?);

@@ -31,7 +31,10 @@ mod tests {
                 ], "default": 3}}),
                 bson!(2),
             ),
-            (bson!({"$switch": {"branches": [{"case": "$null", "then": 1}], "default": 3}}), bson!(3)),
+            (
+                bson!({"$switch": {"branches": [{"case": "$null", "then": 1}], "default": 3}}),
+                bson!(3),
+            ),
         ]);
         assert_eq!(evaluate(bson!({"$ifNull": ["$null", "$missing"]}), sample()).unwrap(), None);
     }

@@ -35,9 +35,8 @@ pub fn parse(parser: &mut Parser<'_>, operand: RawBsonRef<'_>) -> Result<Node> {
             }
             ("default", value) => switch.default = Some(parser.operand(value)?),
             (key, _) => {
-                return Err(
-                    Code::location(40067).error(format!("$switch found an unknown argument: {key}"))
-                );
+                return Err(Code::location(40067)
+                    .error(format!("$switch found an unknown argument: {key}")));
             }
         }
     }
@@ -67,7 +66,8 @@ fn branch(parser: &mut Parser<'_>, value: RawBsonRef<'_>) -> Result<(Node, Node)
         *slot = Some(parser.operand(element.value())?);
     }
     let missing = |code, name: &str| {
-        Code::location(code).error(format!("$switch requires each branch have a '{name}' expression"))
+        Code::location(code)
+            .error(format!("$switch requires each branch have a '{name}' expression"))
     };
     Ok((case.ok_or_else(|| missing(40064, "case"))?, then.ok_or_else(|| missing(40065, "then"))?))
 }

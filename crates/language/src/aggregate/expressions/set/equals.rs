@@ -13,10 +13,8 @@ struct Equals(Vec<Node>);
 pub fn parse(parser: &mut Parser<'_>, operand: RawBsonRef<'_>) -> Result<Node> {
     let operands = parser.operands(operand)?;
     if operands.len() < 2 {
-        return Err(Code::location(17045).error(format!(
-            "$setEquals needs at least two arguments had: {}",
-            operands.len()
-        )));
+        return Err(Code::location(17045)
+            .error(format!("$setEquals needs at least two arguments had: {}", operands.len())));
     }
     Ok(Node::Special(Box::new(Equals(operands))))
 }
@@ -37,9 +35,9 @@ impl Special for Equals {
             if let RawBsonRef::Array(before) = before.get() {
                 let (a, b) = (sorted(before, scope.collator), sorted(array, scope.collator));
                 let same = a.len() == b.len()
-                    && a.iter().zip(&b).all(|(a, b)| {
-                        value::order::compare_with(*a, *b, scope.collator).is_eq()
-                    });
+                    && a.iter()
+                        .zip(&b)
+                        .all(|(a, b)| value::order::compare_with(*a, *b, scope.collator).is_eq());
                 if !same {
                     return own(false);
                 }

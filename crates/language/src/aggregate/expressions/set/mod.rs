@@ -17,12 +17,37 @@ use value::Collator;
 use value::element::array_elements;
 
 pub const ROWS: &[Row] = &[
-    Row::call("$allElementsTrue", Arity::Exactly(1), all_elements_true::evaluate, "whether no element is false"),
-    Row::call("$anyElementTrue", Arity::Exactly(1), any_element_true::evaluate, "whether an element is true"),
-    Row::call("$setDifference", Arity::Exactly(2), difference::evaluate, "elements of the first that the second lacks"),
+    Row::call(
+        "$allElementsTrue",
+        Arity::Exactly(1),
+        all_elements_true::evaluate,
+        "whether no element is false",
+    ),
+    Row::call(
+        "$anyElementTrue",
+        Arity::Exactly(1),
+        any_element_true::evaluate,
+        "whether an element is true",
+    ),
+    Row::call(
+        "$setDifference",
+        Arity::Exactly(2),
+        difference::evaluate,
+        "elements of the first that the second lacks",
+    ),
     Row::own("$setEquals", equals::parse, "whether sets have the same elements"),
-    Row::call("$setIntersection", Arity::Any, intersection::evaluate, "elements that are in every set"),
-    Row::call("$setIsSubset", Arity::Exactly(2), is_subset::evaluate, "whether the second has all of the first"),
+    Row::call(
+        "$setIntersection",
+        Arity::Any,
+        intersection::evaluate,
+        "elements that are in every set",
+    ),
+    Row::call(
+        "$setIsSubset",
+        Arity::Exactly(2),
+        is_subset::evaluate,
+        "whether the second has all of the first",
+    ),
     Row::call("$setUnion", Arity::Any, union::evaluate, "elements that are in any set"),
 ];
 

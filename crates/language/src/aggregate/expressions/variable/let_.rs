@@ -24,8 +24,9 @@ pub fn parse(parser: &mut Parser<'_>, operand: RawBsonRef<'_>) -> Result<Node> {
             "vars" => variables = Some(element.value()),
             "in" => body = Some(element.value()),
             key => {
-                return Err(Code::location(16875)
-                    .error(format!("Unrecognized parameter to $let: {key}")));
+                return Err(
+                    Code::location(16875).error(format!("Unrecognized parameter to $let: {key}"))
+                );
             }
         }
     }

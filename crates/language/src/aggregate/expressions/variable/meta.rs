@@ -5,9 +5,21 @@ use bson::RawBsonRef;
 use error::{Code, Result};
 
 const KNOWN: [&str; 15] = [
-    "geoNearDistance", "geoNearPoint", "indexKey", "randVal", "recordId", "score", "scoreDetails",
-    "searchHighlights", "searchScore", "searchScoreDetails", "searchSequenceToken", "sortKey",
-    "stream", "textScore", "vectorSearchScore",
+    "geoNearDistance",
+    "geoNearPoint",
+    "indexKey",
+    "randVal",
+    "recordId",
+    "score",
+    "scoreDetails",
+    "searchHighlights",
+    "searchScore",
+    "searchScoreDetails",
+    "searchSequenceToken",
+    "sortKey",
+    "stream",
+    "textScore",
+    "vectorSearchScore",
 ];
 
 pub fn parse(_: &mut Parser<'_>, operand: RawBsonRef<'_>) -> Result<Node> {
@@ -23,5 +35,7 @@ pub fn parse(_: &mut Parser<'_>, operand: RawBsonRef<'_>) -> Result<Node> {
         "indexKey" | "recordId" | "sortKey" => "the plan's metadata, which is not kept",
         _ => "a search, and search is not supported",
     };
-    Err(Code::location(40218).error(format!("query requires {name} metadata, but it is not available: it needs {needs}")))
+    Err(Code::location(40218).error(format!(
+        "query requires {name} metadata, but it is not available: it needs {needs}"
+    )))
 }

@@ -10,9 +10,7 @@ struct Rand;
 
 pub fn parse(_: &mut Parser<'_>, operand: RawBsonRef<'_>) -> Result<Node> {
     match operand {
-        RawBsonRef::Document(document) if document.is_empty() => {
-            Ok(Node::Special(Box::new(Rand)))
-        }
+        RawBsonRef::Document(document) if document.is_empty() => Ok(Node::Special(Box::new(Rand))),
         RawBsonRef::Array(array) if array.is_empty() => Ok(Node::Special(Box::new(Rand))),
         RawBsonRef::Document(_) => {
             Err(Code::location(3040501).error("$rand does not currently accept arguments"))
