@@ -46,9 +46,7 @@ impl Pattern {
             fields.push((path.path().clone(), direction));
         }
         if fields.is_empty() {
-            return Err(
-                Code::location(15976).error("$sort stage must have at least one sort key")
-            );
+            return Err(Code::location(15976).error("$sort stage must have at least one sort key"));
         }
         if fields.len() > FIELDS_MAX {
             return Err(Code::location(13103).error("too many compound keys"));
@@ -84,14 +82,14 @@ impl Pattern {
     ) -> Result<()> {
         let mut array: Option<(&Path, usize)> = None;
         for (path, direction) in &self.fields {
-            let mut search =
-                Search { direction: *direction, collator, best: None, array_at: None };
+            let mut search = Search { direction: *direction, collator, best: None, array_at: None };
             search.document(path, 0, document);
             if let Some(at) = search.array_at {
                 match array {
                     Some((other, other_at)) if !same_prefix(path, at, other, other_at) => {
-                        return Err(Code::BadValue
-                            .error("cannot sort with keys that are parallel arrays"));
+                        return Err(
+                            Code::BadValue.error("cannot sort with keys that are parallel arrays")
+                        );
                     }
                     _ => array = Some((path, at)),
                 }
@@ -110,7 +108,9 @@ fn meta(document: &RawDocument) -> error::Error {
     match get(document, "$meta") {
         Some(_) => Code::location(40218)
             .error("sorting by $meta needs text search, which is not supported"),
-        None => Code::location(17312).error("$meta is the only expression supported by $sort right now"),
+        None => {
+            Code::location(17312).error("$meta is the only expression supported by $sort right now")
+        }
     }
 }
 

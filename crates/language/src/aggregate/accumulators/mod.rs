@@ -134,8 +134,9 @@ pub fn parse_field(field: &str, value: RawBsonRef<'_>, context: &Context) -> Res
     }
     match find(element.key) {
         Some(row) => (row.parse)(row.name, element.value(), context),
-        None => Err(Code::location(15952)
-            .error(format!("unknown group operator '{}'", element.key))),
+        None => {
+            Err(Code::location(15952).error(format!("unknown group operator '{}'", element.key)))
+        }
     }
 }
 
@@ -150,8 +151,9 @@ impl Accumulation {
         if let RawBsonRef::Array(array) = value
             && elements_of(array) != 1
         {
-            return Err(Code::location(40237)
-                .error(format!("The {name} accumulator is a unary operator")));
+            return Err(
+                Code::location(40237).error(format!("The {name} accumulator is a unary operator"))
+            );
         }
         // An array of one operand is that operand.
         let value = match value {

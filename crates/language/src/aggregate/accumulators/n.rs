@@ -93,8 +93,7 @@ pub fn check_n(value: Option<RawBsonRef<'_>>) -> Result<usize> {
     };
     match usize::try_from(n) {
         Ok(n) if n > 0 => Ok(n),
-        _ => Err(Code::location(5787908)
-            .error(format!("'n' must be greater than 0, found {n}"))),
+        _ => Err(Code::location(5787908).error(format!("'n' must be greater than 0, found {n}"))),
     }
 }
 
@@ -108,8 +107,11 @@ impl Several {
     fn rank(&mut self, value: RawBsonRef<'_>) {
         let wanted = if self.which == Which::Least { Ordering::Less } else { Ordering::Greater };
         let at = self.values.partition_point(|other| {
-            let order =
-                value::order::compare_with(other.as_raw_bson_ref(), value, self.collator.as_deref());
+            let order = value::order::compare_with(
+                other.as_raw_bson_ref(),
+                value,
+                self.collator.as_deref(),
+            );
             order == wanted || order.is_eq()
         });
         if at >= self.n {

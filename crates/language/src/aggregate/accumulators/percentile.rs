@@ -6,9 +6,9 @@ use crate::{Context, Needs};
 use bson::{RawArrayBuf, RawBson, RawBsonRef, RawDocument};
 use error::{Code, Result};
 use std::sync::Arc;
+use value::Number;
 use value::Value;
 use value::element::{array_elements, elements};
-use value::Number;
 
 /// How a percentile between two numbers is chosen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -191,9 +191,7 @@ impl Accumulator for Percentile {
     fn value(&self) -> Result<Option<RawBson>> {
         let mut sorted = self.numbers.clone();
         sorted.sort_by(f64::total_cmp);
-        let one = |p| {
-            percentile(&sorted, p, self.method).map_or(RawBson::Null, RawBson::Double)
-        };
+        let one = |p| percentile(&sorted, p, self.method).map_or(RawBson::Null, RawBson::Double);
         if self.median {
             return Ok(Some(one(0.5)));
         }

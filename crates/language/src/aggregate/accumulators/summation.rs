@@ -164,10 +164,7 @@ mod tests {
         assert_eq!(sum(&[Int64(i64::MAX), Int64(1)]), RawBson::Double(i64::MAX as f64));
         assert_eq!(sum(&[Int32(1), Double(0.5)]), RawBson::Double(1.5));
         let tenth = "0.1".parse().unwrap();
-        assert_eq!(
-            sum(&[Int32(1), Decimal(tenth)]),
-            RawBson::Decimal128("1.1".parse().unwrap())
-        );
+        assert_eq!(sum(&[Int32(1), Decimal(tenth)]), RawBson::Decimal128("1.1".parse().unwrap()));
     }
 
     #[test]

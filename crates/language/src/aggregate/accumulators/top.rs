@@ -41,8 +41,9 @@ pub fn parse(name: &'static str, value: RawBsonRef<'_>, context: &Context) -> Re
             "output" => output = Some(element.value()),
             "sortBy" => sort = Some(element.value()),
             key => {
-                return Err(Code::location(5788002)
-                    .error(format!("Unknown argument to {name} '{key}'")));
+                return Err(
+                    Code::location(5788002).error(format!("Unknown argument to {name} '{key}'"))
+                );
             }
         }
     }

@@ -6,8 +6,8 @@ use bson::{Bson, RawBson, RawBsonRef};
 use error::{Code, Result};
 use std::borrow::Cow;
 use std::cmp::Ordering;
-use value::Number;
 use value::Collator;
+use value::Number;
 
 pub fn is_nullish(value: Option<RawBsonRef<'_>>) -> bool {
     matches!(value, None | Some(RawBsonRef::Null | RawBsonRef::Undefined))

@@ -185,8 +185,7 @@ impl<'c> Parser<'c> {
         let constant = |value: Option<RawBsonRef<'_>>| {
             let value = match &path {
                 None => value.map(RawBson::from),
-                Some(path) => value
-                    .and_then(|value| path.resolve_in(value).map(Value::into_owned)),
+                Some(path) => value.and_then(|value| path.resolve_in(value).map(Value::into_owned)),
             };
             Ok(Node::Constant(value))
         };

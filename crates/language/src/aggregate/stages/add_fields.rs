@@ -42,9 +42,8 @@ pub fn parse(stage: Specification<'_>) -> Result<Vec<Box<dyn Stage>>> {
 fn field(tree: &mut Tree, path: &str, value: RawBsonRef<'_>, context: &Context) -> Result<()> {
     if let RawBsonRef::Document(document) = value {
         let Some(first) = elements(document).next() else {
-            return Err(Code::location(40180).error(format!(
-                "an empty object is not a valid value. Found at path {path}"
-            )));
+            return Err(Code::location(40180)
+                .error(format!("an empty object is not a valid value. Found at path {path}")));
         };
         let fields = elements(document).count();
         if first.key.starts_with('$') && fields > 1 {

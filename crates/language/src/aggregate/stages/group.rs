@@ -38,9 +38,7 @@ struct State {
 
 pub fn parse(stage: Specification<'_>) -> Result<Vec<Box<dyn Stage>>> {
     let RawBsonRef::Document(spec) = stage.value else {
-        return Err(
-            Code::location(15947).error("a group's fields must be specified in an object")
-        );
+        return Err(Code::location(15947).error("a group's fields must be specified in an object"));
     };
     let mut id = None;
     let mut fields: Vec<(Box<str>, Accumulation)> = Vec::new();
@@ -65,8 +63,9 @@ pub fn parse(stage: Specification<'_>) -> Result<Vec<Box<dyn Stage>>> {
 /// Checks the name of an accumulated field.
 pub fn check_field(name: &str) -> Result<()> {
     if name.contains('.') {
-        return Err(Code::location(40235)
-            .error(format!("The field name '{name}' cannot contain '.'")));
+        return Err(
+            Code::location(40235).error(format!("The field name '{name}' cannot contain '.'"))
+        );
     }
     if name.starts_with('$') {
         return Err(Code::location(40236)
@@ -76,11 +75,7 @@ pub fn check_field(name: &str) -> Result<()> {
 }
 
 impl Group {
-    pub fn new(
-        id: Expression,
-        fields: Vec<(Box<str>, Accumulation)>,
-        context: &Context,
-    ) -> Group {
+    pub fn new(id: Expression, fields: Vec<(Box<str>, Accumulation)>, context: &Context) -> Group {
         Group {
             name: "$group",
             id,
@@ -148,7 +143,8 @@ impl<'g> Groups<'g> {
             None => {
                 let at = self.states.len();
                 self.states.push(self.group.start(id)?);
-                self.bytes += self.key.bytes.len() * 2 + size_of::<State>() + 64 * self.group.fields.len();
+                self.bytes +=
+                    self.key.bytes.len() * 2 + size_of::<State>() + 64 * self.group.fields.len();
                 self.by_key.insert(self.key.bytes.as_slice().into(), at);
                 at
             }
@@ -245,4 +241,3 @@ impl Stage for Group {
         ControlFlow::Break(())
     }
 }
-

@@ -35,6 +35,7 @@ mod unwind;
 pub use add_fields::AddFields;
 pub use group::Group;
 pub use limit::Limit;
+pub use lookup::Lookup;
 
 pub use match_::Match;
 pub use project::Project;
@@ -194,7 +195,8 @@ pub fn parse(
                 .error(format!("Unrecognized pipeline stage name: '{}'", element.key)),
         });
     };
-    let parsed = (row.parse)(Specification { name: row.name, value: element.value(), context, depth })?;
+    let parsed =
+        (row.parse)(Specification { name: row.name, value: element.value(), context, depth })?;
     check_place(row.name, &parsed, place)?;
     Ok(parsed)
 }
@@ -228,10 +230,8 @@ pub fn check_positions(stages: &[Box<dyn Stage>], place: Place) -> Result<()> {
             )));
         }
         if stage.target().is_some() && at + 1 < stages.len() {
-            return Err(Code::location(40601).error(format!(
-                "{} can only be the final stage in the pipeline",
-                stage.name()
-            )));
+            return Err(Code::location(40601)
+                .error(format!("{} can only be the final stage in the pipeline", stage.name())));
         }
     }
     Ok(())

@@ -64,7 +64,8 @@ impl Transform for ReplaceRoot {
         match self.root.evaluate_owned(document)? {
             Some(RawBson::Document(root)) => Ok(root),
             other => {
-                let what = if self.name == "$replaceWith" { "replacement document" } else { "newRoot" };
+                let what =
+                    if self.name == "$replaceWith" { "replacement document" } else { "newRoot" };
                 let other = other.as_ref().map(RawBson::as_raw_bson_ref);
                 Err(Code::location(40228).error(format!(
                     "'{what}' expression must evaluate to an object, but resulting value was: {}. Type of resulting value: '{}'",

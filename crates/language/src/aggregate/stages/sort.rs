@@ -25,9 +25,7 @@ pub struct Sort {
 
 pub fn parse(stage: Specification<'_>) -> Result<Vec<Box<dyn Stage>>> {
     let RawBsonRef::Document(pattern) = stage.value else {
-        return Err(
-            Code::location(15973).error("the $sort key specification must be an object")
-        );
+        return Err(Code::location(15973).error("the $sort key specification must be an object"));
     };
     one(Sort::new(Pattern::parse(pattern)?, stage.context.collator.clone()))
 }

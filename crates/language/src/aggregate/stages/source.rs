@@ -26,18 +26,33 @@ fn options(name: &str) -> (&'static [&'static str], i32) {
     match name {
         "$changeStream" => (
             &[
-                "fullDocument", "fullDocumentBeforeChange", "resumeAfter", "startAfter",
-                "startAtOperationTime", "allChangesForCluster", "showExpandedEvents",
-                "showSystemEvents", "showMigrationEvents", "allowToRunOnConfigDB",
-                "allowToRunOnSystemNS", "matchCollectionUUIDForUpdateLookup", "version",
+                "fullDocument",
+                "fullDocumentBeforeChange",
+                "resumeAfter",
+                "startAfter",
+                "startAtOperationTime",
+                "allChangesForCluster",
+                "showExpandedEvents",
+                "showSystemEvents",
+                "showMigrationEvents",
+                "allowToRunOnConfigDB",
+                "allowToRunOnSystemNS",
+                "matchCollectionUUIDForUpdateLookup",
+                "version",
             ],
             50808,
         ),
         "$collStats" => (&["latencyStats", "storageStats", "count", "queryExecStats"], 40166),
         "$currentOp" => (
             &[
-                "allUsers", "idleConnections", "idleSessions", "idleCursors", "localOps",
-                "backtrace", "truncateOps", "targetAllNodes",
+                "allUsers",
+                "idleConnections",
+                "idleSessions",
+                "idleCursors",
+                "localOps",
+                "backtrace",
+                "truncateOps",
+                "targetAllNodes",
             ],
             9,
         ),
@@ -71,9 +86,8 @@ fn unknown(name: &str, option: &str) -> error::Error {
     match name {
         "$currentOp" => Code::FailedToParse
             .error(format!("Unrecognized option '{option}' in $currentOp stage.")),
-        "$indexStats" => {
-            Code::location(28803).error("The $indexStats stage specification must be an empty object")
-        }
+        "$indexStats" => Code::location(28803)
+            .error("The $indexStats stage specification must be an empty object"),
         _ => Code::location(40415)
             .error(format!("BSON field '{name}.{option}' is an unknown field.")),
     }

@@ -39,7 +39,10 @@ pub enum WhenMatched {
     Fail,
     /// An update pipeline, run over the existing document with these variables:
     /// expressions over the new document, `new` (all of it) unless given.
-    Pipeline { stages: RawArrayBuf, variables: RawDocumentBuf },
+    Pipeline {
+        stages: RawArrayBuf,
+        variables: RawDocumentBuf,
+    },
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

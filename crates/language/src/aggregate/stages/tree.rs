@@ -34,7 +34,12 @@ impl Tree {
         self.insert_at(path, 0, change)
     }
 
-    fn insert_at(&mut self, path: &Path, at: usize, change: Change) -> std::result::Result<(), Conflict> {
+    fn insert_at(
+        &mut self,
+        path: &Path,
+        at: usize,
+        change: Change,
+    ) -> std::result::Result<(), Conflict> {
         let name = path.component(at);
         let known = self.fields.iter_mut().find(|(field, _)| **field == *name);
         let last = at + 1 == path.len();
@@ -73,7 +78,8 @@ impl Tree {
 
     fn collect_paths(&self, prefix: &str, paths: &mut Vec<Path>) {
         for (name, change) in &self.fields {
-            let path = if prefix.is_empty() { name.to_string() } else { format!("{prefix}.{name}") };
+            let path =
+                if prefix.is_empty() { name.to_string() } else { format!("{prefix}.{name}") };
             match change {
                 Change::Below(tree) => tree.collect_paths(&path, paths),
                 _ => paths.push(Path::new(&path)),

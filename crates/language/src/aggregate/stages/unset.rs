@@ -44,9 +44,8 @@ pub fn parse(stage: Specification<'_>) -> Result<Vec<Box<dyn Stage>>> {
 
 fn remove(tree: &mut Tree, path: &str) -> Result<()> {
     let field = FieldPath::parse(path)?;
-    tree.insert(field.path(), Change::Remove).map_err(|_| {
-        Code::location(31250).error(format!("Path collision at {path}"))
-    })
+    tree.insert(field.path(), Change::Remove)
+        .map_err(|_| Code::location(31250).error(format!("Path collision at {path}")))
 }
 
 impl Stage for Unset {

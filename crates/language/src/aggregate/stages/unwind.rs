@@ -27,11 +27,19 @@ pub fn parse(stage: Specification<'_>) -> Result<Vec<Box<dyn Stage>>> {
                 match (element.key, element.value()) {
                     ("path", RawBsonRef::String(text)) => path = Some(text),
                     ("path", other) => {
-                        return Err(wrong(28808, "expected a string as the path for $unwind stage, got", other));
+                        return Err(wrong(
+                            28808,
+                            "expected a string as the path for $unwind stage, got",
+                            other,
+                        ));
                     }
                     ("preserveNullAndEmptyArrays", RawBsonRef::Boolean(value)) => preserve = value,
                     ("preserveNullAndEmptyArrays", other) => {
-                        return Err(wrong(28809, "expected a boolean for the preserveNullAndEmptyArrays option to $unwind stage, got", other));
+                        return Err(wrong(
+                            28809,
+                            "expected a boolean for the preserveNullAndEmptyArrays option to $unwind stage, got",
+                            other,
+                        ));
                     }
                     ("includeArrayIndex", RawBsonRef::String(text)) if !text.is_empty() => {
                         if text.starts_with('$') {
@@ -42,7 +50,11 @@ pub fn parse(stage: Specification<'_>) -> Result<Vec<Box<dyn Stage>>> {
                         index = Some(FieldPath::parse(text)?.path().clone());
                     }
                     ("includeArrayIndex", other) => {
-                        return Err(wrong(28810, "expected a non-empty string for the includeArrayIndex  option to $unwind stage, got", other));
+                        return Err(wrong(
+                            28810,
+                            "expected a non-empty string for the includeArrayIndex  option to $unwind stage, got",
+                            other,
+                        ));
                     }
                     (key, _) => {
                         return Err(Code::location(28811)
@@ -52,16 +64,19 @@ pub fn parse(stage: Specification<'_>) -> Result<Vec<Box<dyn Stage>>> {
             }
         }
         other => {
-            return Err(wrong(15981, "expected either a string or an object as specification for $unwind stage, got", other));
+            return Err(wrong(
+                15981,
+                "expected either a string or an object as specification for $unwind stage, got",
+                other,
+            ));
         }
     }
     let Some(path) = path.filter(|path| !path.is_empty()) else {
         return Err(Code::location(28812).error("no path specified to $unwind stage"));
     };
     let Some(path) = path.strip_prefix('$') else {
-        return Err(Code::location(28818).error(format!(
-            "path option to $unwind stage should be prefixed with a '$': {path}"
-        )));
+        return Err(Code::location(28818)
+            .error(format!("path option to $unwind stage should be prefixed with a '$': {path}")));
     };
     let path = FieldPath::parse(path)?.path().clone();
     one(Unwind { path, index, preserve })
