@@ -1,5 +1,6 @@
 //! The `freeboard` binary: one file a subcommand.
 
+mod bench;
 mod log;
 mod serve;
 
@@ -23,11 +24,13 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Command {
+    Bench(bench::Arguments),
     Serve(serve::Arguments),
 }
 
 fn main() -> ExitCode {
     let result = match Arguments::parse().command {
+        Command::Bench(arguments) => bench::run(arguments),
         Command::Serve(arguments) => serve::run(arguments),
     };
     match result {

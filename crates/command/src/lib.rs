@@ -16,6 +16,9 @@ pub mod views;
 pub use client::Client;
 pub use common::Common;
 pub use namespace::Namespace;
-pub use reply::{CursorReply, Reply, ReplyWriter, WriteFailure, WriteReply, error_reply};
+pub use reply::{
+    CursorReply, Reply, ReplyWriter, WriteFailure, WriteReply, append_write_concern_error,
+    error_reply,
+};
 pub use request::{Request, Sequence};
 pub use table::{Command, command};

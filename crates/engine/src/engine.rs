@@ -37,7 +37,8 @@ impl Engine {
         let path = directory.to_owned();
         let opened = tokio::task::spawn_blocking(move || Store::open(&path)).await;
         let store = opened.map_err(|error| OpenError::new(directory, &error))??;
-        let engine = Engine::with_store(store).await.map_err(|error| OpenError::new(directory, &error))?;
+        let engine =
+            Engine::with_store(store).await.map_err(|error| OpenError::new(directory, &error))?;
         tracing::info!(
             directory = %directory.display(),
             collections = engine.registry.current().all().count(),

@@ -82,9 +82,14 @@ mod tests {
     #[test]
     fn what_is_excepted_is_not_contained() {
         let needs = except(&["a", "b.c"]);
-        for (path, contained) in
-            [("a", false), ("a.x", false), ("b", true), ("b.c", false), ("b.c.d", false), ("d", true)]
-        {
+        for (path, contained) in [
+            ("a", false),
+            ("a.x", false),
+            ("b", true),
+            ("b.c", false),
+            ("b.c.d", false),
+            ("d", true),
+        ] {
             assert_eq!(needs.contains(&Path::new(path)), contained, "{path}");
         }
     }

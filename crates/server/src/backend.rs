@@ -38,14 +38,3 @@ pub trait Status: Send + Sync + 'static {
         Err(Code::InvalidOptions.error(format!("there is no parameter {name}")))
     }
 }
-
-/// Stands in until the engine is there: it has no commands.
-pub(crate) struct Empty;
-
-impl Status for Empty {}
-
-impl Backend for Empty {
-    async fn run(&self, request: Request, _: &Client) -> Result<Reply> {
-        Err(Code::CommandNotFound.error(format!("no such command: '{}'", request.name())))
-    }
-}

@@ -9,6 +9,7 @@ mod answer;
 mod backend;
 mod connection;
 mod counters;
+mod embedded;
 mod frames;
 mod http;
 pub mod limits;

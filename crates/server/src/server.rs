@@ -1,7 +1,9 @@
 //! Starting and stopping.
 
-use crate::backend::{Backend, Empty};
+use crate::backend::Backend;
+use crate::embedded::Embedded;
 use crate::{accept, http, limits, shared::Shared};
+use engine::Engine;
 use std::fmt;
 use std::io;
 use std::net::SocketAddr;
@@ -53,7 +55,10 @@ pub struct StartError(String);
 impl Server {
     /// Starts a server on the embedded engine.
     pub async fn start(options: Options) -> Result<Running, StartError> {
-        Server::start_with(options, Empty).await
+        let engine = Engine::open(&options.data)
+            .await
+            .map_err(|error| StartError::new(error.to_string()))?;
+        Server::start_with(options, Embedded(engine)).await
     }
 
     /// Starts a server in front of `backend`.

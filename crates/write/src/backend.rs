@@ -31,7 +31,7 @@ pub trait Transaction: Send {
     fn find(
         &mut self,
         namespace: &Namespace,
-        filter: &Filter,
+        filter: &Arc<Filter>,
         limit: usize,
     ) -> impl Future<Output = Result<Vec<Self::Row>>> + Send;
 

@@ -69,10 +69,9 @@ pub async fn update<B: Backend>(
 fn names_key(change: &Change<'_>, error: &Error) -> bool {
     let key = error.details().find(|(name, _)| *name == "keyPattern");
     let Some(RawBsonRef::Document(key)) = key.map(|(_, value)| value) else { return false };
+    let Ok(equalities) = change.selection.filter.equalities() else { return false };
     let mut fields = value::elements(key);
-    fields.all(|field| {
-        change.selection.filter.equalities().any(|(path, _)| path.as_str() == field.key)
-    })
+    fields.all(|field| equalities.iter().any(|(path, _)| path.as_str() == field.key))
 }
 
 async fn update_matching<B: Backend>(
@@ -182,7 +181,7 @@ async fn upsert<B: Backend>(
         }
     }
     backend.commit(transaction).await?;
-    let id = value::element::get(&made, "_id").map(|id| id.value().to_raw_bson());
+    let id = value::element::get(&made, "_id").map(|id| RawBson::from(id.value()));
     let touched = change.returns.is_some().then(|| Touched {
         before: None,
         after: made,

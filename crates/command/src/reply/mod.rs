@@ -9,7 +9,7 @@ use value::DocumentWriter;
 
 pub use cursor::CursorReply;
 pub use error::error_reply;
-pub use write::{WriteFailure, WriteReply};
+pub use write::{WriteFailure, WriteReply, append_write_concern_error};
 
 /// The reply's body, `ok` included.
 #[derive(Debug, Clone)]

@@ -92,7 +92,7 @@ impl WriteReply {
 }
 
 /// `writeConcernError: {code, codeName, errmsg, errInfo?}`.
-pub(crate) fn append_write_concern_error(writer: &mut DocumentWriter, error: &Error) {
+pub fn append_write_concern_error(writer: &mut DocumentWriter, error: &Error) {
     writer.begin_document("writeConcernError");
     writer.append_i32("code", error.code().number());
     writer.append_str("codeName", &error.code().name());

@@ -68,12 +68,14 @@ impl Engine {
     ) -> Result<()> {
         let mut definition = Definition::begin(self, &[from, to]).await;
         let Some(collection) = definition.catalog.get(from).cloned() else {
-            return Err(Code::NamespaceNotFound
-                .error(format!("Source collection {from} does not exist")));
+            return Err(
+                Code::NamespaceNotFound.error(format!("Source collection {from} does not exist"))
+            );
         };
         if collection.is_view() {
-            return Err(Code::CommandNotSupportedOnView
-                .error(format!("cannot rename view: {from}")));
+            return Err(
+                Code::CommandNotSupportedOnView.error(format!("cannot rename view: {from}"))
+            );
         }
         if let Some(target) = definition.catalog.get(to).cloned() {
             if !drop_target {

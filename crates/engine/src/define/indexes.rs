@@ -75,7 +75,11 @@ impl Engine {
         Ok(names)
     }
 
-    async fn mark_ready(self: &Arc<Self>, namespace: &Namespace, names: &[String]) -> Result<usize> {
+    async fn mark_ready(
+        self: &Arc<Self>,
+        namespace: &Namespace,
+        names: &[String],
+    ) -> Result<usize> {
         let mut definition = Definition::begin(self, &[namespace]).await;
         let collection = current(&definition, namespace)?;
         let ready = |index: &Arc<Index>| match names.contains(&index.name) {

@@ -51,9 +51,12 @@ impl<'e> Definition<'e> {
                 let now = catalog.get(&old.namespace);
                 now.is_some_and(|now| Arc::ptr_eq(&now.state, &old.state))
             });
-            if same && count >= seen.len() && alters.iter().all(|n| {
-                catalog.get(n).is_none_or(|now| seen.iter().any(|old| old.id == now.id))
-            }) {
+            if same
+                && count >= seen.len()
+                && alters.iter().all(|n| {
+                    catalog.get(n).is_none_or(|now| seen.iter().any(|old| old.id == now.id))
+                })
+            {
                 return Definition { engine, catalog, changes: Vec::new(), gates, _turn: turn };
             }
         }

@@ -40,7 +40,7 @@ pub async fn run(call: Call<'_>) -> Result<Reply> {
         }
         _ => None,
     };
-    let step = Step { call, modify: &modify, filter: &filter, projection, context };
+    let step = Step { modify: &modify, filter: &filter, projection, context };
     let writes = Writes::interruptible(call.engine.clone(), call.operation.interrupt.clone());
     let done = match &modify.update {
         None => step.remove(&writes).await?,
@@ -51,7 +51,6 @@ pub async fn run(call: Call<'_>) -> Result<Reply> {
 }
 
 struct Step<'a> {
-    call: Call<'a>,
     modify: &'a FindAndModify<'a>,
     filter: &'a Arc<Filter>,
     projection: Option<Projection>,
@@ -142,7 +141,7 @@ fn reply(call: Call<'_>, done: Done) -> Reply {
         None => writer.append("value", RawBsonRef::Null),
     }
     if let Some(error) = writing::concern_error(call) {
-        writing::append_concern_error(writer, &error);
+        command::append_write_concern_error(writer, &error);
     }
     reply.finish()
 }

@@ -15,7 +15,8 @@ const AWAIT_DATA: Duration = Duration::from_secs(1);
 pub async fn run(call: Call<'_>) -> Result<Reply> {
     let more = GetMore::parse(call.request)?;
     let namespace = &more.namespace;
-    let mut borrowed = call.engine.cursors.borrow(more.cursor_id, namespace, call.common.session)?;
+    let mut borrowed =
+        call.engine.cursors.borrow(more.cursor_id, namespace, call.common.session)?;
     if call.common.max_time_ms.is_some() && !awaits(&mut borrowed) {
         return Err(Code::BadValue
             .error("cannot set maxTimeMS on getMore command for a non-awaitData cursor"));
@@ -24,14 +25,17 @@ pub async fn run(call: Call<'_>) -> Result<Reply> {
         + call.common.max_time_ms.map_or(AWAIT_DATA, |ms| Duration::from_millis(ms.into()));
     let mut reply = CursorReply::next();
     loop {
-        let Some(cursor) = borrowed.cursor() else { return Err(crate::cursor::not_found(more.cursor_id)) };
+        let Some(cursor) = borrowed.cursor() else {
+            return Err(crate::cursor::not_found(more.cursor_id));
+        };
         let state = match &cursor.source {
             Source::Tail(tail) if tail.await_data => Some(tail.inserted()),
             _ => None,
         };
         // Before the look, so that nothing that comes after it is missed.
         let inserted = state.as_ref().map(|state| state.inserted.notified());
-        let limit = more.batch_size.map(i64::unsigned_abs).or(cursor.batch_size).filter(|size| *size > 0);
+        let limit =
+            more.batch_size.map(i64::unsigned_abs).or(cursor.batch_size).filter(|size| *size > 0);
         let batch = fill_batch(call, cursor, &mut reply, limit)?;
         if batch == Batch::Exhausted {
             borrowed.finish();

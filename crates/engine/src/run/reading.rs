@@ -55,9 +55,8 @@ pub fn resolve(catalog: &Catalog, namespace: &Namespace) -> Result<Resolved> {
             return Ok(Resolved { namespace, collection, pipeline: whole, is_view });
         };
         if pipelines.len() == VIEW_DEPTH_MAX {
-            return Err(Code::ViewDepthLimitExceeded.error(format!(
-                "View depth limit exceeded; maximum depth is {VIEW_DEPTH_MAX}"
-            )));
+            return Err(Code::ViewDepthLimitExceeded
+                .error(format!("View depth limit exceeded; maximum depth is {VIEW_DEPTH_MAX}")));
         }
         pipelines.push(pipeline.clone());
         namespace = Namespace { database: namespace.database, collection: on.clone() };

@@ -67,11 +67,7 @@ impl write::Backend for Writes {
         Ok(())
     }
 
-    async fn select(
-        &self,
-        namespace: &Namespace,
-        selection: &Selection<'_>,
-    ) -> Result<Candidates> {
+    async fn select(&self, namespace: &Namespace, selection: &Selection<'_>) -> Result<Candidates> {
         // The command's own earlier statements must be seen.
         let last = *self.last.lock();
         if let Some(ticket) = last {

@@ -1,7 +1,7 @@
 //! What writes have in common: where they may go, how they are acknowledged.
 
-use super::writes::Writes;
 use super::Call;
+use super::writes::Writes;
 use command::common::Acknowledgement;
 use command::{Namespace, Reply, WriteReply};
 use error::{Code, Error, Result};
@@ -36,10 +36,18 @@ pub fn concern_error(call: Call<'_>) -> Option<Error> {
         Acknowledgement::Tags(_) => {
             Some(Code::UnsatisfiableWriteConcern.error("No member has the tags asked for"))
         }
-        Acknowledgement::Named(name) => Some(
-            Code::UnknownReplWriteConcern
-                .error(format!("No write concern mode named '{name}' found in replica set configuration")),
-        ),
+        Acknowledgement::Named(name) => Some(Code::UnknownReplWriteConcern.error(format!(
+            "No write concern mode named '{name}' found in replica set configuration"
+        ))),
         _ => None,
     }
+}
+
+/// Refuses what a multi-document transaction may not do.
+pub fn check_transactionless(call: Call<'_>) -> Result<()> {
+    if call.common.in_transaction() {
+        return Err(Code::OperationNotSupportedInTransaction
+            .error("$out and $merge cannot be used in a transaction"));
+    }
+    Ok(())
 }

@@ -29,6 +29,12 @@ pub struct Store {
 #[derive(Debug)]
 pub struct OpenError(String);
 
+impl OpenError {
+    pub fn new(directory: &Path, why: &dyn std::fmt::Display) -> OpenError {
+        OpenError(format!("cannot open the store in {}: {why}", directory.display()))
+    }
+}
+
 impl std::fmt::Display for OpenError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(&self.0)

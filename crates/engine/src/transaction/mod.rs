@@ -37,7 +37,7 @@ pub struct Transaction {
 
 struct Entered {
     collection: Arc<Collection>,
-    gate: OwnedRwLockReadGuard<()>,
+    _gate: OwnedRwLockReadGuard<()>,
 }
 
 /// A view, and how many commits had been applied when it was taken.
@@ -94,7 +94,7 @@ impl Transaction {
             };
             let Some(collection) = self.engine.registry.get(namespace) else { return Ok(None) };
             if Arc::ptr_eq(&collection.state, &seen.state) {
-                self.entered.push(Entered { collection: collection.clone(), gate });
+                self.entered.push(Entered { collection: collection.clone(), _gate: gate });
                 return Ok(Some(collection));
             }
         }
@@ -187,10 +187,8 @@ impl Transaction {
     /// The commit of everything written; intents are let go once it is applied.
     pub fn into_commit(self) -> Commit {
         let changes = Arc::unwrap_or_clone(self.changes);
-        let changes = changes
-            .into_iter()
-            .map(|((tree, key), value)| Change { tree, key, value })
-            .collect();
+        let changes =
+            changes.into_iter().map(|((tree, key), value)| Change { tree, key, value }).collect();
         let multikey = self.multikey;
         let publish = (!multikey.is_empty()).then(|| {
             Box::new(move || multikey.iter().for_each(|(index, bits)| index.multikey.store(*bits)))

@@ -41,7 +41,7 @@ impl write::Transaction for Transaction {
     async fn find(
         &mut self,
         namespace: &Namespace,
-        filter: &Filter,
+        filter: &Arc<Filter>,
         limit: usize,
     ) -> Result<Vec<Row>> {
         let Some(collection) = self.enter(namespace).await? else { return Ok(Vec::new()) };
@@ -195,8 +195,8 @@ impl Transaction {
                 counts.documents = counts.documents.saturating_add_signed(delta.documents);
                 counts.bytes = counts.bytes.saturating_add_signed(delta.bytes);
             }
-            let over = counts.bytes > bytes_max
-                || documents_max.is_some_and(|max| counts.documents > max);
+            let over =
+                counts.bytes > bytes_max || documents_max.is_some_and(|max| counts.documents > max);
             if !over || counts.documents <= 1 {
                 return Ok(());
             }

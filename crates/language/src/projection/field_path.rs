@@ -9,7 +9,9 @@ const COMPONENTS_MAX: usize = 200;
 /// A dotted path whose components are proper field names.
 pub fn parse(text: &str) -> Result<Path> {
     if text.is_empty() {
-        return Err(Code::location(40352).error("FieldPath cannot be constructed with empty string"));
+        return Err(
+            Code::location(40352).error("FieldPath cannot be constructed with empty string")
+        );
     }
     if text.ends_with('.') {
         return Err(Code::location(40353).error("FieldPath must not end with a '.'."));

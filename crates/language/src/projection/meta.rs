@@ -21,7 +21,8 @@ const UNAVAILABLE: &[(&str, &str)] = &[
 ];
 
 /// Names that MongoDB answers and that are refused here.
-const REFUSED: &[&str] = &["indexKey", "recordId", "timeseriesBucketMaxTime", "timeseriesBucketMinTime"];
+const REFUSED: &[&str] =
+    &["indexKey", "recordId", "timeseriesBucketMaxTime", "timeseriesBucketMinTime"];
 
 /// Why a `$meta` cannot be answered: it never can.
 pub fn refuse(argument: RawBsonRef<'_>) -> Error {

@@ -77,11 +77,8 @@ impl<'c> Parser<'c> {
     /// The kind of a specification that names nothing but `_id` and find's own
     /// operators.
     fn ambiguous_kind(&self) -> Kind {
-        let included = if self.has_slice {
-            self.id_included
-        } else {
-            self.has_elem_match || self.id_included
-        };
+        let included =
+            if self.has_slice { self.id_included } else { self.has_elem_match || self.id_included };
         if included { Kind::Inclusion } else { Kind::Exclusion }
     }
 
@@ -156,8 +153,9 @@ impl<'c> Parser<'c> {
                 .error("Cannot specify more than one positional projection per query."));
         }
         if self.has_elem_match {
-            return Err(Code::location(31256)
-                .error("Cannot specify positional operator and $elemMatch."));
+            return Err(
+                Code::location(31256).error("Cannot specify positional operator and $elemMatch.")
+            );
         }
         if !self.has_filter {
             return Err(Code::location(51050)
@@ -165,8 +163,9 @@ impl<'c> Parser<'c> {
         }
         let name = key.strip_suffix(".$").unwrap_or(key);
         if name.is_empty() {
-            return Err(Code::location(5392900)
-                .error(format!("Projection on field {key} is invalid")));
+            return Err(
+                Code::location(5392900).error(format!("Projection on field {key} is invalid"))
+            );
         }
         self.root.insert(&join(parent, name)?, Node::Positional)?;
         self.has_positional = true;
@@ -241,8 +240,9 @@ impl<'c> Parser<'c> {
             },
             "$elemMatch" if self.find => self.elem_match(path, top_level, operator, whole)?,
             "$elemMatch" => {
-                return Err(Code::InvalidPipelineOperator
-                    .error("Cannot use $elemMatch in this context"));
+                return Err(
+                    Code::InvalidPipelineOperator.error("Cannot use $elemMatch in this context")
+                );
             }
             "$meta" => return Err(meta::refuse(operator.value())),
             name if table::find(name).is_some() => self.expression(path, whole)?,
@@ -275,12 +275,14 @@ impl<'c> Parser<'c> {
             )));
         }
         if self.has_positional {
-            return Err(Code::location(31255)
-                .error("Cannot specify positional operator and $elemMatch."));
+            return Err(
+                Code::location(31255).error("Cannot specify positional operator and $elemMatch.")
+            );
         }
         if path.len() > 1 || !top_level {
-            return Err(Code::location(31275)
-                .error("Cannot use $elemMatch projection on a nested field."));
+            return Err(
+                Code::location(31275).error("Cannot use $elemMatch projection on a nested field.")
+            );
         }
         let mut filter = DocumentWriter::new();
         filter.copy_as(path.as_str(), whole);

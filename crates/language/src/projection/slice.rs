@@ -41,8 +41,9 @@ impl Slice {
         let skip = number(skip).ok_or_else(|| wrong(31257, "skip", skip))?;
         let limit = number(limit).ok_or_else(|| wrong(31258, "limit", limit))?;
         if limit <= 0 {
-            return Err(Code::location(31259)
-                .error(format!("$slice limit must be positive, got {limit}")));
+            return Err(
+                Code::location(31259).error(format!("$slice limit must be positive, got {limit}"))
+            );
         }
         Ok(Slice { skip: Some(skip), limit })
     }

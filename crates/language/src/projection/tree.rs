@@ -94,9 +94,7 @@ impl Branch {
         branch.computed |= computed;
         branch.positional |= positional;
         if branch.find(name).is_some() {
-            return Err(
-                Code::location(31250).error(format!("Path collision at {}", path.as_str()))
-            );
+            return Err(Code::location(31250).error(format!("Path collision at {}", path.as_str())));
         }
         branch.push(name, node);
         Ok(())

@@ -23,19 +23,18 @@ pub fn parse(spec: RawBsonRef<'_>, _: &Context) -> Result<Projection> {
             }
         }
         _ => {
-            return Err(Code::location(31002)
-                .error("$unset specification must be a string or an array"));
+            return Err(
+                Code::location(31002).error("$unset specification must be a string or an array")
+            );
         }
     }
     if paths.is_empty() {
-        return Err(Code::location(31119).error(
-            "$unset specification must be a string or an array with at least one field",
-        ));
+        return Err(Code::location(31119)
+            .error("$unset specification must be a string or an array with at least one field"));
     }
     let mut root = Branch::default();
-    let inserted = paths.into_iter().try_for_each(|path| {
-        root.insert(&field_path::parse(path)?, Node::Drop)
-    });
+    let inserted =
+        paths.into_iter().try_for_each(|path| root.insert(&field_path::parse(path)?, Node::Drop));
     inserted.map_err(|error: Error| error.context("Invalid $unset"))?;
     Ok(Projection { kind: Kind::Exclusion, root })
 }

@@ -126,12 +126,12 @@ fn new_root(stage: Element<'_>) -> Result<RawBsonRef<'_>> {
     let mut root = None;
     for option in elements(spec) {
         if option.key != "newRoot" {
-            return Err(Code::location(40415).error(format!(
-                "BSON field '$replaceRoot.{}' is an unknown field.",
-                option.key
-            )));
+            return Err(Code::location(40415)
+                .error(format!("BSON field '$replaceRoot.{}' is an unknown field.", option.key)));
         }
         root = Some(option.value());
     }
-    root.ok_or_else(|| Code::location(40231).error("no newRoot specified for the $replaceRoot stage"))
+    root.ok_or_else(|| {
+        Code::location(40231).error("no newRoot specified for the $replaceRoot stage")
+    })
 }

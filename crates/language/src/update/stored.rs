@@ -77,13 +77,13 @@ pub fn too_deep() -> Error {
 /// may, in their order; alone each has its own error.
 pub fn dollar_field(name: &str) -> Error {
     match name {
-        "$db" => Code::InvalidDBRef
-            .error("Found $db field without a $id before it, which is invalid."),
-        "$id" => Code::InvalidDBRef
-            .error("Found $id field without a $ref before it, which is invalid."),
-        "$ref" => {
-            Code::InvalidDBRef.error("The DBRef $ref field must be followed by a $id field")
+        "$db" => {
+            Code::InvalidDBRef.error("Found $db field without a $id before it, which is invalid.")
         }
+        "$id" => {
+            Code::InvalidDBRef.error("Found $id field without a $ref before it, which is invalid.")
+        }
+        "$ref" => Code::InvalidDBRef.error("The DBRef $ref field must be followed by a $id field"),
         _ => Code::DollarPrefixedFieldName.error(format!(
             "The dollar ($) prefixed field '{name}' in '{name}' is not allowed in the context of \
              an update's replacement document. Consider using an aggregation pipeline with \

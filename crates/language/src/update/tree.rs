@@ -67,9 +67,8 @@ impl Object {
             return Ok(Cow::Borrowed(self));
         };
         let Some(matched) = matched else {
-            return Err(Code::BadValue.error(
-                "The positional operator did not find the match needed from the query.",
-            ));
+            return Err(Code::BadValue
+                .error("The positional operator did not find the match needed from the query."));
         };
         let name = matched.to_string();
         let mut object = self.clone();
@@ -132,11 +131,16 @@ struct Entry<'t> {
 }
 
 impl Array {
-    fn child(&mut self, filter: Option<Arc<ArrayFilter>>, make: impl FnOnce() -> Node) -> Entry<'_> {
+    fn child(
+        &mut self,
+        filter: Option<Arc<ArrayFilter>>,
+        make: impl FnOnce() -> Node,
+    ) -> Entry<'_> {
         let identifier = filter.as_ref().map(|filter| &filter.identifier);
-        let found = self.children.iter().position(|child| {
-            child.filter.as_ref().map(|filter| &filter.identifier) == identifier
-        });
+        let found = self
+            .children
+            .iter()
+            .position(|child| child.filter.as_ref().map(|filter| &filter.identifier) == identifier);
         let at = found.unwrap_or(self.children.len());
         if found.is_none() {
             self.children.push(Filtered { filter, node: make() });

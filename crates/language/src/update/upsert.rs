@@ -61,7 +61,8 @@ fn equality<'f>(
     if found.contains_key(text) {
         return Err(not_single(format!("path '{text}' is matched twice")));
     }
-    let parent = text.match_indices('.').map(|(at, _)| &text[..at]).rfind(|p| found.contains_key(p));
+    let parent =
+        text.match_indices('.').map(|(at, _)| &text[..at]).rfind(|p| found.contains_key(p));
     if let Some(parent) = parent {
         return Err(not_single(format!("both paths '{text}' and '{parent}' are matched")));
     }

@@ -114,7 +114,7 @@ fn covers(query: &Query, scan: &IndexScan) -> bool {
         return false;
     }
     match query.all_needs() {
-        Needs::All => false,
+        Needs::All | Needs::Except(_) => false,
         Needs::Paths(paths) => {
             scan.holds_values()
                 && !paths.is_empty()

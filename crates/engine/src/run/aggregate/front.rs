@@ -54,8 +54,9 @@ pub fn take_front(
 fn may_order(collection: &Collection, sort: &SortStage) -> bool {
     let first = sort.pattern.fields().first();
     first.is_some_and(|(path, _)| {
-        collection.indexes.iter().any(|index| {
-            index.ready && index.fields.iter().any(|field| field.path == *path)
-        })
+        collection
+            .indexes
+            .iter()
+            .any(|index| index.ready && index.fields.iter().any(|field| field.path == *path))
     })
 }

@@ -29,7 +29,7 @@ use value::element::array_elements;
 pub async fn run(call: Call<'_>) -> Result<Reply> {
     let aggregate = Aggregate::parse(call.request)?;
     if aggregate.explain {
-        return super::explain::aggregate(call, &aggregate);
+        return Err(Code::NotImplemented.error("explain of an aggregation is not supported yet"));
     }
     let prepared = prepare(call, &aggregate)?;
     let namespace = prepared.shown.clone();
@@ -64,8 +64,7 @@ pub fn prepare(call: Call<'_>, aggregate: &Aggregate<'_>) -> Result<Prepared> {
     let catalog = call.engine.registry.current();
     let resolved = resolve(&catalog, &aggregate.namespace)?;
     let collection = catalog.get(&aggregate.namespace);
-    let context =
-        context(collection.map(|c| &**c), aggregate.collation, aggregate.variables)?;
+    let context = context(collection.map(|c| &**c), aggregate.collation, aggregate.variables)?;
     let whole = chain(&resolved.pipeline, &array(&aggregate.pipeline));
     let pipeline = Pipeline::parse(&whole, &context)?;
     let collectionless = aggregate.namespace.is_collectionless();
@@ -112,7 +111,8 @@ impl Prepared {
             && let Some(collection) = self.resolved.collection.clone()
         {
             let view = reading::view(call);
-            let query = take_front(&mut self.pipeline, &self.context, self.hint.take(), &collection)?;
+            let query =
+                take_front(&mut self.pipeline, &self.context, self.hint.take(), &collection)?;
             let interrupt = call.operation.interrupt.clone();
             let execution = plan::open(&collection, query, view.clone(), interrupt)?;
             if self.pipeline.is_empty() {

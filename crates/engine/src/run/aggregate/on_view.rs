@@ -80,8 +80,7 @@ pub fn count_on_view(call: Call<'_>, count: &Count<'_>, resolved: Resolved) -> R
     stages.push_document("$match", count.query);
     stages.push_count("$skip", count.skip);
     stages.push_count("$limit", count.limit);
-    let prepared =
-        prepared(resolved, &count.namespace, stages, count.collation, None, count.hint)?;
+    let prepared = prepared(resolved, &count.namespace, stages, count.collation, None, count.hint)?;
     let mut counted = 0;
     for document in prepared.documents(call)? {
         document?;

@@ -48,8 +48,7 @@ impl Foreign for World {
         let resolved = resolve(&self.catalog, &namespace)?;
         let world: Arc<dyn Foreign> = Arc::new(self.clone());
         if pipeline.source().is_some_and(|source| source.name != "$documents") {
-            return Err(Code::InvalidNamespace
-                .error("this stage cannot be used in a sub-pipeline"));
+            return Err(Code::InvalidNamespace.error("this stage cannot be used in a sub-pipeline"));
         }
         let Some(collection) = resolved.collection else {
             return pipeline.run(Box::new(std::iter::empty()), world);
@@ -61,8 +60,7 @@ impl Foreign for World {
             return pipeline.run(input, world);
         }
         let query = take_front(&mut pipeline, &self.context, None, &collection)?;
-        let execution =
-            plan::open(&collection, query, self.view.clone(), self.interrupt.clone())?;
+        let execution = plan::open(&collection, query, self.view.clone(), self.interrupt.clone())?;
         pipeline.run(Box::new(execution.map(|row| Ok(row?.document.into()))), world)
     }
 

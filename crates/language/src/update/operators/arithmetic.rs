@@ -28,10 +28,8 @@ pub fn parse(
     initial: fn(Number) -> Option<Number>,
 ) -> Result<Arc<dyn Operator>> {
     let operand = Number::from_value(argument.value()).ok_or_else(|| {
-        Code::TypeMismatch.error(format!(
-            "Cannot {verb} with non-numeric argument: {{{}}}",
-            argument.describe()
-        ))
+        Code::TypeMismatch
+            .error(format!("Cannot {verb} with non-numeric argument: {{{}}}", argument.describe()))
     })?;
     let initial = initial(operand).unwrap_or(operand);
     Ok(Arc::new(Arithmetic { name, operand, combine, initial }))

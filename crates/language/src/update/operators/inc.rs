@@ -5,8 +5,6 @@ use value::number::Number;
 
 pub const ROW: Row = Row {
     name: "$inc",
-    parse: |argument| {
-        arithmetic::parse(argument, "$inc", "increment", Number::checked_add, Some)
-    },
+    parse: |argument| arithmetic::parse(argument, "$inc", "increment", Number::checked_add, Some),
     help: "add to a number",
 };

@@ -8,8 +8,8 @@ use crate::describe;
 use bson::spec::ElementType;
 use error::{Code, Result};
 use std::sync::Arc;
-use value::number::Number;
 use value::Element;
+use value::number::Number;
 
 pub const ROW: Row = Row { name: "$pop", parse, help: "remove an array's first or last element" };
 

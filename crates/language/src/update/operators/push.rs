@@ -1,8 +1,6 @@
 //! `$push`: appends to an array; with `$each`, `$position`, `$sort`, `$slice`.
 
-use super::super::operator::{
-    Absent, Argument, Held, Operator, depth_below, identical, integer,
-};
+use super::super::operator::{Absent, Argument, Held, Operator, depth_below, identical, integer};
 use super::super::place::{Place, id_of};
 use super::super::walk::{Facts, Run};
 use super::Row;
@@ -26,8 +24,7 @@ struct Push {
 }
 
 fn parse(argument: &Argument<'_>) -> Result<Arc<dyn Operator>> {
-    let mut push =
-        Push { values: Vec::new(), depth: 0, position: None, sort: None, slice: None };
+    let mut push = Push { values: Vec::new(), depth: 0, position: None, sort: None, slice: None };
     let is_each = matches!(argument.value(), RawBsonRef::Document(_))
         && argument.field.children().any(|clause| clause.key == "$each");
     if is_each {
@@ -45,9 +42,7 @@ impl Push {
         let mut seen = Vec::new();
         for clause in argument.field.children() {
             if seen.contains(&clause.key) {
-                return Err(
-                    Code::BadValue.error(format!("Only one {} is supported.", clause.key))
-                );
+                return Err(Code::BadValue.error(format!("Only one {} is supported.", clause.key)));
             }
             seen.push(clause.key);
             let wrong = |words: &str| {

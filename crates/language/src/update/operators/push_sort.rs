@@ -23,9 +23,8 @@ impl Sort {
             RawBsonRef::Document(_) => {
                 let fields = clause.children().map(parse_field).collect::<Result<Vec<_>>>()?;
                 if fields.is_empty() {
-                    return Err(Code::BadValue.error(
-                        "The $sort pattern is empty when it should be a set of fields.",
-                    ));
+                    return Err(Code::BadValue
+                        .error("The $sort pattern is empty when it should be a set of fields."));
                 }
                 Ok(Sort { fields, descending: false, collator })
             }

@@ -44,14 +44,14 @@ fn parse(argument: &Argument<'_>) -> Result<Arc<dyn Operator>> {
         return Err(refused("The source and target field for $rename must differ"));
     }
     if from.overlaps(&target) {
-        return Err(refused("The source and target field for $rename must not be on the same path"));
+        return Err(refused(
+            "The source and target field for $rename must not be on the same path",
+        ));
     }
     let dynamic = |path: &Path| path.components().any(|part| part == "$" || is_filtered(part));
     if dynamic(&from) {
-        return Err(Code::BadValue.error(format!(
-            "The source field for $rename may not be dynamic: {}",
-            from.as_str()
-        )));
+        return Err(Code::BadValue
+            .error(format!("The source field for $rename may not be dynamic: {}", from.as_str())));
     }
     if dynamic(&target) {
         return Err(Code::BadValue

@@ -9,8 +9,11 @@ use error::Result;
 use std::sync::Arc;
 use value::{DocumentWriter, Element};
 
-pub const ROW: Row =
-    Row { name: "$set", parse: |argument| Ok(Arc::new(Set::new(argument.field))), help: "set a field" };
+pub const ROW: Row = Row {
+    name: "$set",
+    parse: |argument| Ok(Arc::new(Set::new(argument.field))),
+    help: "set a field",
+};
 
 /// A value at least this large may equal one that is kept out of line, so the
 /// old value is needed to tell whether anything changes. Smaller ones never do.

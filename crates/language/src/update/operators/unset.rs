@@ -8,8 +8,7 @@ use error::Result;
 use std::sync::Arc;
 use value::Element;
 
-pub const ROW: Row =
-    Row { name: "$unset", parse: |_| Ok(Arc::new(Unset)), help: "remove a field" };
+pub const ROW: Row = Row { name: "$unset", parse: |_| Ok(Arc::new(Unset)), help: "remove a field" };
 
 #[derive(Debug)]
 struct Unset;

@@ -22,9 +22,8 @@ impl ValueSet {
         collator: Option<Arc<Collator>>,
     ) -> ValueSet {
         let all: Vec<Held> = elements.map(Held::new).collect();
-        let compare = |a: usize, b: usize| {
-            compare_with(all[a].value(), all[b].value(), collator.as_deref())
-        };
+        let compare =
+            |a: usize, b: usize| compare_with(all[a].value(), all[b].value(), collator.as_deref());
         let mut order: Vec<usize> = (0..all.len()).collect();
         // The sort is stable, so the first of equal values is the one given first.
         order.sort_by(|a, b| compare(*a, *b));
