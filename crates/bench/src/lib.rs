@@ -1,1 +1,51 @@
+//! The load generator behind `freeboard bench`: the official driver, many clients, and the
+//! same workloads against a server of its own and against any other, in turns, so that what
+//! the machine does meanwhile falls on all of them alike.
+//!
+//! A run is a list of targets ([`Target`]) and of workloads (the table in [`workloads`]).
+//! For each workload the targets take turns in short rounds (`run::measure`); the figures of
+//! all rounds are one [`Report`], printed as a table or as JSON.
 
+mod data;
+mod error;
+mod lane;
+mod own;
+mod report;
+mod run;
+mod site;
+mod target;
+pub mod workloads;
+
+pub use error::Error;
+pub use report::{Figures, Report, TargetReport};
+pub use run::run;
+pub use target::Target;
+
+/// What to run, as the command line says it.
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// Servers beside the own one.
+    pub uris: Vec<String>,
+    /// Whether a server is started in this process.
+    pub own: bool,
+    /// How long each workload runs on each target.
+    pub seconds: f64,
+    pub clients: usize,
+    /// How many documents the read workloads find.
+    pub documents: u64,
+    /// Names of workloads; empty means all.
+    pub only: Vec<String>,
+}
+
+impl Default for Options {
+    fn default() -> Options {
+        Options {
+            uris: Vec::new(),
+            own: true,
+            seconds: 5.0,
+            clients: 16,
+            documents: 100_000,
+            only: Vec::new(),
+        }
+    }
+}

@@ -1,1 +1,43 @@
-fn main() {}
+//! The `freeboard` binary: one file a subcommand.
+
+mod bench;
+mod log;
+mod serve;
+
+use clap::{Parser, Subcommand};
+use std::process::ExitCode;
+
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
+/// Wrong use or failure; clap exits with the same for arguments it refuses.
+const FAILURE: u8 = 2;
+
+/// A document database that speaks MongoDB's protocol and keeps documents in
+/// bounds.
+#[derive(Parser)]
+#[command(name = "freeboard", version, arg_required_else_help = true)]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    Bench(bench::Arguments),
+    Serve(serve::Arguments),
+}
+
+fn main() -> ExitCode {
+    let result = match Arguments::parse().command {
+        Command::Bench(arguments) => bench::run(arguments),
+        Command::Serve(arguments) => serve::run(arguments),
+    };
+    match result {
+        Ok(code) => code,
+        Err(error) => {
+            eprintln!("freeboard: {error}");
+            ExitCode::from(FAILURE)
+        }
+    }
+}

@@ -1,8 +1,24 @@
 //! Commands as the layers pass them to each other: the table of commands, the
 //! request and reply, typed views of what a command says, namespaces.
+//!
+//! A request's bytes are never copied: a view borrows from it, and says which
+//! field was wrong, and how, with MongoDB's codes.
 
+pub mod client;
+pub mod common;
+pub mod fields;
 pub mod namespace;
+pub mod reply;
 pub mod request;
+pub mod table;
+pub mod views;
 
+pub use client::Client;
+pub use common::Common;
 pub use namespace::Namespace;
-pub use request::{Reply, Request, Sequence};
+pub use reply::{
+    CursorReply, Reply, ReplyWriter, WriteFailure, WriteReply, append_write_concern_error,
+    error_reply,
+};
+pub use request::{Request, Sequence};
+pub use table::{Command, command};

@@ -2,8 +2,14 @@
 
 pub mod catalog;
 pub mod cursor;
+pub mod define;
+mod engine;
 pub mod index;
+pub mod operation;
 pub mod plan;
 pub mod run;
 pub mod storage;
 pub mod transaction;
+mod ttl;
+
+pub use engine::Engine;

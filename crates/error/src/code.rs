@@ -23,8 +23,10 @@ codes! {
     2 BadValue
     4 NoSuchKey
     6 HostUnreachable
+    8 UnknownError
     9 FailedToParse
     11 UserNotFound
+    12 UnsupportedFormat
     13 Unauthorized
     14 TypeMismatch
     15 Overflow
@@ -36,6 +38,7 @@ codes! {
     26 NamespaceNotFound
     27 IndexNotFound
     28 PathNotViable
+    34 CannotBackfillArray
     40 ConflictingUpdateOperators
     43 CursorNotFound
     48 NamespaceExists
@@ -48,42 +51,57 @@ codes! {
     57 DottedFieldName
     59 CommandNotFound
     61 ShardKeyNotFound
+    64 WriteConcernTimeout
     65 MultipleErrorsOccurred
     66 ImmutableField
     67 CannotCreateIndex
     68 IndexAlreadyExists
     72 InvalidOptions
     73 InvalidNamespace
-    77 WriteConcernNotDefined
+    76 NoReplicationEnabled
+    79 UnknownReplWriteConcern
     85 IndexOptionsConflict
     86 IndexKeySpecsConflict
     89 NetworkTimeout
     91 ShutdownInProgress
     96 OperationFailed
+    98 DBPathInUse
     100 UnsatisfiableWriteConcern
     101 OutdatedClient
-    110 NotAReplicaSet
-    111 UnsupportedFormat
+    111 NotExactValueField
     112 WriteConflict
     115 CommandNotSupported
+    116 DocTooLargeForCapped
     117 ConflictingOperationInProgress
     121 DocumentValidationFailure
+    123 NotAReplicaSet
     125 CommandFailed
     136 CappedPositionLost
+    143 CursorInUse
     146 ExceededMemoryLimit
     159 DurationOverflow
     165 ViewDepthLimitExceeded
     166 CommandNotSupportedOnView
     167 OptionNotSupportedOnView
     168 InvalidPipelineOperator
-    171 CannotMutateFieldsOfClusteredIndex
+    171 CannotIndexParallelArrays
+    175 QueryPlanKilled
     181 AmbiguousIndexKeyPattern
+    182 InvalidViewDefinition
+    183 ClientMetadataMissingField
+    184 ClientMetadataAppNameTooLarge
+    185 ClientMetadataDocumentTooLarge
+    186 ClientMetadataCannotBeMutated
     197 InvalidIndexSpecificationOption
     206 NoSuchSession
+    207 InvalidUUID
     217 IncompleteTransactionHistory
-    222 CloneFailed
-    224 QueryPlanKilled
+    222 CloseChangeStream
+    223 IllegalOpMsgFlag
+    224 QueryFeatureNotAllowed
     225 TransactionTooOld
+    232 MaxSubPipelineDepthExceeded
+    233 TooManyDocumentSequences
     237 CursorKilled
     238 NotImplemented
     241 ConversionFailure
@@ -92,23 +110,36 @@ codes! {
     251 NoSuchTransaction
     256 TransactionCommitted
     257 TransactionTooLarge
+    260 InvalidResumeToken
+    261 TooManyLogicalSessions
     262 ExceededTimeLimit
     263 OperationNotSupportedInTransaction
-    277 ResumableRangeDeleterDisabled
+    276 IndexBuildAborted
+    279 ClientDisconnect
     280 ChangeStreamFatalError
+    285 IndexBuildAlreadyInProgress
     286 ChangeStreamHistoryLost
+    288 ChecksumMismatch
     290 TransactionExceededLifetimeLimitSeconds
     291 NoQueryExecutionPlans
     292 QueryExceededMemoryLimitNoDiskUseAllowed
     301 DataCorruptionDetected
-    303 APIStrictError
     322 APIVersionError
-    323 APIMismatchError
+    323 APIStrictError
+    324 APIDeprecationError
+    347 APIMismatchError
+    352 UnsupportedOpQueryCommand
+    359 CannotConvertIndexToUnique
+    361 CollectionUUIDMismatch
     10334 BSONObjectTooLarge
     11000 DuplicateKey
     11600 InterruptedAtShutdown
     11601 Interrupted
     14031 OutOfDiskSpace
+    17280 KeyTooLong
+    40413 IDLDuplicateField
+    40414 IDLFailedToParse
+    40415 IDLUnknownField
 }
 
 impl Code {
@@ -142,6 +173,6 @@ mod tests {
     fn rows_are_sorted_so_that_names_are_found() {
         assert!(NAMES.is_sorted_by_key(|(number, _)| *number));
         assert_eq!(Code::TypeMismatch.name(), "TypeMismatch");
-        assert_eq!(Code::location(40415).name(), "Location40415");
+        assert_eq!(Code::location(51024).name(), "Location51024");
     }
 }

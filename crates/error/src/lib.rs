@@ -6,7 +6,7 @@ mod code;
 use bson::{RawBson, RawBsonRef};
 pub use code::Code;
 
-pub type Result<T> = std::result::Result<T, Error>;
+pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 /// A failed command or write, with MongoDB's code and a message for people.
 ///

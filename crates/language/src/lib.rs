@@ -3,9 +3,11 @@
 
 pub mod aggregate;
 pub mod context;
+pub mod describe;
 pub mod needs;
 pub mod projection;
 pub mod query;
+pub mod regex;
 pub mod sort;
 pub mod update;
 

@@ -6,7 +6,10 @@ use value::Path;
 #[derive(Debug, Clone, PartialEq)]
 pub enum Needs {
     All,
+    /// These values, as a whole or in part, and nothing else.
     Paths(Vec<Path>),
+    /// Everything but these values.
+    Except(Vec<Path>),
 }
 
 impl Needs {
@@ -15,10 +18,11 @@ impl Needs {
     }
 
     pub fn add(&mut self, path: &Path) {
-        if let Needs::Paths(paths) = self
-            && !paths.contains(path)
-        {
-            paths.push(path.clone());
+        match self {
+            Needs::All => {}
+            Needs::Paths(paths) if paths.contains(path) => {}
+            Needs::Paths(paths) => paths.push(path.clone()),
+            Needs::Except(paths) => paths.retain(|except| !except.overlaps(path)),
         }
     }
 
@@ -26,10 +30,32 @@ impl Needs {
         *self = Needs::All;
     }
 
+    /// Adds everything but the values at `paths`.
+    pub fn all_except(&mut self, paths: Vec<Path>) {
+        let mut except = Needs::Except(paths);
+        std::mem::swap(self, &mut except);
+        self.merge(&except);
+    }
+
     pub fn merge(&mut self, other: &Needs) {
-        match other {
-            Needs::All => self.all(),
-            Needs::Paths(paths) => paths.iter().for_each(|path| self.add(path)),
+        match (&mut *self, other) {
+            (_, Needs::All) => self.all(),
+            (_, Needs::Paths(paths)) => paths.iter().for_each(|path| self.add(path)),
+            (Needs::All, Needs::Except(_)) => {}
+            (Needs::Paths(_), Needs::Except(paths)) => self.all_except(paths.clone()),
+            (Needs::Except(mine), Needs::Except(theirs)) => {
+                let covered = |path: &Path, by: &[Path]| {
+                    by.iter().any(|except| except.is_prefix_of(path) || except == path)
+                };
+                let mut both = mine.clone();
+                both.retain(|path| covered(path, theirs));
+                for path in theirs {
+                    if covered(path, mine) && !both.contains(path) {
+                        both.push(path.clone());
+                    }
+                }
+                *mine = both;
+            }
         }
     }
 
@@ -38,6 +64,46 @@ impl Needs {
         match self {
             Needs::All => true,
             Needs::Paths(paths) => paths.iter().any(|needed| needed.overlaps(path)),
+            Needs::Except(paths) => {
+                !paths.iter().any(|except| except.len() <= path.len() && except.overlaps(path))
+            }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn except(paths: &[&str]) -> Needs {
+        Needs::Except(paths.iter().map(|path| Path::new(path)).collect())
+    }
+
+    #[test]
+    fn what_is_excepted_is_not_contained() {
+        let needs = except(&["a", "b.c"]);
+        for (path, contained) in [
+            ("a", false),
+            ("a.x", false),
+            ("b", true),
+            ("b.c", false),
+            ("b.c.d", false),
+            ("d", true),
+        ] {
+            assert_eq!(needs.contains(&Path::new(path)), contained, "{path}");
+        }
+    }
+
+    #[test]
+    fn merging_needs_what_either_needs() {
+        let mut needs = Needs::Paths(vec![Path::new("a.x")]);
+        needs.merge(&except(&["a", "b"]));
+        assert_eq!(needs, except(&["b"]));
+        needs.merge(&except(&["b.c", "d"]));
+        assert_eq!(needs, except(&["b.c"]));
+        needs.add(&Path::new("b"));
+        assert_eq!(needs, except(&[]));
+        needs.merge(&Needs::All);
+        assert_eq!(needs, Needs::All);
     }
 }

@@ -1,1 +1,25 @@
+//! The server: it accepts connections, turns messages into commands, runs them
+//! itself or hands them to a backend, and writes the replies.
+//!
+//! The life of a connection is in [`connection`]; the commands answered here,
+//! without a backend, are the rows of [`run`].
 
+mod accept;
+mod answer;
+mod backend;
+mod connection;
+mod counters;
+mod embedded;
+mod frames;
+mod http;
+pub mod limits;
+mod metadata;
+mod parameter;
+mod run;
+mod server;
+mod session;
+mod sessions;
+mod shared;
+
+pub use backend::{Backend, Status};
+pub use server::{Options, Running, Server, StartError};

@@ -27,6 +27,14 @@ impl<'a> Element<'a> {
         value(self.kind, self.bytes)
     }
 
+    /// The document this is; an array counts as one whose keys are "0", "1", ….
+    pub fn as_document(&self) -> Option<&'a RawDocument> {
+        match self.kind {
+            ElementType::EmbeddedDocument | ElementType::Array => Some(document(self.bytes)),
+            _ => None,
+        }
+    }
+
     /// The elements inside, if this is a document or an array; else none.
     pub fn children(&self) -> Elements<'a> {
         match self.kind {
@@ -110,6 +118,15 @@ impl<'a> Elements<'a> {
         }
         let step = step(self.rest)?;
         Some(Element { kind: step.kind, key: "", bytes: step.value })
+    }
+
+    /// The elements without their keys, for arrays, whose keys mean nothing.
+    pub fn items(mut self) -> impl Iterator<Item = Element<'a>> {
+        std::iter::from_fn(move || {
+            let step = step(self.rest)?;
+            self.rest = step.rest;
+            Some(Element { kind: step.kind, key: "", bytes: step.value })
+        })
     }
 
     /// The values alone, for arrays, whose keys mean nothing.

@@ -14,6 +14,7 @@ pub mod order;
 pub mod path;
 #[cfg(test)]
 mod sample;
+pub mod text;
 pub mod value;
 pub mod writer;
 

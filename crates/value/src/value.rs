@@ -1,5 +1,6 @@
 //! A value that is either still in its document or computed.
 
+use crate::Number;
 use bson::{RawBson, RawBsonRef, Regex};
 
 #[derive(Debug, Clone)]
@@ -17,6 +18,16 @@ pub fn to_owned(value: RawBsonRef<'_>) -> RawBson {
             options: regex.options.into(),
         }),
         value => value.into(),
+    }
+}
+
+/// Whether a value counts as true where a condition is asked for: all but false,
+/// zero of any type, null and undefined.
+pub fn is_true(value: RawBsonRef<'_>) -> bool {
+    match value {
+        RawBsonRef::Boolean(value) => value,
+        RawBsonRef::Null | RawBsonRef::Undefined => false,
+        value => Number::from_value(value).is_none_or(|number| !number.is_zero()),
     }
 }
 

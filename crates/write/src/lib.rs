@@ -1,1 +1,17 @@
+//! The one write loop, and the transaction it works through.
+//!
+//! Inserts, updates, replacements, deletes and find-and-modify all come here.
+//! The loop knows no engine: it applies updates with `language` and reaches
+//! documents only through `Transaction`.
 
+mod backend;
+mod delete;
+pub mod document;
+mod insert;
+pub mod limits;
+mod update;
+
+pub use backend::{Backend, Candidates, Selection, Transaction};
+pub use delete::{Delete, Deleted, delete};
+pub use insert::{InsertError, insert};
+pub use update::{Change, Touched, Updated, update};

@@ -1,20 +1,85 @@
 //! A collection or view, as a command sees it: immutable, replaced as a whole.
 
-use super::Index;
+use super::{Index, Validator};
 use crate::storage::CollectionId;
-use bson::RawDocumentBuf;
+use bson::{RawArrayBuf, RawDocumentBuf};
 use command::Namespace;
 use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+use tokio::sync::{Notify, RwLock};
+use value::Collator;
 
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Collection {
     pub namespace: Namespace,
     /// The prefix of its records' keys; never reused.
     pub id: CollectionId,
     pub uuid: bson::Uuid,
+    pub kind: Kind,
     /// The options as given to `create`, for `listCollections`.
     pub options: RawDocumentBuf,
-    /// The `_id` index first, then the others in order of creation. Empty for
-    /// views. A clustered collection has no `_id` index: its record ids are its ids.
+    /// The `_id` index first, then the others in order of creation; none for views.
     pub indexes: Vec<Arc<Index>>,
+    pub validator: Option<Arc<Validator>>,
+    /// The default collation of its commands and indexes.
+    pub collator: Option<Arc<Collator>>,
+    /// What outlives a change of definition.
+    pub state: Arc<State>,
+}
+
+#[derive(Debug, Clone)]
+pub enum Kind {
+    Ordinary,
+    /// Bounded; the oldest documents go when new ones come.
+    Capped {
+        bytes_max: u64,
+        documents_max: Option<u64>,
+    },
+    /// Natural order is the order of `_id`. Records are kept as in any other
+    /// collection; a scan goes by the `_id` index.
+    Clustered,
+    View {
+        on: Box<str>,
+        pipeline: RawArrayBuf,
+    },
+}
+
+/// The live part of a collection, shared by its successive definitions.
+#[derive(Debug, Default)]
+pub struct State {
+    /// Writers hold it shared from their first look at the definition until
+    /// their commit is applied; a change of definition holds it alone.
+    pub gate: Arc<RwLock<()>>,
+    /// The next record id, or 0 until the first insert has looked it up.
+    pub next_record: AtomicU64,
+    /// Rings when something was inserted, for tailable cursors.
+    pub inserted: Notify,
+}
+
+impl Collection {
+    pub fn is_view(&self) -> bool {
+        matches!(self.kind, Kind::View { .. })
+    }
+
+    pub fn is_capped(&self) -> bool {
+        matches!(self.kind, Kind::Capped { .. })
+    }
+
+    pub fn is_clustered(&self) -> bool {
+        matches!(self.kind, Kind::Clustered)
+    }
+
+    /// The index on `_id`; every collection that is not a view has one.
+    pub fn id_index(&self) -> Option<&Arc<Index>> {
+        self.indexes.first()
+    }
+
+    /// The same collection with other indexes.
+    pub fn with_indexes(&self, indexes: Vec<Arc<Index>>) -> Collection {
+        Collection { indexes, ..self.clone() }
+    }
+
+    pub fn index(&self, name: &str) -> Option<&Arc<Index>> {
+        self.indexes.iter().find(|index| index.name == name)
+    }
 }

@@ -1,9 +1,14 @@
 //! An index's definition.
 
+use super::options;
 use crate::storage::IndexId;
-use bson::RawDocumentBuf;
+use bson::{RawBsonRef, RawDocument, RawDocumentBuf};
+use error::{Code, Result};
 use language::query::Filter;
+use language::{Context, Needs};
 use std::sync::atomic::{AtomicU64, Ordering};
+use value::element::{elements, get};
+use value::number::Number;
 use value::{Collator, Path};
 
 #[derive(Debug)]
@@ -36,34 +41,133 @@ pub enum IndexKind {
     Ascending,
     Descending,
     Hashed,
-    /// `$**` or `path.$**`; `path` is what stands before `$**`.
+    /// `$**` or `path.$**`; `path` is what stands before `$**`, empty for all.
     Wildcard,
 }
 
-/// Which fields of the index have met an array: bit n for field n. A bit is set
-/// before the entries that need it become visible, and never cleared.
+/// Which components of the index's paths have met an array: `index::multikey` says
+/// which bit is whose. A bit is set before the entries that need it become
+/// visible, and never cleared.
 #[derive(Debug, Default)]
-pub struct Multikey(AtomicU64);
+pub struct Multikey {
+    seen: AtomicU64,
+    /// The bits that a commit has stored.
+    stored: AtomicU64,
+}
+
+impl Index {
+    /// From a specification that `createIndexes` has checked.
+    pub fn from_spec(id: IndexId, spec: &RawDocument, ready: bool, multikey: u64) -> Result<Index> {
+        let document = |key| get(spec, key).and_then(|element| element.value().as_document());
+        let key = document("key").ok_or_else(|| {
+            Code::DataCorruptionDetected
+                .error("an index's definition has no key; restore the store")
+        })?;
+        let partial = document("partialFilterExpression");
+        let collation = document("collation");
+        Ok(Index {
+            id,
+            name: get(spec, "name")
+                .and_then(|name| name.value().as_str())
+                .unwrap_or_default()
+                .into(),
+            fields: elements(key).map(|field| IndexField::new(field.key, field.value())).collect(),
+            unique: options::flag(spec, "unique") || is_id(key),
+            sparse: options::flag(spec, "sparse"),
+            hidden: options::flag(spec, "hidden"),
+            ready,
+            partial: partial.map(|partial| Filter::parse(partial, &Context::new())).transpose()?,
+            expire_after_seconds: get(spec, "expireAfterSeconds")
+                .and_then(|seconds| Number::from_value(seconds.value()))
+                .and_then(|seconds| seconds.to_i64_truncated()),
+            collator: collation.map(Collator::parse).transpose()?.flatten(),
+            multikey: Multikey::new(multikey),
+            spec: spec.to_owned(),
+        })
+    }
+
+    /// The same entries under another specification.
+    pub fn altered(&self, spec: &RawDocument, ready: bool) -> Result<Index> {
+        Index::from_spec(self.id, spec, ready, self.multikey.bits())
+    }
+
+    /// The index on `_id` alone.
+    pub fn is_id(&self) -> bool {
+        matches!(&self.fields[..], [field] if field.path.as_str() == "_id"
+            && matches!(field.kind, IndexKind::Ascending))
+    }
+
+    /// What its keys depend on in a document.
+    pub fn needs(&self, needs: &mut Needs) {
+        for field in &self.fields {
+            match field.kind {
+                IndexKind::Wildcard if field.path.as_str().is_empty() => needs.all(),
+                _ => needs.add(&field.path),
+            }
+        }
+        if let Some(partial) = &self.partial {
+            partial.needs(needs);
+        }
+    }
+
+    pub fn key_pattern(&self) -> &RawDocument {
+        get(&self.spec, "key").and_then(|key| key.value().as_document()).unwrap_or(&self.spec)
+    }
+}
+
+fn is_id(key: &RawDocument) -> bool {
+    let mut fields = elements(key);
+    let first =
+        fields.next().is_some_and(|field| field.key == "_id" && field.value().as_str().is_none());
+    first && fields.next().is_none()
+}
+
+impl IndexField {
+    fn new(path: &str, kind: RawBsonRef<'_>) -> IndexField {
+        let wildcard = match path {
+            "$**" => Some(""),
+            path => path.strip_suffix(".$**"),
+        };
+        if let Some(path) = wildcard {
+            return IndexField { path: Path::new(path), kind: IndexKind::Wildcard };
+        }
+        let kind = match kind {
+            RawBsonRef::String("hashed") => IndexKind::Hashed,
+            kind => match Number::from_value(kind).map(|number| number.to_f64()) {
+                Some(number) if number < 0.0 => IndexKind::Descending,
+                _ => IndexKind::Ascending,
+            },
+        };
+        IndexField { path: Path::new(path), kind }
+    }
+}
 
 impl Multikey {
+    /// With bits that the store holds.
     pub fn new(bits: u64) -> Multikey {
-        Multikey(AtomicU64::new(bits))
+        Multikey { seen: AtomicU64::new(bits), stored: AtomicU64::new(bits) }
     }
 
     pub fn bits(&self) -> u64 {
-        self.0.load(Ordering::Acquire)
-    }
-
-    pub fn field(&self, at: usize) -> bool {
-        self.bits() & (1 << at) != 0
+        self.seen.load(Ordering::Acquire)
     }
 
     pub fn any(&self) -> bool {
         self.bits() != 0
     }
 
-    /// Sets bits; true if any was new.
-    pub fn set(&self, bits: u64) -> bool {
-        self.0.fetch_or(bits, Ordering::AcqRel) & bits != bits
+    pub fn set(&self, bits: u64) {
+        if self.bits() & bits != bits {
+            self.seen.fetch_or(bits, Ordering::AcqRel);
+        }
+    }
+
+    pub fn stored(&self) -> u64 {
+        self.stored.load(Ordering::Acquire)
+    }
+
+    /// Marks bits as stored, in the order of commits.
+    pub fn store(&self, bits: u64) {
+        self.stored.fetch_or(bits, Ordering::AcqRel);
     }
 }

@@ -2,6 +2,13 @@
 
 mod collection;
 mod index;
+mod options;
+mod registry;
+pub mod row;
+mod validator;
 
-pub use collection::Collection;
+pub use collection::{Collection, Kind, State};
 pub use index::{Index, IndexField, IndexKind, Multikey};
+pub use options::{collator, flag, kind, validator, view_kind, whole};
+pub use registry::{Catalog, Registry};
+pub use validator::{Action, Level, Validator};

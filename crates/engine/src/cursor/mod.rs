@@ -1,1 +1,225 @@
+//! Cursors: results that a client fetches batch by batch.
+//!
+//! A cursor holds a snapshot of its start, so no cursor blocks a writer; idle
+//! ones are timed out so that none holds back garbage collection for ever.
 
+mod batch;
+mod tail;
+
+pub use batch::{BATCH_BYTES_MAX, Batch, FIRST_BATCH_DOCUMENTS, fill};
+pub use tail::Tail;
+
+use crate::Engine;
+use crate::plan::{Execution, Interrupt};
+use crate::storage::Document;
+use command::Namespace;
+use error::{Code, Result};
+use parking_lot::Mutex;
+use rand::Rng;
+use rustc_hash::FxHashMap;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// How long a cursor may lie idle, as in MongoDB.
+pub const CURSOR_IDLE_MAX: Duration = Duration::from_secs(10 * 60);
+const SWEEP_INTERVAL: Duration = Duration::from_secs(4);
+
+/// What a cursor still has to give.
+pub type Rows = Box<dyn Iterator<Item = Result<Document>> + Send>;
+
+pub struct Cursor {
+    pub namespace: Namespace,
+    /// The session it belongs to, if the command that opened it named one.
+    pub session: Option<[u8; 16]>,
+    pub source: Source,
+    pub batch_size: Option<u64>,
+    pub no_timeout: bool,
+    pub interrupt: Interrupt,
+    /// A row that did not fit into the last batch.
+    pub pending: Option<Document>,
+}
+
+pub enum Source {
+    Plan(Box<Execution>),
+    Rows(Rows),
+    /// A tailable cursor, which outlives its last row.
+    Tail(Tail),
+}
+
+#[derive(Default)]
+pub struct Cursors {
+    open: Mutex<FxHashMap<i64, Slot>>,
+}
+
+struct Slot {
+    namespace: Namespace,
+    session: Option<[u8; 16]>,
+    used: Instant,
+    no_timeout: bool,
+    interrupt: Interrupt,
+    /// `None` while a command works on it.
+    cursor: Option<Box<Cursor>>,
+}
+
+/// A cursor in use by one command.
+pub struct Borrowed<'a> {
+    cursors: &'a Cursors,
+    pub id: i64,
+    cursor: Option<Box<Cursor>>,
+}
+
+impl Cursors {
+    /// Keeps a cursor for later and gives it a number.
+    pub fn add(&self, cursor: Cursor) -> i64 {
+        let mut open = self.open.lock();
+        loop {
+            let id = rand::rng().random_range(1..i64::MAX);
+            if !open.contains_key(&id) {
+                open.insert(id, Slot::new(Box::new(cursor)));
+                return id;
+            }
+        }
+    }
+
+    /// Takes a cursor for a `getMore`.
+    pub fn borrow(
+        &self,
+        id: i64,
+        namespace: &Namespace,
+        session: Option<[u8; 16]>,
+    ) -> Result<Borrowed<'_>> {
+        let mut open = self.open.lock();
+        let slot = open.get_mut(&id).ok_or_else(|| not_found(id))?;
+        if slot.namespace != *namespace {
+            return Err(Code::Unauthorized.error(format!(
+                "Requested getMore on namespace '{namespace}', but cursor belongs to a different \
+                 namespace {}",
+                slot.namespace
+            )));
+        }
+        if slot.session.is_some() && slot.session != session {
+            return Err(Code::location(50737).error(format!(
+                "Cannot run getMore on cursor {id}, which was created in another session"
+            )));
+        }
+        let cursor = slot.cursor.take().ok_or_else(|| {
+            Code::location(12051).error(format!("cursor id {id} is already in use"))
+        })?;
+        Ok(Borrowed { cursors: self, id, cursor: Some(cursor) })
+    }
+
+    /// Ends a cursor; false if there is none.
+    pub fn kill(&self, id: i64, namespace: &Namespace) -> bool {
+        let mut open = self.open.lock();
+        match open.get(&id) {
+            Some(slot) if slot.namespace == *namespace => {
+                slot.interrupt.stop(Code::CursorKilled);
+                open.remove(&id).is_some()
+            }
+            _ => false,
+        }
+    }
+
+    /// Ends the cursors of a collection that is no more.
+    pub fn kill_namespace(&self, namespace: &Namespace) {
+        self.kill_if(|slot| slot.namespace == *namespace, Code::QueryPlanKilled);
+    }
+
+    /// Ends the cursors of sessions that have ended.
+    pub fn kill_sessions(&self, sessions: &[[u8; 16]]) {
+        let theirs = |slot: &Slot| slot.session.is_some_and(|session| sessions.contains(&session));
+        self.kill_if(theirs, Code::CursorKilled);
+    }
+
+    fn kill_if(&self, wanted: impl Fn(&Slot) -> bool, code: Code) {
+        self.open.lock().retain(|_, slot| {
+            let kill = wanted(slot);
+            if kill {
+                slot.interrupt.stop(code);
+            }
+            !kill
+        });
+    }
+
+    pub fn clear(&self) {
+        self.kill_if(|_| true, Code::InterruptedAtShutdown);
+    }
+
+    /// How many are open, and how many of them never time out.
+    pub fn count(&self) -> (usize, usize) {
+        let open = self.open.lock();
+        (open.len(), open.values().filter(|slot| slot.no_timeout).count())
+    }
+}
+
+impl Slot {
+    fn new(cursor: Box<Cursor>) -> Slot {
+        Slot {
+            namespace: cursor.namespace.clone(),
+            session: cursor.session,
+            used: Instant::now(),
+            no_timeout: cursor.no_timeout,
+            interrupt: cursor.interrupt.clone(),
+            cursor: Some(cursor),
+        }
+    }
+}
+
+impl Borrowed<'_> {
+    pub fn cursor(&mut self) -> Option<&mut Cursor> {
+        self.cursor.as_deref_mut()
+    }
+
+    /// Gives the cursor to work that goes on elsewhere; `put` brings it back.
+    pub fn take(&mut self) -> Option<Box<Cursor>> {
+        self.cursor.take()
+    }
+
+    pub fn put(&mut self, cursor: Box<Cursor>) {
+        self.cursor = Some(cursor);
+    }
+
+    /// The cursor has given everything.
+    pub fn finish(mut self) {
+        self.cursor = None;
+    }
+}
+
+impl Drop for Borrowed<'_> {
+    /// Back on the shelf, unless it is finished or was killed meanwhile.
+    fn drop(&mut self) {
+        let mut open = self.cursors.open.lock();
+        match self.cursor.take() {
+            None => {
+                open.remove(&self.id);
+            }
+            Some(cursor) => {
+                if let Some(slot) = open.get_mut(&self.id) {
+                    slot.used = Instant::now();
+                    slot.cursor = Some(cursor);
+                }
+            }
+        }
+    }
+}
+
+impl Engine {
+    /// Ends cursors that have lain idle too long, until the engine closes.
+    pub(crate) async fn expire_cursors(self: Arc<Self>) {
+        loop {
+            tokio::time::sleep(SWEEP_INTERVAL).await;
+            self.cursors.kill_if(
+                |slot| {
+                    slot.cursor.is_some()
+                        && !slot.no_timeout
+                        && slot.used.elapsed() > CURSOR_IDLE_MAX
+                },
+                Code::CursorKilled,
+            );
+        }
+    }
+}
+
+pub fn not_found(id: i64) -> error::Error {
+    Code::CursorNotFound.error(format!("cursor id {id} not found"))
+}

@@ -1,1 +1,86 @@
+//! The commands of the engine, one file each, and their table.
 
+mod aggregate;
+mod context;
+mod count;
+mod delete;
+mod distinct;
+mod find;
+mod find_and_modify;
+mod get_more;
+mod insert;
+mod kill_cursors;
+pub mod profile;
+mod reading;
+mod sources;
+pub mod top;
+mod update;
+pub mod writes;
+mod writing;
+
+use crate::Engine;
+use crate::operation::Operation;
+use command::{Client, Command, Common, Reply, Request};
+use error::{Code, Result};
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::runtime::{Handle, RuntimeFlavor};
+
+/// A command being run.
+#[derive(Clone, Copy)]
+pub struct Call<'a> {
+    pub engine: &'a Arc<Engine>,
+    pub request: &'a Request,
+    pub common: &'a Common<'a>,
+    pub client: &'a Client,
+    pub operation: &'a Arc<Operation>,
+}
+
+type Running<'a> = Pin<Box<dyn Future<Output = Result<Reply>> + Send + 'a>>;
+type Handler = for<'a> fn(Call<'a>) -> Running<'a>;
+
+/// The engine's commands, by the names of `command::table`.
+const HANDLERS: &[(&str, Handler)] = &[
+    ("aggregate", |call| Box::pin(aggregate::run(call))),
+    ("count", |call| Box::pin(count::run(call))),
+    ("delete", |call| Box::pin(delete::run(call))),
+    ("distinct", |call| Box::pin(distinct::run(call))),
+    ("find", |call| Box::pin(find::run(call))),
+    ("findAndModify", |call| Box::pin(find_and_modify::run(call))),
+    ("getMore", |call| Box::pin(get_more::run(call))),
+    ("insert", |call| Box::pin(insert::run(call))),
+    ("killCursors", |call| Box::pin(kill_cursors::run(call))),
+    ("update", |call| Box::pin(update::run(call))),
+];
+
+/// A command's row and handler, by its name or an alias.
+fn handler(name: &str) -> Option<(&'static Command, Handler)> {
+    let row = command::command(name)?;
+    let at = HANDLERS.binary_search_by_key(&row.name, |(name, _)| name).ok()?;
+    HANDLERS.get(at).map(|(_, handler)| (row, *handler))
+}
+
+/// Runs a command and keeps its figures.
+pub async fn run(engine: &Arc<Engine>, request: Request, client: &Client) -> Result<Reply> {
+    let name = request.name();
+    let (row, handler) = handler(name)
+        .ok_or_else(|| Code::CommandNotFound.error(format!("no such command: '{name}'")))?;
+    let common = Common::parse(&request, row)?;
+    let limit = common.max_time_ms.filter(|ms| *ms > 0).map(|ms| Duration::from_millis(ms.into()));
+    let running = engine.operations.begin(request.clone(), client, limit);
+    let operation = &running.operation;
+    let call = Call { engine, request: &request, common: &common, client, operation };
+    let outcome = handler(call).await;
+    profile::record(call, row, &outcome);
+    outcome
+}
+
+/// Runs what may take long without keeping other tasks from their turn.
+pub fn blocking<T>(work: impl FnOnce() -> T) -> T {
+    match Handle::try_current().map(|handle| handle.runtime_flavor()) {
+        Ok(RuntimeFlavor::MultiThread) => tokio::task::block_in_place(work),
+        _ => work(),
+    }
+}

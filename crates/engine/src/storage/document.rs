@@ -1,18 +1,61 @@
 //! A document read from the store.
 
 use bson::{RawDocument, RawDocumentBuf};
+use error::{Code, Result};
+use fjall::Slice;
 
 /// Either the stored bytes, shared and not copied, or a document put together.
 #[derive(Debug, Clone)]
 pub enum Document {
-    Stored(fjall::Slice),
+    Stored(Stored),
     Built(RawDocumentBuf),
+}
+
+/// Stored bytes that begin with a whole document.
+#[derive(Debug, Clone)]
+pub struct Stored {
+    bytes: Slice,
+    length: usize,
+}
+
+impl Stored {
+    pub fn new(bytes: Slice) -> Result<Stored> {
+        let length = bytes.first_chunk().map_or(0, |length| u32::from_le_bytes(*length) as usize);
+        let document = bytes.get(..length).and_then(|bytes| RawDocument::from_bytes(bytes).ok());
+        match document {
+            Some(_) => Ok(Stored { bytes, length }),
+            None => Err(Code::DataCorruptionDetected
+                .error("a record does not hold a document; restore the store from a backup")),
+        }
+    }
+
+    pub fn document(&self) -> &RawDocument {
+        #[expect(clippy::expect_used, reason = "`new` has made this very document once")]
+        RawDocument::from_bytes(&self.bytes[..self.length]).expect("a checked document")
+    }
+
+    /// What follows the document.
+    pub fn trailer(&self) -> &[u8] {
+        &self.bytes[self.length..]
+    }
 }
 
 impl std::ops::Deref for Document {
     type Target = RawDocument;
 
     fn deref(&self) -> &RawDocument {
-        todo!()
+        match self {
+            Document::Stored(stored) => stored.document(),
+            Document::Built(document) => document,
+        }
+    }
+}
+
+impl From<Document> for RawDocumentBuf {
+    fn from(document: Document) -> RawDocumentBuf {
+        match document {
+            Document::Stored(stored) => stored.document().to_owned(),
+            Document::Built(document) => document,
+        }
     }
 }

@@ -1,9 +1,28 @@
-//! Storage: records, index entries, the catalog's rows, on fjall.
+//! Storage: records, index entries and the catalog's rows in a few ordered
+//! trees; one committer; views; large values out of line.
 
+mod committer;
+mod disk;
 mod document;
 mod id;
+pub mod keys;
+pub mod large;
+pub mod layered;
+mod store;
+pub mod trees;
 mod view;
 
+pub use committer::{Commit, Delta, Figures, Mark, Ticket};
 pub use document::Document;
 pub use id::{CollectionId, IndexId, RecordId};
+pub use store::{OpenError, Store};
+pub use trees::{Change, Tree};
 pub use view::{Counts, Entries, Entry, Record, Records, View};
+
+/// A failure of the storage engine, as a client sees it.
+pub(crate) fn failed(error: trees::Failure) -> error::Error {
+    error::Code::InternalError.error(format!("the storage engine failed: {error}"))
+}
+
+#[cfg(test)]
+mod tests;

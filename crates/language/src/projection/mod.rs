@@ -1,13 +1,34 @@
-//! Projections of `find` and `$project`.
+//! Projections of `find` and `$project`, and the tree that `$addFields` and
+//! `$unset` share with them.
+//!
+//! A specification becomes a tree over its paths (`tree`, filled by `parse`),
+//! which is merged with the document in one walk (`apply`): what it does not
+//! name is copied as bytes, or passed over without being looked into.
+
+mod add_fields;
+mod apply;
+mod field_path;
+mod meta;
+mod parse;
+mod slice;
+mod tree;
+mod unset;
+
+#[cfg(test)]
+mod tests;
 
 use crate::query::{Filter, Matched};
 use crate::{Context, Needs};
-use bson::{RawDocument, RawDocumentBuf};
+use bson::{RawBsonRef, RawDocument, RawDocumentBuf};
 use error::Result;
+use tree::{Branch, Kind};
 
 /// A parsed projection.
 #[derive(Debug)]
-pub struct Projection {}
+pub struct Projection {
+    kind: Kind,
+    root: Branch,
+}
 
 impl Projection {
     /// `find`'s projection: with `$slice`, `$elemMatch`, positional `$`. `filter`
@@ -17,27 +38,53 @@ impl Projection {
         filter: Option<&Filter>,
         context: &Context,
     ) -> Result<Projection> {
-        let _ = (spec, filter, context);
-        todo!()
+        parse::find(spec, filter, context)
     }
 
     /// `$project`'s: the same without find's own operators.
     pub fn parse_stage(spec: &RawDocument, context: &Context) -> Result<Projection> {
-        let _ = (spec, context);
-        todo!()
+        parse::stage(spec, context).map_err(|error| error.context("Invalid $project"))
     }
 
+    /// `$addFields`' and `$set`'s; `stage` is the name used, for messages.
+    pub fn parse_add_fields(
+        spec: RawBsonRef<'_>,
+        stage: &str,
+        context: &Context,
+    ) -> Result<Projection> {
+        add_fields::parse(spec, stage, context)
+    }
+
+    /// `$unset`'s: a path or an array of paths.
+    pub fn parse_unset(spec: RawBsonRef<'_>, context: &Context) -> Result<Projection> {
+        unset::parse(spec, context)
+    }
+
+    /// Whether `apply` needs to know which array element matched, for `$`.
     pub fn needs_match(&self) -> bool {
-        todo!()
+        self.root.positional
     }
 
     pub fn apply(&self, document: &RawDocument, matched: Matched) -> Result<RawDocumentBuf> {
-        let _ = (document, matched);
-        todo!()
+        apply::apply(self.kind, &self.root, document, matched)
     }
 
+    /// What the result is made of.
     pub fn needs(&self, needs: &mut Needs) {
-        let _ = needs;
-        todo!()
+        match self.kind {
+            Kind::Inclusion => {}
+            Kind::Exclusion | Kind::Addition => {
+                let mut replaced = Vec::new();
+                self.root.replaced(None, &mut replaced);
+                needs.all_except(replaced);
+            }
+        }
+        self.root.reads(None, self.kind == Kind::Inclusion, needs);
+    }
+
+    /// What must be seen to make the result, where values that only pass through
+    /// may be stand-ins for what is not loaded.
+    pub fn reads(&self, needs: &mut Needs) {
+        self.root.reads(None, false, needs);
     }
 }

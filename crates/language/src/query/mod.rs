@@ -1,15 +1,33 @@
 //! Filters: parsed once, matched against raw documents.
+//!
+//! `parse` turns a filter document into a tree of `Node`s and `Predicate`s with
+//! the operators of `operators`; `matching` evaluates the tree, reaching values
+//! through `traverse`, which knows what a dotted path means where arrays are met.
+
+mod display;
+mod equalities;
+mod matching;
+pub mod operators;
+mod parse;
+mod traverse;
+
+#[cfg(test)]
+mod tests;
 
 use crate::aggregate::expressions::Expression;
 use crate::{Context, Needs};
-use bson::{RawBson, RawDocument};
+use bson::{RawBson, RawDocument, RawDocumentBuf};
 use error::Result;
-use value::Path;
+use matching::Matcher;
+use std::sync::Arc;
+use value::{Collator, Element, Path};
 
 /// A parsed filter. `root` is open to the planner, which derives index bounds.
 #[derive(Debug)]
 pub struct Filter {
     pub root: Node,
+    /// How strings compare.
+    pub collator: Option<Arc<Collator>>,
 }
 
 #[derive(Debug)]
@@ -20,14 +38,15 @@ pub enum Node {
     /// `{path: {$op: …}}`; `{path: {$a: …, $b: …}}` is an `And` of two of these.
     Field(Path, Predicate),
     Expr(Expression),
+    /// Matches with this probability.
+    SampleRate(f64),
     /// `$alwaysTrue`, `$comment`, an empty filter.
     True,
     /// `$alwaysFalse`, `$in: []`.
     False,
 }
 
-/// What a field must satisfy: one variant and one file an operator. This is the
-/// planner's view; add variants for the operators that are not listed.
+/// What a field must satisfy: one variant and one file an operator.
 #[derive(Debug)]
 pub enum Predicate {
     Eq(RawBson),
@@ -39,53 +58,163 @@ pub enum Predicate {
     In(operators::In),
     Regex(operators::Regex),
     Exists(bool),
+    /// `$ne` is `Not(Eq)`, `$nin` is `Not(In)`.
     Not(Box<Predicate>),
+    /// Several operators below a `$not`, or the elements of `$all`. Each must be
+    /// satisfied by itself, if by different elements of an array. On a field it
+    /// is an `And` of nodes instead.
+    And(Vec<Predicate>),
     /// `{a: {$elemMatch: {b: 1}}}`: each element is matched as a document.
     ElemMatchObject(Box<Node>),
     /// `{a: {$elemMatch: {$gt: 1, $lt: 5}}}`: each element is matched as a value.
     ElemMatchValue(Vec<Predicate>),
-}
-
-pub mod operators {
-    use bson::RawBson;
-
-    #[derive(Debug)]
-    pub struct In {
-        pub values: Vec<RawBson>,
-        pub patterns: Vec<Regex>,
-    }
-
-    #[derive(Debug)]
-    pub struct Regex {
-        pub pattern: String,
-        pub options: String,
-        /// What every match begins with, if the pattern is anchored and
-        /// case-sensitive; the planner turns it into a range.
-        pub prefix: Option<String>,
-    }
+    Bits(operators::Bits),
+    Mod(operators::Mod),
+    /// The number of elements of an array.
+    Size(i64),
+    Type(operators::Types),
 }
 
 impl Filter {
     pub fn parse(filter: &RawDocument, context: &Context) -> Result<Filter> {
-        let _ = (filter, context);
-        todo!()
+        let root = parse::document(filter, &parse::Scope::top(context))?;
+        Ok(Filter { root, collator: context.collator.clone() })
     }
 
     pub fn matches(&self, document: &RawDocument) -> Result<bool> {
-        let _ = document;
-        todo!()
+        Matcher::new(self.collator.as_deref()).node(&self.root, document)
     }
 
     /// As `matches`; also tells which array element satisfied the filter, for
     /// the positional `$` of projections and updates.
     pub fn matches_at(&self, document: &RawDocument) -> Result<Option<Matched>> {
-        let _ = document;
-        todo!()
+        let mut matcher = Matcher::new(self.collator.as_deref());
+        let matched = matcher.node(&self.root, document)?;
+        Ok(matched.then_some(Matched { element: matcher.position }))
+    }
+
+    /// Whether a document satisfies one part of the filter.
+    pub fn matches_part(&self, part: &Node, document: &RawDocument) -> Result<bool> {
+        Matcher::new(self.collator.as_deref()).node(part, document)
+    }
+
+    pub fn collator(&self) -> Option<&Arc<Collator>> {
+        self.collator.as_ref()
     }
 
     pub fn needs(&self, needs: &mut Needs) {
-        let _ = needs;
-        todo!()
+        self.root.needs(needs);
+    }
+
+    /// Whether every document matches.
+    pub fn is_always_true(&self) -> bool {
+        matches!(self.root, Node::True)
+    }
+}
+
+/// A condition on one value, such as an element of an array: `$pull`'s, or what
+/// `$elemMatch` asks of each element.
+#[derive(Debug)]
+pub struct ValueFilter {
+    condition: Condition,
+    collator: Option<Arc<Collator>>,
+}
+
+#[derive(Debug)]
+enum Condition {
+    /// `{b: 1}`: the value is matched as a document.
+    Document(Node),
+    /// `{$gt: 5}`: the value itself is matched.
+    Value(Vec<Predicate>),
+}
+
+impl ValueFilter {
+    /// Operators (`{$gt: 5}`) ask about the value, anything else about the fields
+    /// of a value that is a document.
+    pub fn parse(condition: &RawDocument, context: &Context) -> Result<ValueFilter> {
+        let scope = parse::Scope::top(context).inner()?;
+        let condition = match parse::element_condition(condition, &scope)? {
+            Predicate::ElemMatchObject(node) => Condition::Document(*node),
+            Predicate::ElemMatchValue(predicates) => Condition::Value(predicates),
+            other => Condition::Value(vec![other]),
+        };
+        Ok(ValueFilter { condition, collator: context.collator.clone() })
+    }
+
+    pub fn matches(&self, element: Element<'_>) -> Result<bool> {
+        let mut matcher = Matcher::new(self.collator.as_deref());
+        match &self.condition {
+            Condition::Document(node) => match element.as_document() {
+                Some(document) => matcher.node(node, document),
+                None => Ok(false),
+            },
+            Condition::Value(predicates) => matcher.all(predicates, Some(element)),
+        }
+    }
+}
+
+impl Node {
+    /// All of these, simplified.
+    fn and(nodes: Vec<Node>) -> Node {
+        let mut kept = Vec::with_capacity(nodes.len());
+        for node in nodes {
+            match node {
+                Node::And(inner) => kept.extend(inner),
+                Node::True => {}
+                Node::False => return Node::False,
+                node => kept.push(node),
+            }
+        }
+        match kept.len() {
+            0 => Node::True,
+            1 => kept.remove(0),
+            _ => Node::And(kept),
+        }
+    }
+
+    /// Any of these, simplified.
+    fn or(nodes: Vec<Node>) -> Node {
+        let mut kept = Vec::with_capacity(nodes.len());
+        for node in nodes {
+            match node {
+                Node::Or(inner) => kept.extend(inner),
+                Node::False => {}
+                Node::True => return Node::True,
+                node => kept.push(node),
+            }
+        }
+        match kept.len() {
+            0 => Node::False,
+            1 => kept.remove(0),
+            _ => Node::Or(kept),
+        }
+    }
+
+    /// A predicate on a field, in the form the planner expects.
+    fn field(path: &Path, predicate: Predicate) -> Node {
+        match predicate {
+            Predicate::And(all) => {
+                Node::and(all.into_iter().map(|one| Node::field(path, one)).collect())
+            }
+            Predicate::In(list) if list.is_empty() => Node::False,
+            predicate => Node::Field(path.clone(), predicate),
+        }
+    }
+
+    /// As `Filter::to_document`, for a part of a filter.
+    pub fn to_document(&self) -> RawDocumentBuf {
+        display::document(self)
+    }
+
+    pub fn needs(&self, needs: &mut Needs) {
+        match self {
+            Node::And(nodes) | Node::Or(nodes) | Node::Nor(nodes) => {
+                nodes.iter().for_each(|node| node.needs(needs));
+            }
+            Node::Field(path, _) => needs.add(path),
+            Node::Expr(expression) => expression.needs(needs),
+            Node::SampleRate(_) | Node::True | Node::False => {}
+        }
     }
 }
 
@@ -93,4 +222,12 @@ impl Filter {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Matched {
     pub element: Option<usize>,
+}
+
+impl Filter {
+    /// The filter as the planner sees it, in MongoDB's normalised form, for
+    /// `explain`: `{a: 1}` is `{a: {$eq: 1}}`, several conditions are an `$and`.
+    pub fn to_document(&self) -> RawDocumentBuf {
+        display::document(&self.root)
+    }
 }

@@ -1,13 +1,47 @@
 //! Updates: operators, replacements and pipelines, applied to raw documents.
+//!
+//! Operators become a tree of path components (`tree`), which is merged with the
+//! document in one walk (`walk`); the walk records edits of the document's bytes
+//! (`edits`), and the new document is assembled from them. The edits are also
+//! what a change stream's `updatedFields` and `removedFields` will be made from.
+
+mod array_filter;
+mod edits;
+mod operator;
+pub mod operators;
+mod pipeline;
+mod place;
+mod replacement;
+mod set_of_operators;
+mod stored;
+mod tree;
+mod upsert;
+mod walk;
+
+#[cfg(test)]
+mod tests;
 
 use crate::query::{Filter, Matched};
 use crate::{Context, Needs};
-use bson::{RawArray, RawBsonRef, RawDocument, RawDocumentBuf};
-use error::Result;
+use bson::{RawArray, RawBsonRef, RawDocument, RawDocumentBuf, Timestamp};
+use error::{Code, Result};
+use pipeline::UpdatePipeline;
+use replacement::Replacement;
+use set_of_operators::Operators;
+use value::elements;
 
 /// A parsed update.
 #[derive(Debug)]
-pub struct Update {}
+pub struct Update {
+    kind: Kind,
+}
+
+#[derive(Debug)]
+enum Kind {
+    Operators(Operators),
+    Replacement(Replacement),
+    Pipeline(UpdatePipeline),
+}
 
 impl Update {
     /// `update` is a document of operators, a replacement, or a pipeline (array).
@@ -16,32 +50,81 @@ impl Update {
         array_filters: Option<&RawArray>,
         context: &Context,
     ) -> Result<Update> {
-        let _ = (update, array_filters, context);
-        todo!()
+        let filters = array_filter::parse(array_filters, context)?;
+        let kind = match update {
+            RawBsonRef::Document(update) if is_operators(update) => {
+                Kind::Operators(Operators::parse(update, &filters, context)?)
+            }
+            RawBsonRef::Document(update) => Kind::Replacement(Replacement::new(update, context)),
+            RawBsonRef::Array(_) if !filters.is_empty() => {
+                return Err(Code::FailedToParse
+                    .error("arrayFilters may not be specified for pipeline-syle updates"));
+            }
+            RawBsonRef::Array(stages) => Kind::Pipeline(UpdatePipeline::parse(stages, context)?),
+            _ => {
+                return Err(Code::FailedToParse
+                    .error("Update argument must be either an object or an array"));
+            }
+        };
+        Ok(Update { kind })
     }
 
     pub fn is_replacement(&self) -> bool {
-        todo!()
+        matches!(self.kind, Kind::Replacement(_))
+    }
+
+    pub fn is_pipeline(&self) -> bool {
+        matches!(self.kind, Kind::Pipeline(_))
+    }
+
+    /// Whether `apply` needs to know which array element matched, for `$`.
+    pub fn needs_match(&self) -> bool {
+        matches!(&self.kind, Kind::Operators(operators) if operators.is_positional())
     }
 
     /// The document after the update, or `None` if nothing changes (a no-op).
     /// Fields the update does not touch are copied as bytes, in place and order.
     pub fn apply(&self, before: &RawDocument, matched: Matched) -> Result<Option<RawDocumentBuf>> {
-        let _ = (before, matched);
-        todo!()
+        match &self.kind {
+            Kind::Operators(operators) => operators.apply(before, matched),
+            Kind::Replacement(replacement) => replacement.apply(before),
+            Kind::Pipeline(pipeline) => pipeline.apply(before),
+        }
     }
 
     /// The document an upsert inserts: values from the filter's equalities, then
     /// the update, `$setOnInsert` included. Without an `_id` there, none is made.
     pub fn upsert(&self, filter: &Filter) -> Result<RawDocumentBuf> {
-        let _ = filter;
-        todo!()
+        let only_id = self.is_replacement();
+        let found = upsert::document_of(filter, only_id)?;
+        let made = match &self.kind {
+            Kind::Operators(operators) => operators.insert_into(&found)?,
+            Kind::Replacement(replacement) => replacement.apply(&found)?,
+            Kind::Pipeline(pipeline) => pipeline.apply(&found)?,
+        };
+        let document = stored::id_first(made.unwrap_or(found));
+        stored::check(&document)?;
+        Ok(document)
     }
 
-    /// The paths that are read or written. `All` for replacements and pipelines
-    /// whose needs are unknown.
+    /// The paths that are read or written. `All` for pipelines whose needs are
+    /// unknown. A replacement needs nothing but the `_id`; values that are not
+    /// needed are copied as they are, or dropped.
     pub fn needs(&self, needs: &mut Needs) {
-        let _ = needs;
-        todo!()
+        match &self.kind {
+            Kind::Operators(operators) => operators.needs(needs),
+            Kind::Replacement(replacement) => replacement.needs(needs),
+            Kind::Pipeline(pipeline) => pipeline.needs(needs),
+        }
     }
+}
+
+fn is_operators(update: &RawDocument) -> bool {
+    elements(update).next().is_some_and(|first| first.key.starts_with('$'))
+}
+
+/// The command's time as a timestamp.
+fn timestamp(context: &Context) -> Timestamp {
+    let seconds = context.now.timestamp_millis().div_euclid(1000);
+    Timestamp { time: u32::try_from(seconds).unwrap_or(u32::MAX), increment: 1 }
 }

@@ -38,11 +38,13 @@
 
 mod decode;
 mod number;
+mod skip;
 #[cfg(test)]
 mod tests;
 mod types;
 
 pub use decode::{decode, decode_prefix};
+pub use skip::skip;
 
 use crate::Collator;
 use crate::element::{Elements, array_elements, elements};

@@ -39,6 +39,9 @@ fn assert_survives(value: &RawBson) {
         assert!(!matches!(key.bytes[0], 0 | 0xFF), "{value:?}");
         let decoded = decode(&key.bytes, &key.types, &[direction]).expect("a key of ours");
         assert!(same(&decoded[0], value), "{value:?} became {:?}", decoded[0]);
+        let mut longer = key.bytes.clone();
+        longer.extend_from_slice(&[tag::STRING, 0, TEXT_END]);
+        assert_eq!(skip(&longer, direction), Some(key.bytes.len()), "{value:?}");
     }
 }
 

@@ -1,0 +1,59 @@
+//! Why a run could not start or go on.
+
+use std::fmt;
+
+#[derive(Debug)]
+pub enum Error {
+    /// The driver or the server behind it.
+    Client(mongodb::error::Error),
+    /// The server in this process.
+    Own(String),
+    /// A name that is no workload.
+    NoWorkload(String),
+    /// Nothing to measure.
+    NoTarget,
+    Io(std::io::Error),
+}
+
+impl std::error::Error for Error {}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Error::Client(error) => match &*error.kind {
+                mongodb::error::ErrorKind::Command(error) => {
+                    write!(
+                        f,
+                        "the server answered {} ({}): {}",
+                        error.code, error.code_name, error.message
+                    )
+                }
+                kind => write!(f, "{kind}"),
+            },
+            Error::Own(message) => write!(f, "the server of this run did not start: {message}"),
+            Error::NoWorkload(name) => {
+                write!(f, "there is no workload {name:?}; there are:")?;
+                for workload in crate::workloads::WORKLOADS {
+                    write!(f, " {}", workload.name)?;
+                }
+                Ok(())
+            }
+            Error::NoTarget => {
+                write!(f, "no server to measure: give a --uri or leave out --no-own")
+            }
+            Error::Io(error) => write!(f, "{error}"),
+        }
+    }
+}
+
+impl From<mongodb::error::Error> for Error {
+    fn from(error: mongodb::error::Error) -> Error {
+        Error::Client(error)
+    }
+}
+
+impl From<std::io::Error> for Error {
+    fn from(error: std::io::Error) -> Error {
+        Error::Io(error)
+    }
+}

@@ -1,0 +1,177 @@
+//! The report as a table: a line for each workload on each target.
+
+use std::fmt::Write as _;
+
+use super::{Figures, Report, TargetReport};
+use crate::workloads::{Counts, WORKLOADS, Workload};
+
+const RIGHT_FROM_COLUMN: usize = 2;
+
+pub fn render(report: &Report) -> String {
+    let conditions = &report.conditions;
+    let mut text = format!(
+        "{} clients, {} s a workload, {} documents\n\n",
+        conditions.clients,
+        conditions.seconds,
+        grouped(conditions.documents as f64),
+    );
+    let several = report.targets.len() > 1;
+    let mut rows = vec![header(report, several)];
+    for workload in WORKLOADS {
+        for target in &report.targets {
+            if let Some(figures) = target.workload(workload.name) {
+                rows.push(row(report, workload, target, figures, several));
+            }
+        }
+    }
+    align(&rows, &mut text);
+    notes(report, &mut text);
+    text
+}
+
+fn header(report: &Report, several: bool) -> Vec<String> {
+    let mut cells: Vec<String> =
+        ["workload", "target", "rate/s", "p50 µs", "p99 µs", "of ping"].map(str::to_owned).into();
+    if several && let Some(first) = report.targets.first() {
+        cells.push(format!("of {}", first.name));
+    }
+    cells
+}
+
+fn row(
+    report: &Report,
+    workload: &Workload,
+    target: &TargetReport,
+    figures: &Figures,
+    several: bool,
+) -> Vec<String> {
+    let mark = if workload.counts == Counts::Documents { " *" } else { "" };
+    let mut cells = vec![
+        format!("{}{mark}", workload.name),
+        target.name.clone(),
+        grouped(figures.ops_per_s),
+        grouped(figures.p50_us),
+        grouped(figures.p99_us),
+        ratio(figures, target.workload("ping")),
+    ];
+    if several {
+        let first = report.targets.first().and_then(|first| first.workload(workload.name));
+        cells.push(ratio(figures, first));
+    }
+    cells
+}
+
+fn notes(report: &Report, text: &mut String) {
+    let counted_in_documents = report.targets.iter().any(|target| {
+        WORKLOADS
+            .iter()
+            .any(|row| row.counts == Counts::Documents && target.workload(row.name).is_some())
+    });
+    if counted_in_documents {
+        text.push_str("\n* counted in documents; the latency is that of one batch\n");
+    }
+    for target in &report.targets {
+        for figures in &target.workloads {
+            if let Some(writes) = figures.writes_per_fsync {
+                let _ = writeln!(
+                    text,
+                    "{} on {}: {writes:.1} writes for each fsync",
+                    figures.name, target.name
+                );
+            }
+        }
+    }
+    for (workload, target, why) in &report.failures {
+        let _ = writeln!(text, "{workload} on {target} failed: {why}");
+    }
+}
+
+fn ratio(figures: &Figures, base: Option<&Figures>) -> String {
+    match base {
+        Some(base) if base.ops_per_s > 0.0 => format!("{:.2}", figures.ops_per_s / base.ops_per_s),
+        _ => "-".to_owned(),
+    }
+}
+
+/// Rounded, with commas: `12,345`; small figures keep a decimal.
+fn grouped(figure: f64) -> String {
+    if figure < 10.0 {
+        return format!("{figure:.1}");
+    }
+    let digits = format!("{figure:.0}");
+    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+fn align(rows: &[Vec<String>], text: &mut String) {
+    let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
+    let widths: Vec<usize> = (0..columns)
+        .map(|column| {
+            rows.iter()
+                .filter_map(|row| row.get(column))
+                .map(|cell| cell.chars().count())
+                .max()
+                .unwrap_or(0)
+        })
+        .collect();
+    for row in rows {
+        let mut line = String::new();
+        for (column, (cell, width)) in row.iter().zip(&widths).enumerate() {
+            let _ = if column < RIGHT_FROM_COLUMN {
+                write!(line, "{cell:<width$}  ")
+            } else {
+                write!(line, "{cell:>width$}  ")
+            };
+        }
+        text.push_str(line.trim_end());
+        text.push('\n');
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::{Conditions, TargetReport};
+
+    fn figures(name: &'static str, ops_per_s: f64) -> Figures {
+        Figures { name, ops_per_s, p50_us: 100.0, p99_us: 2000.0, writes_per_fsync: None }
+    }
+
+    #[test]
+    fn rates_stand_beside_their_ratios() {
+        let target = |name: &str, factor: f64| TargetReport {
+            name: name.to_owned(),
+            uri: String::new(),
+            workloads: vec![
+                figures("ping", 20_000.0 * factor),
+                figures("scan", 500_000.0 * factor),
+            ],
+        };
+        let report = Report {
+            targets: vec![target("own", 1.0), target("other", 0.5)],
+            conditions: Conditions { seconds: 5.0, clients: 16, documents: 100_000 },
+            failures: vec![("group", "other".to_owned(), "no such thing".to_owned())],
+        };
+        assert_eq!(
+            render(&report),
+            "\
+16 clients, 5 s a workload, 100,000 documents
+
+workload  target   rate/s  p50 µs  p99 µs  of ping  of own
+ping      own      20,000     100   2,000     1.00    1.00
+ping      other    10,000     100   2,000     1.00    0.50
+scan *    own     500,000     100   2,000    25.00    1.00
+scan *    other   250,000     100   2,000    25.00    0.50
+
+* counted in documents; the latency is that of one batch
+group on other failed: no such thing
+"
+        );
+    }
+}

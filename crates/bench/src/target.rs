@@ -1,0 +1,73 @@
+//! A server under measurement.
+
+use std::time::Duration;
+
+use mongodb::Client;
+use mongodb::options::{ClientOptions, WriteConcern};
+
+use crate::Error;
+use crate::site::{DATABASE, Site};
+
+/// How long a server may take to answer the first command.
+const SELECTION_TIMEOUT: Duration = Duration::from_secs(10);
+
+pub struct Target {
+    /// `own`, or the host and port.
+    pub name: String,
+    /// Without user and password.
+    pub uri: String,
+    pub site: Site,
+}
+
+impl Target {
+    /// Connects, with one connection for each client.
+    pub async fn connect(
+        name: Option<&str>,
+        uri: &str,
+        clients: usize,
+        documents: u64,
+    ) -> Result<Target, Error> {
+        let mut options = ClientOptions::parse(uri).await?;
+        let connections = u32::try_from(clients).unwrap_or(u32::MAX).max(1);
+        options.max_pool_size = Some(connections);
+        options.min_pool_size = Some(connections);
+        options.server_selection_timeout = Some(SELECTION_TIMEOUT);
+        options.app_name = Some("freeboard bench".to_owned());
+        // The workloads that mean durability say so themselves.
+        options.write_concern = Some(WriteConcern::nodes(1));
+        let name = match name {
+            Some(name) => name.to_owned(),
+            None => options.hosts.first().map(ToString::to_string).unwrap_or_default(),
+        };
+        let database = Client::with_options(options)?.database(DATABASE);
+        database.run_command(bson::doc! { "ping": 1 }).await?;
+        Ok(Target {
+            name,
+            uri: without_credentials(uri),
+            site: Site { database, clients, documents },
+        })
+    }
+}
+
+fn without_credentials(uri: &str) -> String {
+    match (uri.find("://"), uri.rfind('@')) {
+        (Some(scheme), Some(at)) if at > scheme => {
+            format!("{}{}", &uri[..scheme + 3], &uri[at + 1..])
+        }
+        _ => uri.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::without_credentials;
+
+    #[test]
+    fn a_password_is_not_printed() {
+        assert_eq!(
+            without_credentials("mongodb://ann:p@ss@host:27017/?w=1"),
+            "mongodb://host:27017/?w=1"
+        );
+        assert_eq!(without_credentials("mongodb://host"), "mongodb://host");
+    }
+}

@@ -1,0 +1,28 @@
+//! One document of 1 KB by an indexed field.
+
+use bson::doc;
+
+use super::{Counts, Workload};
+use crate::Error;
+use crate::data::KILOBYTE;
+use crate::lane::Lane;
+
+pub const WORKLOAD: Workload = Workload {
+    name: "find_by_index",
+    help: "one document of 1 KB by an indexed field",
+    counts: Counts::Operations,
+    commits: false,
+    prepare: |site| Box::pin(async move { KILOBYTE.fill_and_index(&site).await }),
+    run: |lane| Box::pin(run(lane)),
+};
+
+async fn run(mut lane: Lane) -> Result<Lane, Error> {
+    let collection = lane.site.collection(KILOBYTE.name);
+    let documents = lane.site.documents;
+    while let Some(start) = lane.begin() {
+        let n = lane.random(documents) as i64;
+        let found = collection.find_one(doc! { "n": n }).await?;
+        lane.end(start, u64::from(found.is_some()));
+    }
+    Ok(lane)
+}

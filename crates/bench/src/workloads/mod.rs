@@ -1,0 +1,92 @@
+//! The workloads, one a file, one row a workload. Their order is the order of a run: what
+//! only reads shares its data with what follows.
+
+mod bulk_insert;
+mod find_by_id;
+mod find_by_index;
+mod group;
+mod inc;
+mod inc_beside_5mb;
+mod insert;
+mod name_beside_5mb;
+mod ping;
+mod push;
+mod range_scan;
+mod scan;
+
+use futures::future::BoxFuture;
+
+use crate::Error;
+use crate::lane::Lane;
+use crate::site::Site;
+
+pub struct Workload {
+    pub name: &'static str,
+    pub help: &'static str,
+    pub counts: Counts,
+    /// Whether the server is asked how many writes shared an fsync.
+    pub commits: bool,
+    /// Brings the site's data into the state the clients expect.
+    pub(crate) prepare: fn(Site) -> BoxFuture<'static, Result<(), Error>>,
+    /// One client's round: operations from `Lane::begin` to `Lane::end` until it is over.
+    pub(crate) run: fn(Lane) -> BoxFuture<'static, Result<Lane, Error>>,
+}
+
+/// What a rate counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Counts {
+    Operations,
+    Documents,
+}
+
+pub static WORKLOADS: &[Workload] = &[
+    ping::WORKLOAD,
+    find_by_id::WORKLOAD,
+    find_by_index::WORKLOAD,
+    insert::DURABLE,
+    insert::RELAXED,
+    bulk_insert::WORKLOAD,
+    inc::WORKLOAD,
+    push::ON_10,
+    push::ON_500,
+    push::ON_5000,
+    inc_beside_5mb::WORKLOAD,
+    name_beside_5mb::WORKLOAD,
+    range_scan::WORKLOAD,
+    scan::WORKLOAD,
+    group::WORKLOAD,
+];
+
+/// The rows named, in the order of the table; all when none is named.
+pub fn select(only: &[String]) -> Result<Vec<&'static Workload>, Error> {
+    if let Some(name) = only.iter().find(|name| WORKLOADS.iter().all(|row| row.name != **name)) {
+        return Err(Error::NoWorkload(name.clone()));
+    }
+    Ok(WORKLOADS
+        .iter()
+        .filter(|row| only.is_empty() || only.iter().any(|name| name == row.name))
+        .collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_names_are_those_that_others_rely_on() {
+        let names: Vec<&str> = WORKLOADS.iter().map(|row| row.name).collect();
+        assert_eq!(
+            names.join(" "),
+            "ping find_by_id find_by_index insert_durable insert_relaxed bulk_insert inc push_10 \
+             push_500 push_5000 inc_beside_5mb name_beside_5mb range_scan scan group"
+        );
+    }
+
+    #[test]
+    fn only_keeps_the_order_of_the_table() {
+        let only = ["scan".to_owned(), "ping".to_owned()];
+        let names: Vec<&str> = select(&only).unwrap().iter().map(|row| row.name).collect();
+        assert_eq!(names, ["ping", "scan"]);
+        assert!(matches!(select(&["pong".to_owned()]), Err(Error::NoWorkload(_))));
+    }
+}

@@ -1,0 +1,72 @@
+//! `freeboard serve`: the server.
+
+use crate::log;
+use server::{Options, Server, limits};
+use std::error::Error;
+use std::io::IsTerminal;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use tokio::signal::unix::{SignalKind, signal};
+use tracing::info;
+
+/// Descriptors left for the store's files when connections have taken theirs.
+const FILES_RESERVED: u64 = 1_000;
+
+/// Run the server.
+#[derive(clap::Args)]
+pub struct Arguments {
+    /// Directory of the data; made if it is not there.
+    #[arg(long, env = "FREEBOARD_DATA", value_name = "DIR", default_value = "./freeboard-data")]
+    data: PathBuf,
+    /// Address for clients; port 0 takes any that is free.
+    #[arg(long, env = "FREEBOARD_LISTEN", value_name = "ADDR", default_value = "127.0.0.1:27017")]
+    listen: String,
+    /// Address for HTTP: health, later metrics and the dashboard.
+    #[arg(long, env = "FREEBOARD_HTTP", value_name = "ADDR", default_value = "127.0.0.1:27080")]
+    http: String,
+}
+
+pub fn run(arguments: Arguments) -> Result<ExitCode, Box<dyn Error>> {
+    log::start()?;
+    let options = Options {
+        data: arguments.data,
+        listen: arguments.listen,
+        http: Some(arguments.http),
+        connections_max: connections_max(),
+    };
+    tokio::runtime::Builder::new_multi_thread().enable_all().build()?.block_on(serve(options))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+async fn serve(options: Options) -> Result<(), Box<dyn Error>> {
+    let mut terminate = signal(SignalKind::terminate())?;
+    let running = Server::start(options).await?;
+    // What starts the server reads the address here; people read the log.
+    if !std::io::stdout().is_terminal() {
+        println!("listening on {}", running.address);
+    }
+    let reason = tokio::select! {
+        _ = terminate.recv() => "SIGTERM",
+        _ = tokio::signal::ctrl_c() => "Ctrl-C",
+    };
+    info!("stopping on {reason}");
+    running.stop().await;
+    info!("stopped");
+    Ok(())
+}
+
+/// Takes all the file descriptors the system gives, and leaves some for files.
+fn connections_max() -> usize {
+    use rustix::process::{Resource, getrlimit, setrlimit};
+    let mut limit = getrlimit(Resource::Nofile);
+    limit.current = limit.maximum;
+    // Where it is refused, what was there before holds.
+    let _ = setrlimit(Resource::Nofile, limit);
+    match getrlimit(Resource::Nofile).current {
+        Some(files) => {
+            let free = files.saturating_sub(FILES_RESERVED).max(files / 2);
+            limits::CONNECTIONS_MAX.min(free as usize)
+        }
+        None => limits::CONNECTIONS_MAX,
+    }
+}

@@ -1,0 +1,94 @@
+//! `{cursor: {firstBatch | nextBatch: […], id, ns}, ok: 1.0}`, documents copied
+//! straight into the reply.
+
+use bson::{RawBsonRef, RawDocument};
+use value::DocumentWriter;
+
+use super::Reply;
+
+#[derive(Debug)]
+pub struct CursorReply {
+    writer: DocumentWriter,
+    documents: usize,
+}
+
+impl CursorReply {
+    /// The reply of a command that opens a cursor.
+    pub fn first() -> CursorReply {
+        CursorReply::new("firstBatch")
+    }
+
+    /// The reply of `getMore`.
+    pub fn next() -> CursorReply {
+        CursorReply::new("nextBatch")
+    }
+
+    fn new(batch: &str) -> CursorReply {
+        let mut writer = DocumentWriter::new();
+        writer.begin_document("cursor");
+        writer.begin_array(batch);
+        CursorReply { writer, documents: 0 }
+    }
+
+    pub fn push(&mut self, document: &RawDocument) {
+        self.writer.push(RawBsonRef::Document(document));
+        self.documents += 1;
+    }
+
+    /// Documents in the batch so far.
+    pub fn len(&self) -> usize {
+        self.documents
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.documents == 0
+    }
+
+    /// Bytes written so far.
+    pub fn size_bytes(&self) -> usize {
+        self.writer.len()
+    }
+
+    /// `id` is 0 when the cursor is exhausted.
+    pub fn finish(self, id: i64, ns: &str) -> Reply {
+        self.finish_with(id, ns, |_| {})
+    }
+
+    /// As `finish`, with further fields of `cursor`, such as `postBatchResumeToken`.
+    pub fn finish_with(
+        mut self,
+        id: i64,
+        ns: &str,
+        further: impl FnOnce(&mut DocumentWriter),
+    ) -> Reply {
+        self.writer.end();
+        self.writer.append_i64("id", id);
+        self.writer.append_str("ns", ns);
+        further(&mut self.writer);
+        self.writer.end();
+        self.writer.append_f64("ok", 1.0);
+        Reply { body: self.writer.finish() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use bson::rawdoc;
+
+    #[test]
+    fn a_batch_is_numbered_and_closed() {
+        let mut reply = CursorReply::first();
+        for id in 0..3 {
+            reply.push(&rawdoc! { "_id": id });
+        }
+        assert_eq!(reply.len(), 3);
+        let expected = rawdoc! {
+            "cursor": { "firstBatch": [{ "_id": 0 }, { "_id": 1 }, { "_id": 2 }], "id": 7_i64, "ns": "d.c" },
+            "ok": 1.0,
+        };
+        assert_eq!(reply.finish(7, "d.c").body, expected);
+        let empty = rawdoc! { "cursor": { "nextBatch": [], "id": 0_i64, "ns": "d.c" }, "ok": 1.0 };
+        assert_eq!(CursorReply::next().finish(0, "d.c").body, empty);
+    }
+}

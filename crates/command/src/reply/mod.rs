@@ -1,0 +1,66 @@
+//! Replies, written as bytes.
+
+mod cursor;
+mod error;
+mod write;
+
+use bson::{RawBsonRef, RawDocumentBuf};
+use value::DocumentWriter;
+
+pub use cursor::CursorReply;
+pub use error::error_reply;
+pub use write::{WriteFailure, WriteReply, append_write_concern_error};
+
+/// The reply's body, `ok` included.
+#[derive(Debug, Clone)]
+pub struct Reply {
+    pub body: RawDocumentBuf,
+}
+
+impl Reply {
+    /// `{ok: 1.0}`.
+    pub fn ok() -> Reply {
+        ReplyWriter::new().finish()
+    }
+}
+
+/// Appends fields; `finish` adds `ok: 1.0` as the last of them.
+#[derive(Debug, Default)]
+pub struct ReplyWriter {
+    writer: DocumentWriter,
+}
+
+impl ReplyWriter {
+    pub fn new() -> ReplyWriter {
+        ReplyWriter { writer: DocumentWriter::new() }
+    }
+
+    pub fn append<'v>(&mut self, name: &str, value: impl Into<RawBsonRef<'v>>) -> &mut Self {
+        self.writer.append(name, value.into());
+        self
+    }
+
+    /// For what `append` cannot say: sub-documents in place, copied elements.
+    pub fn writer(&mut self) -> &mut DocumentWriter {
+        &mut self.writer
+    }
+
+    pub fn finish(mut self) -> Reply {
+        self.writer.append_f64("ok", 1.0);
+        Reply { body: self.writer.finish() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use bson::rawdoc;
+
+    #[test]
+    fn ok_is_a_double_and_last() {
+        assert_eq!(Reply::ok().body, rawdoc! { "ok": 1.0 });
+        let mut writer = ReplyWriter::new();
+        writer.append("n", 3).append("name", "x");
+        assert_eq!(writer.finish().body, rawdoc! { "n": 3, "name": "x", "ok": 1.0 });
+    }
+}

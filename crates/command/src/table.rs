@@ -1,0 +1,209 @@
+//! The command table: one row a command, alphabetical.
+//!
+//! Dispatch, `listCommands`, `help` and the documentation derive from it. Names
+//! are case-sensitive; what MongoDB also spells in lower case is an alias.
+
+use std::sync::LazyLock;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Command {
+    pub name: &'static str,
+    pub aliases: &'static [&'static str],
+    /// One sentence, for people.
+    pub help: &'static str,
+    pub kind: Kind,
+    /// Refused on every database but `admin`.
+    pub admin_only: bool,
+    /// The first field names a collection.
+    pub collection: bool,
+    /// Takes a read concern other than `local`.
+    pub read_concern: bool,
+    pub write_concern: bool,
+    /// May run in a multi-document transaction.
+    pub in_transaction: bool,
+    /// May run before the client has authenticated.
+    pub before_auth: bool,
+    /// Is in version 1 of the stable API.
+    pub stable: bool,
+}
+
+/// What a command does to data.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    Read,
+    Write,
+    /// Creates, alters or removes collections, indexes or databases.
+    Schema,
+    /// Looks at the server or steers it.
+    Server,
+    /// Sessions, transactions and the handshake.
+    Session,
+}
+
+impl Command {
+    const fn new(name: &'static str, kind: Kind, help: &'static str) -> Command {
+        Command {
+            name,
+            aliases: &[],
+            help,
+            kind,
+            admin_only: false,
+            collection: false,
+            read_concern: false,
+            write_concern: false,
+            in_transaction: false,
+            before_auth: false,
+            stable: false,
+        }
+    }
+
+    const fn alias(mut self, aliases: &'static [&'static str]) -> Command {
+        self.aliases = aliases;
+        self
+    }
+
+    const fn admin(mut self) -> Command {
+        self.admin_only = true;
+        self
+    }
+
+    const fn collection(mut self) -> Command {
+        self.collection = true;
+        self
+    }
+
+    const fn read_concern(mut self) -> Command {
+        self.read_concern = true;
+        self
+    }
+
+    const fn write_concern(mut self) -> Command {
+        self.write_concern = true;
+        self
+    }
+
+    const fn transaction(mut self) -> Command {
+        self.in_transaction = true;
+        self
+    }
+
+    const fn open(mut self) -> Command {
+        self.before_auth = true;
+        self
+    }
+
+    const fn stable(mut self) -> Command {
+        self.stable = true;
+        self
+    }
+}
+
+use Kind::{Read, Schema, Server, Session, Write};
+
+#[rustfmt::skip]
+pub const COMMANDS: &[Command] = &[
+    Command::new("abortTransaction", Session, "Ends a transaction and undoes its writes.").admin().write_concern().transaction().stable(),
+    Command::new("aggregate", Read, "Runs a pipeline over a collection, a view or a database.").collection().read_concern().write_concern().transaction().stable(),
+    Command::new("buildInfo", Server, "Tells the server's version and how it was built.").alias(&["buildinfo"]).open(),
+    Command::new("bulkWrite", Write, "Inserts, updates and deletes in several collections at once.").admin().write_concern().transaction().stable(),
+    Command::new("collMod", Schema, "Changes a collection's options, a view, or an index's options.").collection().write_concern().stable(),
+    Command::new("collStats", Read, "Tells a collection's size, document count and indexes.").alias(&["collstats"]).collection().read_concern(),
+    Command::new("commitTransaction", Session, "Ends a transaction and keeps its writes.").admin().write_concern().transaction().stable(),
+    Command::new("connectionStatus", Server, "Tells who the connection has authenticated as.").open(),
+    Command::new("count", Read, "Counts the documents that match a query.").collection().read_concern().stable(),
+    Command::new("create", Schema, "Creates a collection or a view.").collection().write_concern().transaction().stable(),
+    Command::new("createIndexes", Schema, "Builds indexes on a collection.").collection().write_concern().transaction().stable(),
+    Command::new("currentOp", Server, "Lists the operations in progress.").admin(),
+    Command::new("dataSize", Read, "Tells the size of a range of a collection.").alias(&["datasize"]),
+    Command::new("dbStats", Read, "Tells a database's size and what it holds.").alias(&["dbstats"]).read_concern(),
+    Command::new("delete", Write, "Deletes documents.").collection().write_concern().transaction().stable(),
+    Command::new("distinct", Read, "Lists the distinct values of a field.").collection().read_concern().transaction(),
+    Command::new("drop", Schema, "Removes a collection or a view.").collection().write_concern().stable(),
+    Command::new("dropDatabase", Schema, "Removes a database.").write_concern().stable(),
+    Command::new("dropIndexes", Schema, "Removes indexes of a collection.").alias(&["deleteIndexes"]).collection().write_concern().stable(),
+    Command::new("endSessions", Session, "Ends sessions of the client.").open().stable(),
+    Command::new("explain", Read, "Tells how a command would run, or ran.").read_concern().stable(),
+    Command::new("features", Server, "Lists optional features of the server."),
+    Command::new("find", Read, "Returns the documents that match a query.").collection().read_concern().transaction().stable(),
+    Command::new("findAndModify", Write, "Changes or removes one document and returns it.").alias(&["findandmodify"]).collection().write_concern().transaction().stable(),
+    Command::new("fsync", Server, "Makes every acknowledged write durable.").admin(),
+    Command::new("getCmdLineOpts", Server, "Tells the options that the server was started with.").admin(),
+    Command::new("getDefaultRWConcern", Server, "Tells the default read and write concern.").admin(),
+    Command::new("getFreeMonitoringStatus", Server, "Says that there is no free monitoring.").admin(),
+    Command::new("getLog", Server, "Returns the server's recent log lines.").admin(),
+    Command::new("getMore", Read, "Returns the next documents of a cursor.").transaction().stable(),
+    Command::new("getParameter", Server, "Tells server parameters.").admin(),
+    Command::new("hello", Session, "Tells a client what it talks to.").open().stable(),
+    Command::new("hostInfo", Server, "Tells about the machine the server runs on."),
+    Command::new("insert", Write, "Inserts documents.").collection().write_concern().transaction().stable(),
+    Command::new("isMaster", Session, "Tells a client what it talks to, by the old name.").alias(&["ismaster"]).open(),
+    Command::new("killAllSessions", Session, "Ends every session, or those of some users."),
+    Command::new("killAllSessionsByPattern", Session, "Ends the sessions that match a pattern."),
+    Command::new("killCursors", Read, "Closes cursors.").collection().transaction().stable(),
+    Command::new("killOp", Server, "Stops an operation.").admin(),
+    Command::new("killSessions", Session, "Ends sessions."),
+    Command::new("listCollections", Read, "Lists the collections and views of a database.").read_concern().stable(),
+    Command::new("listCommands", Server, "Lists the commands.").open(),
+    Command::new("listDatabases", Read, "Lists the databases.").admin().stable(),
+    Command::new("listIndexes", Read, "Lists the indexes of a collection.").collection().read_concern().stable(),
+    Command::new("lockInfo", Server, "Lists the locks that are held and waited for.").admin(),
+    Command::new("logout", Session, "Ends the connection's authentication.").open(),
+    Command::new("ping", Server, "Answers, and does nothing else.").open().stable(),
+    Command::new("profile", Server, "Tells or sets how operations of a database are recorded."),
+    Command::new("refreshSessions", Session, "Keeps sessions alive.").stable(),
+    Command::new("renameCollection", Schema, "Gives a collection another name.").admin().write_concern(),
+    Command::new("replSetGetStatus", Server, "Fails: the server is not in a replica set.").admin(),
+    Command::new("serverStatus", Server, "Tells the server's counters and state."),
+    Command::new("setDefaultRWConcern", Server, "Sets the default read and write concern.").admin().write_concern(),
+    Command::new("setParameter", Server, "Sets server parameters.").admin(),
+    Command::new("startSession", Session, "Starts a session."),
+    Command::new("top", Server, "Tells how much each collection is used.").admin(),
+    Command::new("update", Write, "Updates documents.").collection().write_concern().transaction().stable(),
+    Command::new("validate", Read, "Checks a collection and its indexes.").collection(),
+    Command::new("whatsmyuri", Server, "Tells the address that the client connects from.").open(),
+];
+
+/// Every name and alias with its row, sorted.
+static NAMES: LazyLock<Vec<(&'static str, &'static Command)>> = LazyLock::new(|| {
+    let mut names = Vec::new();
+    for command in COMMANDS {
+        names.push((command.name, command));
+        names.extend(command.aliases.iter().map(|alias| (*alias, command)));
+    }
+    names.sort_unstable_by_key(|(name, _)| *name);
+    names
+});
+
+/// The row of a command, by its name or an alias.
+pub fn command(name: &str) -> Option<&'static Command> {
+    let row = NAMES.binary_search_by_key(&name, |(name, _)| name).ok()?;
+    NAMES.get(row).map(|(_, command)| *command)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_are_alphabetical_and_names_unique() {
+        assert!(COMMANDS.is_sorted_by(|a, b| a.name < b.name));
+        assert!(NAMES.is_sorted_by(|a, b| a.0 < b.0));
+    }
+
+    #[test]
+    fn help_is_a_sentence() {
+        for command in COMMANDS {
+            assert!(command.help.ends_with('.'), "{}", command.name);
+        }
+    }
+
+    #[test]
+    fn names_are_case_sensitive_and_aliases_work() {
+        assert_eq!(command("findandmodify"), command("findAndModify"));
+        assert_eq!(command("ismaster").unwrap().name, "isMaster");
+        assert_eq!(command("buildinfo").unwrap().name, "buildInfo");
+        for name in ["Hello", "Find", "", "atlasVersion", "dbHash"] {
+            assert_eq!(command(name), None, "{name}");
+        }
+    }
+}

@@ -1,0 +1,387 @@
+//! `create`.
+
+use bson::spec::ElementType;
+use bson::{RawBsonRef, RawDocument};
+use error::{Code, Error, Result};
+
+use super::{IndexSpec, Timeseries};
+use crate::fields::{self, Field, Fields, is_true, out_of_range, safe_i64};
+use crate::{Namespace, Request};
+
+/// The largest `size` of a capped collection: 1 PB.
+const CAPPED_BYTES_MAX: i64 = 1 << 50;
+
+/// `max` of a capped collection stays under this.
+const CAPPED_DOCUMENTS_END: i64 = 1 << 31;
+
+#[derive(Debug, Clone)]
+pub struct Create<'a> {
+    pub namespace: Namespace,
+    pub capped: bool,
+    pub size: Option<i64>,
+    pub max: Option<i64>,
+    pub validator: Option<&'a RawDocument>,
+    pub validation_level: Option<ValidationLevel>,
+    pub validation_action: Option<ValidationAction>,
+    pub view_on: Option<&'a str>,
+    pub pipeline: Option<Vec<&'a RawDocument>>,
+    pub collation: Option<&'a RawDocument>,
+    pub timeseries: Option<Timeseries<'a>>,
+    pub clustered_index: Option<ClusteredIndex<'a>>,
+    pub expire_after_seconds: Option<i64>,
+    pub id_index: Option<&'a RawDocument>,
+    pub storage_engine: Option<&'a RawDocument>,
+    pub index_option_defaults: Option<&'a RawDocument>,
+    /// `changeStreamPreAndPostImages.enabled`.
+    pub pre_and_post_images: Option<bool>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ValidationLevel {
+    Off,
+    Strict,
+    Moderate,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ValidationAction {
+    Error,
+    Warn,
+    ErrorAndLog,
+}
+
+/// A collection kept in the order of `_id`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ClusteredIndex<'a> {
+    pub name: Option<&'a str>,
+}
+
+impl ValidationLevel {
+    pub(super) fn parse(field: &Field<'_, '_>) -> Result<Option<ValidationLevel>> {
+        field.choice(&[
+            ("off", ValidationLevel::Off),
+            ("strict", ValidationLevel::Strict),
+            ("moderate", ValidationLevel::Moderate),
+        ])
+    }
+}
+
+impl ValidationAction {
+    pub(super) fn parse(field: &Field<'_, '_>) -> Result<Option<ValidationAction>> {
+        field.choice(&[
+            ("error", ValidationAction::Error),
+            ("warn", ValidationAction::Warn),
+            ("errorAndLog", ValidationAction::ErrorAndLog),
+        ])
+    }
+}
+
+impl<'a> Create<'a> {
+    pub fn parse(request: &'a Request) -> Result<Create<'a>> {
+        let mut create = Create::new(fields::namespace(request)?);
+        let mut fields = Fields::of_command(request, "create")?;
+        while let Some(field) = fields.next()? {
+            create.take(&field)?;
+        }
+        create.namespace.check_create()?;
+        create.check_storage()?;
+        create.check_view()?;
+        create.check_timeseries()?;
+        Ok(create)
+    }
+
+    fn new(namespace: Namespace) -> Create<'a> {
+        Create {
+            namespace,
+            capped: false,
+            size: None,
+            max: None,
+            validator: None,
+            validation_level: None,
+            validation_action: None,
+            view_on: None,
+            pipeline: None,
+            collation: None,
+            timeseries: None,
+            clustered_index: None,
+            expire_after_seconds: None,
+            id_index: None,
+            storage_engine: None,
+            index_option_defaults: None,
+            pre_and_post_images: None,
+        }
+    }
+
+    fn take(&mut self, field: &Field<'a, '_>) -> Result<()> {
+        match field.name() {
+            "capped" => self.capped = field.safe_bool()?.unwrap_or(false),
+            "size" => self.size = capped_size(field)?,
+            "max" => self.max = capped_max(field)?,
+            "validator" => self.validator = field.object()?,
+            "validationLevel" => self.validation_level = ValidationLevel::parse(field)?,
+            "validationAction" => self.validation_action = ValidationAction::parse(field)?,
+            "viewOn" => self.view_on = view_on(field)?,
+            "pipeline" => self.pipeline = field.objects()?,
+            "collation" => self.collation = field.object()?,
+            "timeseries" => self.timeseries = Timeseries::parse(field)?,
+            "clusteredIndex" => self.clustered_index = ClusteredIndex::parse(field)?,
+            "expireAfterSeconds" => self.expire_after_seconds = field.safe_int64()?,
+            "idIndex" => self.id_index = field.object()?,
+            "storageEngine" => self.storage_engine = field.object()?,
+            "indexOptionDefaults" => self.index_option_defaults = index_option_defaults(field)?,
+            "changeStreamPreAndPostImages" => self.pre_and_post_images = images(field)?,
+            "temp" => {
+                if field.safe_bool()? == Some(true) {
+                    return Err(options("the 'temp' field is an invalid option"));
+                }
+            }
+            "flags" => {
+                field.safe_int64()?;
+            }
+            "recordIdsReplicated" => {
+                field.safe_bool()?;
+            }
+            "encryptedFields" => {
+                if field.object()?.is_some() {
+                    return Err(Code::location(6346402)
+                        .error("Encrypted collections are not supported on standalone"));
+                }
+            }
+            _ => return Err(field.unknown()),
+        }
+        Ok(())
+    }
+
+    fn check_storage(&self) -> Result<()> {
+        if self.clustered_index.is_some() {
+            self.check_clustered()?;
+        } else if self.capped && self.size.is_none() {
+            return Err(options("the 'size' field is required when 'capped' is true"));
+        } else if (self.size.is_some() || self.max.is_some()) && !self.capped {
+            return Err(options(
+                "the 'capped' field needs to be true when either the 'size' or 'max' fields are \
+                 present",
+            ));
+        }
+        if let Some(expiry) = self.expire_after_seconds {
+            if self.timeseries.is_none() && self.clustered_index.is_none() {
+                return Err(options(
+                    "'expireAfterSeconds' is only supported on time-series collections or when the \
+                     'clusteredIndex' option is specified",
+                ));
+            }
+            if expiry < 0 {
+                return Err(options("TTL index 'expireAfterSeconds' option cannot be less than 0"));
+            }
+        }
+        if let Some(spec) = self.id_index {
+            IndexSpec::parse(spec)?.check_id_index()?;
+        }
+        Ok(())
+    }
+
+    fn check_clustered(&self) -> Result<()> {
+        let refuse = |code, words: &str| Err(Code::location(code).error(words));
+        if self.size.is_some() {
+            return refuse(
+                6049200,
+                "the 'size' field for capped collections is not allowed on clustered collections",
+            );
+        }
+        if self.max.is_some() {
+            return refuse(
+                6049204,
+                "the 'max' field for capped collections is not allowed on clustered collections",
+            );
+        }
+        if self.capped {
+            return refuse(
+                6049201,
+                "A capped clustered collection is not supported; use 'expireAfterSeconds'",
+            );
+        }
+        if self.id_index.is_some() {
+            return Err(options("The 'clusteredIndex' option is not supported with 'idIndex'"));
+        }
+        Ok(())
+    }
+
+    fn check_view(&self) -> Result<()> {
+        if self.view_on.is_none() {
+            if self.pipeline.is_some() {
+                return Err(options("'pipeline' requires 'viewOn' to also be specified"));
+            }
+            return Ok(());
+        }
+        if self.namespace.is_system() {
+            return Err(Code::InvalidNamespace.error(
+                "View name cannot start with 'system.', which is reserved for system namespaces",
+            ));
+        }
+        let given = [
+            ("capped", self.capped),
+            ("size", self.size.is_some()),
+            ("max", self.max.is_some()),
+            ("validator", self.validator.is_some()),
+            ("validationLevel", self.validation_level.is_some()),
+            ("validationAction", self.validation_action.is_some()),
+            ("timeseries", self.timeseries.is_some()),
+            ("clusteredIndex", self.clustered_index.is_some()),
+            ("expireAfterSeconds", self.expire_after_seconds.is_some()),
+            ("idIndex", self.id_index.is_some()),
+            ("storageEngine", self.storage_engine.is_some()),
+            ("indexOptionDefaults", self.index_option_defaults.is_some()),
+            ("changeStreamPreAndPostImages", self.pre_and_post_images.is_some()),
+        ];
+        match given.iter().find(|(_, given)| *given) {
+            Some((name, _)) => Err(options(&format!("option not supported on a view: {name}"))),
+            None => Ok(()),
+        }
+    }
+
+    fn check_timeseries(&self) -> Result<()> {
+        if self.timeseries.is_none() {
+            return Ok(());
+        }
+        let given = [
+            ("capped", self.capped),
+            ("validator", self.validator.is_some()),
+            ("validationLevel", self.validation_level.is_some()),
+            ("validationAction", self.validation_action.is_some()),
+            ("clusteredIndex", self.clustered_index.is_some()),
+            ("idIndex", self.id_index.is_some()),
+            ("changeStreamPreAndPostImages", self.pre_and_post_images.is_some()),
+        ];
+        match given.iter().find(|(_, given)| *given) {
+            Some((name, _)) => Err(options(&format!(
+                "{}: 'timeseries' is not allowed with '{name}'",
+                self.namespace
+            ))),
+            None => Ok(()),
+        }
+    }
+}
+
+impl<'a> ClusteredIndex<'a> {
+    fn parse(field: &Field<'a, '_>) -> Result<Option<ClusteredIndex<'a>>> {
+        let spec = match field.value() {
+            RawBsonRef::Document(spec) => spec,
+            RawBsonRef::Boolean(_) => return legacy_clustered(is_true(field.value())),
+            value if safe_i64(value).is_some() => return legacy_clustered(is_true(value)),
+            _ if field.is_absent() => return Ok(None),
+            _ => {
+                return Err(field.wrong_type(&[
+                    ElementType::Boolean,
+                    ElementType::Int64,
+                    ElementType::Int32,
+                    ElementType::Decimal128,
+                    ElementType::Double,
+                    ElementType::EmbeddedDocument,
+                ]));
+            }
+        };
+        let (mut name, mut key, mut unique) = (None, None, None);
+        let mut fields = Fields::of_document(spec, field.scope());
+        while let Some(field) = fields.next()? {
+            match field.name() {
+                "v" => {
+                    field.safe_int()?;
+                }
+                "key" => key = field.object()?,
+                "name" => name = field.string()?,
+                "unique" => unique = field.safe_bool()?,
+                _ => return Err(field.unknown()),
+            }
+        }
+        if !is_id_key(fields.required(key, "key")?) {
+            return Err(Code::InvalidIndexSpecificationOption
+                .error("The clusteredIndex option is only supported for key: {_id: 1}"));
+        }
+        if !fields.required(unique, "unique")? {
+            return Err(Code::location(5979700)
+                .error("The clusteredIndex option requires unique: true to be specified"));
+        }
+        Ok(Some(ClusteredIndex { name }))
+    }
+}
+
+/// `clusteredIndex: true` is for collections that MongoDB makes for itself.
+fn legacy_clustered(clustered: bool) -> Result<Option<ClusteredIndex<'static>>> {
+    if clustered {
+        return Err(Code::location(5979703).error(
+            "The 'clusteredIndex' legacy format {clusteredIndex: <bool>} is only supported for \
+             specific internal collections",
+        ));
+    }
+    Ok(None)
+}
+
+/// Exactly `{_id: 1}`.
+pub(super) fn is_id_key(key: &RawDocument) -> bool {
+    let mut elements = value::elements(key);
+    match (elements.next(), elements.next()) {
+        (Some(only), None) => only.key == "_id" && fields::safe_f64(only.value()) == Some(1.0),
+        _ => false,
+    }
+}
+
+/// The bytes of a capped collection.
+pub(super) fn capped_size(field: &Field<'_, '_>) -> Result<Option<i64>> {
+    let size = field.safe_int64()?;
+    let size = field.at_least(size, 1)?;
+    field.at_most(size, CAPPED_BYTES_MAX)
+}
+
+/// The documents of a capped collection.
+pub(super) fn capped_max(field: &Field<'_, '_>) -> Result<Option<i64>> {
+    match field.safe_int64()? {
+        Some(max) if max >= CAPPED_DOCUMENTS_END => {
+            Err(out_of_range(field.name(), "<", CAPPED_DOCUMENTS_END, max))
+        }
+        max => Ok(max),
+    }
+}
+
+/// The name of a view's source, which may not be empty.
+pub(super) fn view_on<'a>(field: &Field<'a, '_>) -> Result<Option<&'a str>> {
+    match field.string()? {
+        Some("") => Err(Code::BadValue.error("'viewOn' cannot be empty")),
+        name => Ok(name),
+    }
+}
+
+fn index_option_defaults<'a>(field: &Field<'a, '_>) -> Result<Option<&'a RawDocument>> {
+    let Some(document) = field.object()? else { return Ok(None) };
+    let mut fields = Fields::of_document(document, field.scope());
+    while let Some(field) = fields.next()? {
+        match field.name() {
+            "storageEngine" => {
+                field.object()?;
+            }
+            _ => return Err(field.unknown()),
+        }
+    }
+    Ok(Some(document))
+}
+
+/// `changeStreamPreAndPostImages: {enabled}`.
+pub(super) fn images(field: &Field<'_, '_>) -> Result<Option<bool>> {
+    let Some(document) = field.object()? else { return Ok(None) };
+    let mut enabled = None;
+    let mut fields = Fields::of_document(document, field.scope());
+    while let Some(field) = fields.next()? {
+        match field.name() {
+            "enabled" => enabled = field.safe_bool()?,
+            _ => return Err(field.unknown()),
+        }
+    }
+    fields.required(enabled, "enabled").map(Some)
+}
+
+fn options(message: &str) -> Error {
+    Code::InvalidOptions.error(message)
+}
+
+#[cfg(test)]
+#[path = "create_tests.rs"]
+mod tests;

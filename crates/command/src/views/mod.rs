@@ -1,0 +1,98 @@
+//! Typed views of commands, one file a command: `Find::parse(&request)`.
+//!
+//! A view checks names, types and ranges exactly as MongoDB's parser does and
+//! borrows from the request. What depends on the collection (an index that must
+//! exist, a pipeline that must parse) is for whoever runs the command.
+
+mod aggregate;
+mod bulk_write;
+mod coll_mod;
+mod coll_stats;
+mod connection_status;
+mod count;
+mod create;
+mod create_indexes;
+mod current_op;
+mod cursor;
+mod data_size;
+mod db_stats;
+mod delete;
+mod distinct;
+mod drop;
+mod drop_database;
+mod drop_indexes;
+mod explain;
+mod find;
+mod find_and_modify;
+mod get_log;
+mod get_more;
+mod get_parameter;
+mod hello;
+mod index_spec;
+mod insert;
+mod kill_cursors;
+mod kill_op;
+mod list_collections;
+mod list_databases;
+mod list_indexes;
+mod modification;
+mod profile;
+mod rename_collection;
+mod server_status;
+mod sessions;
+mod set_parameter;
+mod timeseries;
+mod update;
+mod validate;
+mod write_options;
+
+#[cfg(test)]
+mod testing;
+
+pub use aggregate::Aggregate;
+pub use bulk_write::{BulkWrite, Operation};
+pub use coll_mod::{CollMod, Expiry, IndexChange};
+pub use coll_stats::CollStats;
+pub use connection_status::ConnectionStatus;
+pub use count::Count;
+pub use create::{ClusteredIndex, Create, ValidationAction, ValidationLevel};
+pub use create_indexes::CreateIndexes;
+pub use current_op::CurrentOp;
+pub use data_size::DataSize;
+pub use db_stats::DbStats;
+pub use delete::{Delete, DeleteStatement};
+pub use distinct::Distinct;
+pub use drop::Drop;
+pub use drop_database::DropDatabase;
+pub use drop_indexes::{DropIndexes, Selection};
+pub use explain::{Explain, Verbosity};
+pub use find::Find;
+pub use find_and_modify::FindAndModify;
+pub use get_log::GetLog;
+pub use get_more::GetMore;
+pub use get_parameter::GetParameter;
+pub use hello::{Hello, TopologyVersion};
+pub use index_spec::{IndexKind, IndexSpec};
+pub use insert::Insert;
+pub use kill_cursors::KillCursors;
+pub use kill_op::KillOp;
+pub use list_collections::ListCollections;
+pub use list_databases::ListDatabases;
+pub use list_indexes::ListIndexes;
+pub use modification::Modification;
+pub use profile::{Profile, ProfileFilter};
+pub use rename_collection::RenameCollection;
+pub use server_status::ServerStatus;
+pub use sessions::{KillAllSessions, Sessions};
+pub use set_parameter::SetParameter;
+pub use timeseries::{Granularity, Timeseries};
+pub use update::{Update, UpdateStatement};
+pub use validate::Validate;
+pub use write_options::{WriteOptions, check_batch};
+
+/// An argument that MongoDB's own servers use among themselves, or that needs
+/// what this server does not have.
+fn unsupported(command: &str, field: &str) -> error::Error {
+    error::Code::CommandNotSupported
+        .error(format!("The field '{field}' of the {command} command is not supported"))
+}

@@ -1,0 +1,105 @@
+//! The catalog in memory, and its rows in the store.
+
+use super::Collection;
+use crate::storage::{Change, Tree, View, keys};
+use arc_swap::ArcSwap;
+use command::Namespace;
+use error::Result;
+use imbl::OrdMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use tokio::sync::Mutex;
+
+/// Every collection and view, as of one commit. Cheap to clone and to alter.
+#[derive(Debug, Clone, Default)]
+pub struct Catalog {
+    collections: OrdMap<Namespace, Arc<Collection>>,
+}
+
+impl Catalog {
+    pub fn get(&self, namespace: &Namespace) -> Option<&Arc<Collection>> {
+        self.collections.get(namespace)
+    }
+
+    /// The collections of a database, by name.
+    pub fn database<'a>(&'a self, database: &'a str) -> impl Iterator<Item = &'a Arc<Collection>> {
+        let first = Namespace { database: database.into(), collection: "".into() };
+        self.collections
+            .range(first..)
+            .map(|(_, collection)| collection)
+            .take_while(move |collection| &*collection.namespace.database == database)
+    }
+
+    pub fn all(&self) -> impl Iterator<Item = &Arc<Collection>> {
+        self.collections.values()
+    }
+
+    /// The names of the databases that hold something, in order.
+    pub fn databases(&self) -> Vec<Box<str>> {
+        let mut names: Vec<Box<str>> = Vec::new();
+        for namespace in self.collections.keys() {
+            if names.last() != Some(&namespace.database) {
+                names.push(namespace.database.clone());
+            }
+        }
+        names
+    }
+
+    pub fn with(&self, collection: Arc<Collection>) -> Catalog {
+        let collections = self.collections.update(collection.namespace.clone(), collection);
+        Catalog { collections }
+    }
+
+    pub fn without(&self, namespace: &Namespace) -> Catalog {
+        Catalog { collections: self.collections.without(namespace) }
+    }
+}
+
+/// The current catalog and the right to change it.
+pub struct Registry {
+    current: ArcSwap<Catalog>,
+    /// Held while a definition changes: one change at a time.
+    pub changes: Mutex<()>,
+    next_id: AtomicU32,
+}
+
+impl Registry {
+    /// Reads the catalog's rows.
+    pub fn load(view: &View) -> Result<Registry> {
+        let mut catalog = Catalog::default();
+        for row in view.range(Tree::Records, keys::rows(keys::COLLECTION_ROWS)) {
+            let (_, row) = row.map_err(crate::storage::failed)?;
+            let collection = super::row::read(&row, view)?;
+            catalog = catalog.with(Arc::new(collection));
+        }
+        let next_id = view.get(Tree::Records, &keys::next_id())?;
+        let next_id =
+            next_id.and_then(|row| row.first_chunk().copied()).map_or(1, u32::from_be_bytes);
+        Ok(Registry {
+            current: ArcSwap::from_pointee(catalog),
+            changes: Mutex::default(),
+            next_id: AtomicU32::new(next_id),
+        })
+    }
+
+    pub fn current(&self) -> Arc<Catalog> {
+        self.current.load_full()
+    }
+
+    pub fn get(&self, namespace: &Namespace) -> Option<Arc<Collection>> {
+        self.current.load().get(namespace).cloned()
+    }
+
+    /// Shows everyone a new catalog. Only under `changes`, as part of a commit.
+    pub fn publish(&self, catalog: Catalog) {
+        self.current.store(Arc::new(catalog));
+    }
+
+    /// Numbers for new collections and indexes, and the row that records that
+    /// they are taken. Only under `changes`.
+    pub fn take_ids(&self, count: u32) -> (u32, Change) {
+        let first = self.next_id.fetch_add(count, Ordering::Relaxed);
+        let value = Some((first + count).to_be_bytes().into());
+        (first, Change { tree: Tree::Records, key: keys::next_id(), value })
+    }
+}

@@ -1,0 +1,164 @@
+//! Collections and views made, altered, renamed, dropped.
+
+use super::Definition;
+use crate::Engine;
+use crate::catalog::{self, Collection, Index, Kind, State};
+use crate::storage::{CollectionId, IndexId};
+use bson::{RawDocument, RawDocumentBuf, cstr};
+use command::Namespace;
+use error::{Code, Result};
+use std::sync::Arc;
+
+/// A collection or view to be made; `options` are those `listCollections` shows.
+pub struct New<'a> {
+    pub namespace: &'a Namespace,
+    pub options: &'a RawDocument,
+    pub view: bool,
+}
+
+impl Engine {
+    /// Makes a collection or view. `NamespaceExists` if there is one.
+    pub async fn create(self: &Arc<Self>, new: New<'_>) -> Result<Arc<Collection>> {
+        let mut definition = Definition::begin(self, &[new.namespace]).await;
+        if definition.catalog.get(new.namespace).is_some() {
+            return Err(Code::NamespaceExists
+                .error(format!("Collection {} already exists.", new.namespace)));
+        }
+        let first = definition.take_ids(2);
+        let collection = Arc::new(define(&new, CollectionId(first), IndexId(first + 1))?);
+        definition.put(collection.clone());
+        definition.commit().await?;
+        Ok(collection)
+    }
+
+    /// The collection, made if there is none, as a first insert does.
+    pub async fn ensure(self: &Arc<Self>, namespace: &Namespace) -> Result<Arc<Collection>> {
+        loop {
+            if let Some(collection) = self.registry.get(namespace) {
+                return Ok(collection);
+            }
+            let new = New { namespace, options: &RawDocumentBuf::new(), view: false };
+            match self.create(new).await {
+                Err(error) if error.code() == Code::NamespaceExists => {}
+                outcome => return outcome,
+            }
+        }
+    }
+
+    /// Drops a collection or view, and gives back what it was.
+    pub async fn drop_collection(
+        self: &Arc<Self>,
+        namespace: &Namespace,
+    ) -> Result<Option<Arc<Collection>>> {
+        let mut definition = Definition::begin(self, &[namespace]).await;
+        let Some(collection) = definition.catalog.get(namespace).cloned() else { return Ok(None) };
+        definition.remove(namespace);
+        definition.discard(&collection);
+        definition.commit().await?;
+        self.cursors.kill_namespace(namespace);
+        Ok(Some(collection))
+    }
+
+    /// Gives a collection another name, over an existing one if `drop_target`.
+    pub async fn rename(
+        self: &Arc<Self>,
+        from: &Namespace,
+        to: &Namespace,
+        drop_target: bool,
+    ) -> Result<()> {
+        let mut definition = Definition::begin(self, &[from, to]).await;
+        let Some(collection) = definition.catalog.get(from).cloned() else {
+            return Err(
+                Code::NamespaceNotFound.error(format!("Source collection {from} does not exist"))
+            );
+        };
+        if collection.is_view() {
+            return Err(
+                Code::CommandNotSupportedOnView.error(format!("cannot rename view: {from}"))
+            );
+        }
+        if let Some(target) = definition.catalog.get(to).cloned() {
+            if !drop_target {
+                return Err(Code::NamespaceExists.error("target namespace exists"));
+            }
+            definition.remove(to);
+            definition.discard(&target);
+        }
+        definition.remove(from);
+        definition.put(Arc::new(redefine(&collection, to, &collection.options)?));
+        definition.commit().await?;
+        self.cursors.kill_namespace(from);
+        self.cursors.kill_namespace(to);
+        Ok(())
+    }
+
+    /// Gives a collection or view new options.
+    pub async fn alter(
+        self: &Arc<Self>,
+        namespace: &Namespace,
+        alter: impl FnOnce(&Collection) -> Result<RawDocumentBuf>,
+    ) -> Result<()> {
+        let mut definition = Definition::begin(self, &[namespace]).await;
+        let Some(collection) = definition.catalog.get(namespace).cloned() else {
+            return Err(Code::NamespaceNotFound.error(format!("ns does not exist: {namespace}")));
+        };
+        let options = alter(&collection)?;
+        definition.put(Arc::new(redefine(&collection, namespace, &options)?));
+        definition.commit().await
+    }
+}
+
+fn define(new: &New<'_>, id: CollectionId, id_index: IndexId) -> Result<Collection> {
+    let (kind, indexes) = if new.view {
+        (catalog::view_kind(new.options)?, Vec::new())
+    } else {
+        let index = Index::from_spec(id_index, &id_spec(new.options), true, 0)?;
+        (catalog::kind(new.options)?, vec![Arc::new(index)])
+    };
+    Ok(Collection {
+        namespace: new.namespace.clone(),
+        id,
+        uuid: bson::Uuid::new(),
+        validator: if new.view { None } else { catalog::validator(new.options)? },
+        collator: catalog::collator(new.options)?,
+        kind,
+        options: new.options.to_owned(),
+        indexes,
+        state: Arc::new(State::default()),
+    })
+}
+
+/// The `_id` index has the collection's collation.
+fn id_spec(options: &RawDocument) -> RawDocumentBuf {
+    let mut key = RawDocumentBuf::new();
+    key.append(cstr!("_id"), 1);
+    let mut spec = RawDocumentBuf::new();
+    spec.append(cstr!("v"), 2);
+    spec.append(cstr!("key"), key);
+    spec.append(cstr!("name"), "_id_");
+    if let Some(collation) = value::element::get(options, "collation") {
+        spec.append(cstr!("collation"), collation.value());
+    }
+    spec
+}
+
+/// The same collection under a name and options.
+pub(super) fn redefine(
+    collection: &Collection,
+    namespace: &Namespace,
+    options: &RawDocument,
+) -> Result<Collection> {
+    let view = collection.is_view();
+    let kind: Kind = if view { catalog::view_kind(options)? } else { catalog::kind(options)? };
+    Ok(Collection {
+        namespace: namespace.clone(),
+        id: collection.id,
+        uuid: collection.uuid,
+        kind,
+        validator: if view { None } else { catalog::validator(options)? },
+        collator: catalog::collator(options)?,
+        options: options.to_owned(),
+        indexes: collection.indexes.clone(),
+        state: collection.state.clone(),
+    })
+}

@@ -1,0 +1,35 @@
+//! A database dropped.
+
+use super::Definition;
+use crate::Engine;
+use error::Result;
+use std::sync::Arc;
+
+impl Engine {
+    /// Drops every collection of a database, in one commit. False if there is none.
+    pub async fn drop_database(self: &Arc<Self>, database: &str) -> Result<bool> {
+        loop {
+            let current = self.registry.current();
+            let names: Vec<_> =
+                current.database(database).map(|collection| collection.namespace.clone()).collect();
+            if names.is_empty() {
+                return Ok(false);
+            }
+            let mut definition = Definition::begin(self, &names.iter().collect::<Vec<_>>()).await;
+            let collections: Vec<_> = definition.catalog.database(database).cloned().collect();
+            // One that came in between has not been waited for.
+            if collections.iter().any(|collection| !names.contains(&collection.namespace)) {
+                continue;
+            }
+            for collection in &collections {
+                definition.remove(&collection.namespace);
+                definition.discard(collection);
+            }
+            definition.commit().await?;
+            for namespace in &names {
+                self.cursors.kill_namespace(namespace);
+            }
+            return Ok(true);
+        }
+    }
+}

@@ -1,0 +1,222 @@
+//! Indexes made, altered, dropped.
+
+use super::build::Build;
+use super::{Definition, Progress};
+use crate::Engine;
+use crate::catalog::{Collection, Index};
+use crate::storage::IndexId;
+use bson::{RawDocument, RawDocumentBuf};
+use command::Namespace;
+use error::{Code, Error, Result};
+use std::sync::Arc;
+use value::element::get;
+
+/// The most indexes a collection may have.
+pub const INDEXES_MAX: usize = 64;
+
+/// What `createIndexes` did.
+#[derive(Debug)]
+pub struct Created {
+    pub before: usize,
+    pub after: usize,
+    pub created_collection: bool,
+}
+
+impl Engine {
+    /// Makes indexes from checked specifications `{v, key, name, …}`. Those that
+    /// are there already are left alone; all others are made, or none.
+    pub async fn create_indexes(
+        self: &Arc<Self>,
+        namespace: &Namespace,
+        specs: &[RawDocumentBuf],
+        progress: &Progress,
+    ) -> Result<Created> {
+        let created_collection = self.registry.get(namespace).is_none();
+        let collection = self.ensure(namespace).await?;
+        let missing = missing(&collection, specs)?;
+        let before = collection.indexes.len();
+        if missing.is_empty() {
+            return Ok(Created { before, after: before, created_collection });
+        }
+        let names = self.register(namespace, &missing).await?;
+        let built = Build { engine: self, namespace, names: &names, progress }.run().await;
+        if let Err(error) = built {
+            self.remove_indexes(namespace, &names).await?;
+            return Err(error);
+        }
+        let after = self.mark_ready(namespace, &names).await?;
+        Ok(Created { before, after, created_collection })
+    }
+
+    /// Adds the indexes to the definition: written to from now on, not yet read.
+    async fn register(
+        self: &Arc<Self>,
+        namespace: &Namespace,
+        specs: &[&RawDocumentBuf],
+    ) -> Result<Vec<String>> {
+        let mut definition = Definition::begin(self, &[namespace]).await;
+        let collection = current(&definition, namespace)?;
+        let mut indexes = collection.indexes.clone();
+        if indexes.len() + specs.len() > INDEXES_MAX {
+            return Err(Code::CannotCreateIndex.error(format!(
+                "add index fails, too many indexes for {namespace} key:{}; the limit is {INDEXES_MAX}",
+                specs.first().map(|spec| value::text::document(spec)).unwrap_or_default()
+            )));
+        }
+        let first = definition.take_ids(specs.len() as u32);
+        let mut names = Vec::new();
+        for (spec, id) in specs.iter().zip(first..) {
+            let index = Index::from_spec(IndexId(id), spec, false, 0)?;
+            names.push(index.name.clone());
+            indexes.push(Arc::new(index));
+        }
+        definition.put(Arc::new(collection.with_indexes(indexes)));
+        definition.commit().await?;
+        Ok(names)
+    }
+
+    async fn mark_ready(
+        self: &Arc<Self>,
+        namespace: &Namespace,
+        names: &[String],
+    ) -> Result<usize> {
+        let mut definition = Definition::begin(self, &[namespace]).await;
+        let collection = current(&definition, namespace)?;
+        let ready = |index: &Arc<Index>| match names.contains(&index.name) {
+            true => index.altered(&index.spec, true).map(Arc::new),
+            false => Ok(index.clone()),
+        };
+        let indexes = collection.indexes.iter().map(ready).collect::<Result<Vec<_>>>()?;
+        let count = indexes.len();
+        definition.put(Arc::new(collection.with_indexes(indexes)));
+        definition.commit().await?;
+        Ok(count)
+    }
+
+    /// Drops indexes by name; those that are not there are passed over.
+    pub async fn remove_indexes(
+        self: &Arc<Self>,
+        namespace: &Namespace,
+        names: &[String],
+    ) -> Result<()> {
+        let mut definition = Definition::begin(self, &[namespace]).await;
+        let Some(collection) = definition.catalog.get(namespace).cloned() else { return Ok(()) };
+        let (gone, kept): (Vec<_>, Vec<_>) =
+            collection.indexes.iter().cloned().partition(|index| names.contains(&index.name));
+        gone.iter().for_each(|index| definition.discard_index(index));
+        definition.put(Arc::new(collection.with_indexes(kept)));
+        definition.commit().await
+    }
+
+    /// Gives an index another specification with the same keys.
+    pub async fn alter_index(
+        self: &Arc<Self>,
+        namespace: &Namespace,
+        name: &str,
+        spec: &RawDocument,
+    ) -> Result<()> {
+        let mut definition = Definition::begin(self, &[namespace]).await;
+        let collection = current(&definition, namespace)?;
+        let alter = |index: &Arc<Index>| match index.name == name {
+            true => index.altered(spec, index.ready).map(Arc::new),
+            false => Ok(index.clone()),
+        };
+        let indexes = collection.indexes.iter().map(alter).collect::<Result<Vec<_>>>()?;
+        definition.put(Arc::new(collection.with_indexes(indexes)));
+        definition.commit().await
+    }
+
+    /// Drops indexes whose build a crash has cut off: nobody was told of them.
+    pub(crate) async fn drop_unfinished_indexes(self: &Arc<Self>) -> Result<()> {
+        for collection in self.registry.current().all() {
+            let unfinished: Vec<_> = collection
+                .indexes
+                .iter()
+                .filter(|index| !index.ready)
+                .map(|index| index.name.clone())
+                .collect();
+            if !unfinished.is_empty() {
+                tracing::warn!(namespace = %collection.namespace, indexes = ?unfinished,
+                    "dropping indexes whose build was cut off");
+                self.remove_indexes(&collection.namespace, &unfinished).await?;
+            }
+        }
+        Ok(())
+    }
+}
+
+fn current(definition: &Definition<'_>, namespace: &Namespace) -> Result<Arc<Collection>> {
+    definition.catalog.get(namespace).cloned().ok_or_else(|| {
+        Code::NamespaceNotFound.error(format!("collection {namespace} was dropped meanwhile"))
+    })
+}
+
+/// The specifications that no existing index answers; an error where one is in
+/// the way.
+fn missing<'a>(
+    collection: &Collection,
+    specs: &'a [RawDocumentBuf],
+) -> Result<Vec<&'a RawDocumentBuf>> {
+    let mut missing: Vec<&RawDocumentBuf> = Vec::new();
+    for spec in specs {
+        let existing = collection.indexes.iter().map(|index| &index.spec);
+        let mut same = false;
+        for other in existing.chain(missing.iter().copied()) {
+            same |= is_same(spec, other)?;
+        }
+        if !same {
+            missing.push(spec);
+        }
+    }
+    Ok(missing)
+}
+
+/// Whether two specifications are one index. An index of the same name or keys
+/// that is not the same is an error.
+fn is_same(spec: &RawDocument, other: &RawDocument) -> Result<bool> {
+    let same = |key| bytes(spec, key) == bytes(other, key);
+    let same_name = same("name");
+    let same_keys = same("key") && same("partialFilterExpression") && same("collation");
+    let same_options = ["unique", "sparse", "expireAfterSeconds", "wildcardProjection"]
+        .into_iter()
+        .all(|key| truth(spec, key) == truth(other, key));
+    match (same_name, same_keys, same_options) {
+        (true, true, true) => Ok(true),
+        (true, true, false) | (false, true, false) => Err(conflict(
+            Code::IndexOptionsConflict,
+            "An equivalent index already exists with the same name but different options.",
+            spec,
+            other,
+        )),
+        (true, false, _) => Err(conflict(
+            Code::IndexKeySpecsConflict,
+            "An existing index has the same name as the requested index. When index names are \
+             not specified, they are auto generated and can cause conflicts. Please refer to our \
+             documentation.",
+            spec,
+            other,
+        )),
+        (false, true, true) => Err(Code::IndexOptionsConflict.error(format!(
+            "Index already exists with a different name: {}",
+            get(other, "name").and_then(|name| name.value().as_str()).unwrap_or_default()
+        ))),
+        (false, false, _) => Ok(false),
+    }
+}
+
+fn bytes<'a>(spec: &'a RawDocument, key: &str) -> Option<&'a [u8]> {
+    get(spec, key).map(|element| element.bytes)
+}
+
+/// An option's bytes; false is the same as nothing.
+fn truth<'a>(spec: &'a RawDocument, key: &str) -> Option<&'a [u8]> {
+    bytes(spec, key).filter(|bytes| *bytes != [0])
+}
+
+fn conflict(code: Code, why: &str, spec: &RawDocument, other: &RawDocument) -> Error {
+    code.error(format!(
+        "{why} Requested index: {}, existing index: {}",
+        value::text::document(spec),
+        value::text::document(other)
+    ))
+}

@@ -1,0 +1,133 @@
+//! Changes of definition: collections, views and indexes made, altered, dropped.
+//!
+//! One change at a time. A change waits until the writers of the collections it
+//! alters are through, and is synced before anyone hears of it.
+
+mod build;
+mod collection;
+mod database;
+mod indexes;
+mod purge;
+
+pub use build::Progress;
+pub use collection::New;
+pub use indexes::Created;
+
+use crate::Engine;
+use crate::catalog::{Catalog, Collection, row};
+use crate::storage::{Change, Commit, Mark, Tree, keys};
+use command::Namespace;
+use error::Result;
+use fjall::Slice;
+use std::sync::Arc;
+use tokio::sync::{MutexGuard, OwnedRwLockWriteGuard};
+
+/// A change of the catalog under way. Dropped without `commit`, it never was.
+pub struct Definition<'e> {
+    engine: &'e Arc<Engine>,
+    pub catalog: Catalog,
+    changes: Vec<Change>,
+    gates: Vec<OwnedRwLockWriteGuard<()>>,
+    _turn: MutexGuard<'e, ()>,
+}
+
+impl<'e> Definition<'e> {
+    /// Begins a change that may alter these collections. Their writers are
+    /// waited for first, in one order for all, before others are kept waiting.
+    pub async fn begin(engine: &'e Arc<Engine>, alters: &[&Namespace]) -> Definition<'e> {
+        loop {
+            let mut seen: Vec<_> =
+                alters.iter().filter_map(|namespace| engine.registry.get(namespace)).collect();
+            seen.sort_by_key(|collection| collection.id);
+            seen.dedup_by_key(|collection| collection.id);
+            let mut gates = Vec::new();
+            for collection in &seen {
+                gates.push(collection.state.gate.clone().write_owned().await);
+            }
+            let turn = engine.registry.changes.lock().await;
+            let catalog = Catalog::clone(&engine.registry.current());
+            let count = alters.iter().filter(|namespace| catalog.get(namespace).is_some()).count();
+            let same = seen.iter().all(|old| {
+                let now = catalog.get(&old.namespace);
+                now.is_some_and(|now| Arc::ptr_eq(&now.state, &old.state))
+            });
+            if same
+                && count >= seen.len()
+                && alters.iter().all(|n| {
+                    catalog.get(n).is_none_or(|now| seen.iter().any(|old| old.id == now.id))
+                })
+            {
+                return Definition { engine, catalog, changes: Vec::new(), gates, _turn: turn };
+            }
+        }
+    }
+
+    /// Numbers for new collections and indexes.
+    pub fn take_ids(&mut self, count: u32) -> u32 {
+        let (first, change) = self.engine.registry.take_ids(count);
+        self.change(change);
+        first
+    }
+
+    /// Adds a collection or puts it in the place of its earlier definition.
+    pub fn put(&mut self, collection: Arc<Collection>) {
+        self.change(row::write(&collection));
+        self.catalog = self.catalog.with(collection);
+    }
+
+    /// Takes a collection out of the catalog; its data stay.
+    pub fn remove(&mut self, namespace: &Namespace) {
+        self.change(row::remove(namespace));
+        self.catalog = self.catalog.without(namespace);
+    }
+
+    /// Marks everything under a collection's numbers as dead.
+    pub fn discard(&mut self, collection: &Collection) {
+        if collection.is_view() {
+            return;
+        }
+        self.mark_dead(Tree::Records, collection.id.0);
+        self.mark_dead(Tree::Large, collection.id.0);
+        self.change(Change { tree: Tree::Records, key: keys::counts(collection.id), value: None });
+        for index in &collection.indexes {
+            self.discard_index(index);
+        }
+    }
+
+    pub fn discard_index(&mut self, index: &crate::catalog::Index) {
+        self.mark_dead(Tree::Entries, index.id.0);
+        for bit in (0..u64::BITS).filter(|bit| index.multikey.bits() & (1 << bit) != 0) {
+            let key = keys::multikey(index.id, bit as u8);
+            self.change(Change { tree: Tree::Records, key, value: None });
+        }
+    }
+
+    fn mark_dead(&mut self, tree: Tree, id: u32) {
+        let key = keys::dropped(tree, id);
+        self.change(Change { tree: Tree::Records, key, value: Some(Slice::empty()) });
+    }
+
+    /// A later change of the same row takes the place of an earlier one.
+    fn change(&mut self, change: Change) {
+        self.changes.retain(|earlier| earlier.key != change.key);
+        self.changes.push(change);
+    }
+
+    /// Makes the change visible and durable, and then lets writers go on.
+    pub async fn commit(self) -> Result<()> {
+        let engine = self.engine.clone();
+        let catalog = self.catalog;
+        let purge = self.changes.iter().any(|change| keys::is_dropped_row(&change.key));
+        let commit = Commit {
+            changes: self.changes,
+            counts: Vec::new(),
+            held: Box::new(self.gates),
+            publish: Some(Box::new(move || engine.registry.publish(catalog))),
+        };
+        self.engine.store.commit(commit, Mark::Synced).await?;
+        if purge {
+            self.engine.purge.notify_one();
+        }
+        Ok(())
+    }
+}

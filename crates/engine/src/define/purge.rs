@@ -1,0 +1,60 @@
+//! Removing what lies under dropped prefixes, in the background.
+
+use crate::Engine;
+use crate::storage::{Change, Commit, Mark, Tree, keys};
+use error::Result;
+use std::sync::Arc;
+
+/// Keys removed in one commit.
+const PURGE_KEYS_MAX: usize = 4_096;
+
+impl Engine {
+    /// Purges what has been dropped whenever something was, until the engine closes.
+    pub async fn purge_dropped(self: Arc<Self>) {
+        loop {
+            if let Err(error) = self.purge_all().await {
+                tracing::debug!(%error, "purging dropped data stopped; the next start goes on with it");
+                return;
+            }
+            self.purge.notified().await;
+        }
+    }
+
+    async fn purge_all(&self) -> Result<()> {
+        loop {
+            let view = self.store.view();
+            let row = view.range(Tree::Records, keys::rows(keys::DROPPED_ROWS)).next();
+            drop(view);
+            let Some(row) = row else { return Ok(()) };
+            let (key, _) = row.map_err(crate::storage::failed)?;
+            if let Some((tree, id)) = keys::dropped_parts(&key) {
+                while self.purge_some(tree, id).await? {}
+            }
+            let done = Change { tree: Tree::Records, key, value: None };
+            self.commit_changes(vec![done]).await?;
+        }
+    }
+
+    /// Removes the first keys under a prefix; false if there are none.
+    async fn purge_some(&self, tree: Tree, id: u32) -> Result<bool> {
+        let view = self.store.view();
+        let pairs = view.range(tree, keys::prefix(id)).take(PURGE_KEYS_MAX);
+        let mut changes = Vec::new();
+        for pair in pairs {
+            let (key, _) = pair.map_err(crate::storage::failed)?;
+            changes.push(Change { tree, key, value: None });
+        }
+        drop(view);
+        let more = !changes.is_empty();
+        if more {
+            self.commit_changes(changes).await?;
+        }
+        Ok(more)
+    }
+
+    async fn commit_changes(&self, changes: Vec<Change>) -> Result<()> {
+        let commit = Commit { changes, counts: Vec::new(), held: Box::new(()), publish: None };
+        self.store.commit(commit, Mark::Applied).await?;
+        Ok(())
+    }
+}

@@ -1,0 +1,93 @@
+//! The engine: a store, its catalog, and what runs on them.
+
+use crate::catalog::Registry;
+use crate::cursor::Cursors;
+use crate::operation::Operations;
+use crate::run;
+use crate::run::profile::Profiles;
+use crate::run::top::Usage;
+use crate::storage::{OpenError, Store};
+use crate::transaction::intents::Intents;
+use command::{Client, Reply, Request};
+use error::Result;
+use parking_lot::Mutex;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Instant;
+use tokio::sync::Notify;
+use tokio::task::JoinHandle;
+
+pub struct Engine {
+    pub store: Store,
+    pub registry: Registry,
+    pub intents: Arc<Intents>,
+    pub cursors: Cursors,
+    pub operations: Operations,
+    pub profiles: Profiles,
+    pub usage: Usage,
+    /// Rings when something was dropped.
+    pub purge: Notify,
+    background: Mutex<Vec<JoinHandle<()>>>,
+}
+
+impl Engine {
+    /// Opens the store in a directory, creating it if there is none.
+    pub async fn open(directory: &Path) -> std::result::Result<Arc<Engine>, OpenError> {
+        let started = Instant::now();
+        let path = directory.to_owned();
+        let opened = tokio::task::spawn_blocking(move || Store::open(&path)).await;
+        let store = opened.map_err(|error| OpenError::new(directory, &error))??;
+        let engine =
+            Engine::with_store(store).await.map_err(|error| OpenError::new(directory, &error))?;
+        tracing::info!(
+            directory = %directory.display(),
+            collections = engine.registry.current().all().count(),
+            milliseconds = started.elapsed().as_millis() as u64,
+            "store open"
+        );
+        Ok(engine)
+    }
+
+    /// An engine over an open store.
+    pub async fn with_store(store: Store) -> Result<Arc<Engine>> {
+        let registry = Registry::load(&store.view())?;
+        let engine = Arc::new(Engine {
+            store,
+            registry,
+            intents: Intents::new(),
+            cursors: Cursors::default(),
+            operations: Operations::default(),
+            profiles: Profiles::default(),
+            usage: Usage::default(),
+            purge: Notify::new(),
+            background: Mutex::default(),
+        });
+        engine.drop_unfinished_indexes().await?;
+        engine.background.lock().extend([
+            tokio::spawn(engine.clone().purge_dropped()),
+            tokio::spawn(engine.clone().expire_documents()),
+            tokio::spawn(engine.clone().expire_cursors()),
+        ]);
+        Ok(engine)
+    }
+
+    /// Runs one command.
+    pub async fn run(self: &Arc<Self>, request: Request, client: &Client) -> Result<Reply> {
+        run::run(self, request, client).await
+    }
+
+    /// Finishes what is under way and leaves nothing to replay.
+    pub async fn close(self: &Arc<Self>) {
+        let background = std::mem::take(&mut *self.background.lock());
+        background.iter().for_each(JoinHandle::abort);
+        for task in background {
+            // An aborted task ends with an error that says just that.
+            let _ = task.await;
+        }
+        self.cursors.clear();
+        let engine = self.clone();
+        if tokio::task::spawn_blocking(move || engine.store.close()).await.is_err() {
+            tracing::error!("closing the store panicked");
+        }
+    }
+}

@@ -1,0 +1,95 @@
+//! Commands under way: what `currentOp` shows and `killOp` stops.
+
+use crate::define::Progress;
+use crate::plan::Interrupt;
+use bson::RawDocumentBuf;
+use command::{Client, Request};
+use error::Code;
+use parking_lot::Mutex;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicI32, Ordering};
+use std::time::{Duration, Instant};
+
+#[derive(Debug, Default)]
+pub struct Operations {
+    next: AtomicI32,
+    running: Mutex<BTreeMap<i32, Arc<Operation>>>,
+}
+
+/// One command under way.
+#[derive(Debug)]
+pub struct Operation {
+    pub id: i32,
+    pub started: Instant,
+    pub request: Request,
+    pub client: Client,
+    pub interrupt: Interrupt,
+    /// Set by commands that take long: index builds.
+    pub progress: OnceLock<Arc<Progress>>,
+    /// Set by commands that run a plan: its summary, for the profiler.
+    pub plan: OnceLock<PlanFigures>,
+}
+
+/// What the profiler and the log of slow commands say of a plan.
+#[derive(Debug, Clone, Default)]
+pub struct PlanFigures {
+    pub summary: String,
+    pub keys_examined: u64,
+    pub docs_examined: u64,
+    pub returned: u64,
+}
+
+/// A running operation; dropping it takes it off the list.
+pub struct Running<'a> {
+    operations: &'a Operations,
+    pub operation: Arc<Operation>,
+}
+
+impl Operations {
+    pub fn begin(&self, request: Request, client: &Client, limit: Option<Duration>) -> Running<'_> {
+        let started = Instant::now();
+        let operation = Arc::new(Operation {
+            id: self.next.fetch_add(1, Ordering::Relaxed),
+            started,
+            request,
+            client: client.clone(),
+            interrupt: Interrupt::with_deadline(limit.map(|limit| started + limit)),
+            progress: OnceLock::new(),
+            plan: OnceLock::new(),
+        });
+        self.running.lock().insert(operation.id, operation.clone());
+        Running { operations: self, operation }
+    }
+
+    pub fn list(&self) -> Vec<Arc<Operation>> {
+        self.running.lock().values().cloned().collect()
+    }
+
+    /// Asks an operation to stop; an unknown one is none of our business.
+    pub fn kill(&self, id: i32) {
+        if let Some(operation) = self.running.lock().get(&id) {
+            operation.stop(Code::Interrupted);
+        }
+    }
+}
+
+impl Operation {
+    pub fn stop(&self, code: Code) {
+        self.interrupt.stop(code);
+        if let Some(progress) = self.progress.get() {
+            progress.interrupt.stop(code);
+        }
+    }
+
+    pub fn metadata(&self) -> Option<&RawDocumentBuf> {
+        self.client.metadata.as_ref()
+    }
+}
+
+impl Drop for Running<'_> {
+    fn drop(&mut self) {
+        self.operations.running.lock().remove(&self.operation.id);
+    }
+}

@@ -1,0 +1,131 @@
+//! What every plan has in common: fetch, sort, skip, limit, projection, count.
+
+use super::access::{self, Access, Order};
+use crate::plan::{IndexScan, Purpose, Query, Shape, Sort, Stage};
+use language::Needs;
+use std::sync::Arc;
+
+/// The whole plan for a way to the documents.
+pub fn access(query: &Query, access: Access) -> Stage {
+    if query.purpose == Purpose::Count {
+        return counting(query, &access);
+    }
+    let wants_order = !query.sort.fields().is_empty();
+    let sorted = !wants_order || access.is_sorted();
+    if query.return_key {
+        return key(query, &access, sorted);
+    }
+    // An index that covers the query is not read beyond its keys, unless a sort in
+    // memory needs documents to sort.
+    if access.filter.is_none() && sorted && covers(query, &access.scan) {
+        return limited(query, in_order(query, &access), Some(Shape::Covered));
+    }
+    if access.filter.is_none() && sorted && wants_nothing(query) {
+        return limited(query, in_order(query, &access), None);
+    }
+    let stage = match (&access.order, wants_order) {
+        (Order::Merge(_), true) => fetched(in_order(query, &access), &access),
+        _ => match access::checked(&access) {
+            fetch @ Stage::Fetch { .. } => fetch,
+            scan => Stage::Fetch { input: Box::new(scan), filter: None },
+        },
+    };
+    documents(query, stage, sorted)
+}
+
+/// Sort if the order is not given, skip, limit, projection.
+pub fn documents(query: &Query, stage: Stage, sorted: bool) -> Stage {
+    if query.purpose == Purpose::Count {
+        return count(query, stage);
+    }
+    let stage = match &query.sort {
+        Sort::Fields(fields) if !sorted => Stage::Sort {
+            input: Box::new(stage),
+            fields: fields.clone().into(),
+            limit: query.limit().map(|limit| limit.saturating_add(query.skip)),
+        },
+        _ => stage,
+    };
+    let shape = if query.return_key {
+        Some(Shape::Key)
+    } else {
+        (query.projection.is_some() || query.show_record_id).then_some(Shape::Document)
+    };
+    limited(query, stage, shape)
+}
+
+/// Under a count if the query only counts.
+pub fn count(query: &Query, stage: Stage) -> Stage {
+    match query.purpose {
+        Purpose::Count => Stage::Count { input: Box::new(stage) },
+        Purpose::Documents | Purpose::Distinct(_) => stage,
+    }
+}
+
+fn counting(query: &Query, access: &Access) -> Stage {
+    let stage = match (&access.filter, &access.scan.filter) {
+        (None, None) => Stage::CountScan(Arc::clone(&access.scan)),
+        _ => access::checked(access),
+    };
+    count(query, stage)
+}
+
+/// The scan itself, or the merge of its parts.
+fn in_order(query: &Query, access: &Access) -> Stage {
+    match &access.order {
+        Order::Merge(scans) if !query.sort.fields().is_empty() => Stage::Merge {
+            inputs: scans.iter().map(|scan| Stage::IndexScan(Arc::clone(scan))).collect(),
+            fields: query.sort.fields().into(),
+        },
+        _ => Stage::IndexScan(Arc::clone(&access.scan)),
+    }
+}
+
+fn fetched(stage: Stage, access: &Access) -> Stage {
+    Stage::Fetch { input: Box::new(stage), filter: access.filter.clone() }
+}
+
+fn key(query: &Query, access: &Access, sorted: bool) -> Stage {
+    if access.filter.is_none() && sorted {
+        return limited(query, in_order(query, access), Some(Shape::Key));
+    }
+    let stage = fetched(in_order(query, access), access);
+    documents(query, stage, sorted)
+}
+
+fn limited(query: &Query, stage: Stage, shape: Option<Shape>) -> Stage {
+    let stage = match query.skip {
+        0 => stage,
+        count => Stage::Skip { input: Box::new(stage), count },
+    };
+    let stage = match query.limit() {
+        None => stage,
+        Some(count) => Stage::Limit { input: Box::new(stage), count },
+    };
+    match shape {
+        None => stage,
+        Some(shape) => Stage::Projection { input: Box::new(stage), shape },
+    }
+}
+
+/// Whether everything that is looked at can be made from the index's keys.
+fn covers(query: &Query, scan: &IndexScan) -> bool {
+    if query.projection.as_ref().is_some_and(|projection| projection.needs_match()) {
+        return false;
+    }
+    match query.all_needs() {
+        Needs::All | Needs::Except(_) => false,
+        Needs::Paths(paths) => {
+            scan.holds_values()
+                && !paths.is_empty()
+                && paths.iter().all(|path| scan.single_valued(path).is_some())
+        }
+    }
+}
+
+/// Whether the caller looks at nothing but which records there are.
+fn wants_nothing(query: &Query) -> bool {
+    query.projection.is_none()
+        && !query.show_record_id
+        && matches!(query.all_needs(), Needs::Paths(paths) if paths.is_empty())
+}

@@ -1,0 +1,19 @@
+//! One document by its `_id`: the entry, then the record.
+
+use super::{Shared, Stats, projection};
+use crate::plan::IdRead;
+use crate::plan::execute::execution::Row;
+use crate::plan::execute::fetch::dangling;
+use error::Result;
+
+pub fn read(plan: &IdRead, shared: &Shared, stats: &mut Stats) -> Result<Option<Row>> {
+    stats.works += 1;
+    let Some(entry) = shared.view.unique(plan.index.id, &plan.key)? else { return Ok(None) };
+    stats.keys_examined += 1;
+    let record = shared.view.record(shared.collection, entry.record)?.ok_or_else(dangling)?;
+    stats.documents_examined += 1;
+    let document = record.load(&shared.view, &shared.needs)?;
+    let document = projection::project(&shared.query, entry.record, document)?;
+    stats.advanced += 1;
+    Ok(Some(Row { record: entry.record, document }))
+}

@@ -1,0 +1,194 @@
+//! The entries of an index within bounds.
+
+use super::{Member, Operator, Running, Shared, Stats, Work, covered};
+use crate::plan::bounds::{self, Checker, KeyRange, Verdict, successor};
+use crate::plan::{IndexScan, Scan};
+use crate::storage::{Entries, Entry, RecordId};
+use error::Result;
+use rustc_hash::FxHashSet;
+use std::collections::VecDeque;
+use std::ops::Bound;
+use std::sync::Arc;
+
+/// How many entries are passed over one by one before the scan seeks instead: a
+/// seek costs about as much as a few steps.
+const STEPS_BEFORE_SEEK: usize = 3;
+
+pub struct Operation {
+    cursor: Cursor,
+    plan: Arc<IndexScan>,
+    /// Records already given, where one may come twice.
+    seen: Option<FxHashSet<RecordId>>,
+    /// Whether entries are only counted, not handed on.
+    bare: bool,
+}
+
+impl Operation {
+    pub fn new(plan: Arc<IndexScan>) -> Operation {
+        let seen = plan.may_repeat().then(FxHashSet::default);
+        Operation { cursor: Cursor::new(&plan), plan, seen, bare: false }
+    }
+
+    /// For `COUNT_SCAN`: rows without their entries.
+    pub fn counting(plan: Arc<IndexScan>) -> Operation {
+        Operation { bare: true, ..Operation::new(plan) }
+    }
+}
+
+impl Operator for Operation {
+    fn work(&mut self, shared: &Shared, stats: &mut Stats) -> Result<Work> {
+        let entry = match self.cursor.step(shared, stats)? {
+            Step::Entry(entry) => entry,
+            Step::Outside => return Ok(Work::Pending),
+            Step::Done => return Ok(Work::Done),
+        };
+        if let Some(filter) = &self.plan.filter
+            && !filter.matches(&covered::document(&self.plan, &entry)?)?
+        {
+            return Ok(Work::Pending);
+        }
+        if let Some(seen) = &mut self.seen {
+            stats.repeats_tested += 1;
+            if !seen.insert(entry.record) {
+                stats.repeats_dropped += 1;
+                return Ok(Work::Pending);
+            }
+        }
+        let record = entry.record;
+        let entry = (!self.bare).then_some(entry);
+        Ok(Work::Advanced(Member { record, entry, document: None }))
+    }
+
+    fn inputs(&self) -> Vec<&Running> {
+        Vec::new()
+    }
+}
+
+/// Walks the ranges of a scan, skipping what the bounds exclude.
+pub struct Cursor {
+    plan: Arc<IndexScan>,
+    checker: Option<Checker>,
+    /// Still to be read, in the order of the scan.
+    ranges: VecDeque<KeyRange>,
+    current: Option<(KeyRange, Entries)>,
+    /// Where to go before the next entry counts, and how many steps are left.
+    target: Option<(Vec<u8>, usize)>,
+}
+
+pub enum Step {
+    Entry(Entry),
+    /// An entry outside the bounds was examined, or a range has ended.
+    Outside,
+    Done,
+}
+
+impl Cursor {
+    pub fn new(plan: &Arc<IndexScan>) -> Cursor {
+        let (mut ranges, checker) = match &plan.range {
+            Some(range) => (vec![range.clone()], None),
+            None => bounds::ranges(&plan.bounds, &plan.directions()),
+        };
+        if plan.scan == Scan::Backward {
+            ranges.reverse();
+        }
+        Cursor {
+            plan: Arc::clone(plan),
+            checker,
+            ranges: ranges.into(),
+            current: None,
+            target: None,
+        }
+    }
+
+    pub fn step(&mut self, shared: &Shared, stats: &mut Stats) -> Result<Step> {
+        let Some((_, entries)) = &mut self.current else {
+            return Ok(match self.ranges.pop_front() {
+                Some(range) => {
+                    self.open(range, shared, stats);
+                    return self.step(shared, stats);
+                }
+                None => Step::Done,
+            });
+        };
+        let next = match self.plan.scan {
+            Scan::Forward => entries.next(),
+            Scan::Backward => entries.next_back(),
+        };
+        let Some(entry) = next.transpose()? else {
+            self.current = None;
+            return Ok(if self.ranges.is_empty() { Step::Done } else { Step::Outside });
+        };
+        stats.keys_examined += 1;
+        if !self.reached(&entry) {
+            self.pass(shared, stats);
+            return Ok(Step::Outside);
+        }
+        match self.checker.as_ref().map(|checker| checker.check(entry.key(), self.plan.scan)) {
+            None | Some(Verdict::Inside) => Ok(Step::Entry(entry)),
+            Some(Verdict::Seek(target)) => {
+                self.target = Some((target, STEPS_BEFORE_SEEK));
+                Ok(Step::Outside)
+            }
+            Some(Verdict::Done) => {
+                self.current = None;
+                self.ranges.clear();
+                Ok(Step::Done)
+            }
+        }
+    }
+
+    /// Goes on past every key that begins with `prefix`.
+    pub fn pass_prefix(&mut self, prefix: &[u8]) {
+        let target = match self.plan.scan {
+            Scan::Forward => successor(prefix),
+            Scan::Backward => Some(prefix.to_vec()),
+        };
+        match target {
+            Some(target) => self.target = Some((target, STEPS_BEFORE_SEEK)),
+            None => {
+                self.current = None;
+                self.ranges.clear();
+            }
+        }
+    }
+
+    /// Whether the entry is at or past the target; if so there is none any more.
+    fn reached(&mut self, entry: &Entry) -> bool {
+        let reached = match (&self.target, self.plan.scan) {
+            (None, _) => return true,
+            (Some((target, _)), Scan::Forward) => entry.key() >= target.as_slice(),
+            (Some((target, _)), Scan::Backward) => entry.key() < target.as_slice(),
+        };
+        if reached {
+            self.target = None;
+        }
+        reached
+    }
+
+    /// Passes over one entry before the target; seeks after a few.
+    fn pass(&mut self, shared: &Shared, stats: &mut Stats) {
+        let Some((_, steps)) = &mut self.target else { return };
+        if *steps > 0 {
+            *steps -= 1;
+            return;
+        }
+        let Some((target, _)) = self.target.take() else { return };
+        let Some((mut range, _)) = self.current.take() else { return };
+        match self.plan.scan {
+            Scan::Forward => range.low = target,
+            Scan::Backward => range.high = Some(target),
+        }
+        if range.high.as_ref().is_none_or(|high| range.low < *high) {
+            self.open(range, shared, stats);
+        }
+    }
+
+    fn open(&mut self, range: KeyRange, shared: &Shared, stats: &mut Stats) {
+        stats.seeks += 1;
+        let low = Bound::Included(range.low.clone());
+        let high = range.high.clone().map_or(Bound::Unbounded, Bound::Excluded);
+        let index = &self.plan.index;
+        let entries = shared.view.entries(index.id, index.unique, (low, high));
+        self.current = Some((range, entries));
+    }
+}

@@ -1,0 +1,262 @@
+//! What is asked of a collection, parsed: the planner's input.
+
+use crate::storage::RecordId;
+use bson::{RawBsonRef, RawDocument, RawDocumentBuf};
+use error::{Code, Result};
+use language::Needs;
+use language::projection::Projection;
+use language::query::Filter;
+use std::sync::Arc;
+use value::key::Direction;
+use value::{Collator, Path};
+
+/// The most fields a sort may have.
+pub const SORT_FIELDS_MAX: usize = 32;
+
+/// A read of one collection. `Query::new(filter)`, then set what else is asked.
+#[derive(Debug)]
+pub struct Query {
+    pub filter: Arc<Filter>,
+    pub sort: Sort,
+    pub projection: Option<Arc<Projection>>,
+    /// What the projection was parsed from, for `explain`.
+    pub projection_spec: Option<RawDocumentBuf>,
+    pub skip: u64,
+    /// Without a limit, `None`; a limit of 0 is also none.
+    pub limit: Option<u64>,
+    pub hint: Option<Hint>,
+    pub min: Option<RawDocumentBuf>,
+    pub max: Option<RawDocumentBuf>,
+    pub collator: Option<Arc<Collator>>,
+    pub return_key: bool,
+    pub show_record_id: bool,
+    /// What the caller looks at in the documents, where no projection says so.
+    pub needs: Needs,
+    pub purpose: Purpose,
+    /// Only records after this one, in natural order: a tailable cursor goes on.
+    pub after: Option<RecordId>,
+    /// Fails a sort that would keep more than this in memory.
+    pub sort_bytes_max: u64,
+}
+
+/// What the rows are for, which decides what they must hold.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Purpose {
+    /// Documents.
+    Documents,
+    /// Only how many: rows need hold nothing.
+    Count,
+    /// The distinct values of a path: one row a value is enough.
+    Distinct(Path),
+}
+
+/// The order of the rows.
+#[derive(Debug, Clone, Default)]
+pub enum Sort {
+    #[default]
+    None,
+    /// Natural order, or its reverse.
+    Natural(Scan),
+    Fields(Vec<SortField>),
+}
+
+/// Which way a scan goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Scan {
+    Forward,
+    Backward,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SortField {
+    pub path: Path,
+    pub direction: Direction,
+}
+
+/// Which index is to be used.
+#[derive(Debug, Clone)]
+pub enum Hint {
+    Name(String),
+    Keys(RawDocumentBuf),
+    Natural(Scan),
+}
+
+/// MongoDB's limit of a sort in memory.
+pub const SORT_BYTES_MAX: u64 = 100 * 1024 * 1024;
+
+impl Query {
+    /// Everything that matches, whole, in no particular order.
+    pub fn new(filter: Arc<Filter>) -> Query {
+        Query {
+            filter,
+            sort: Sort::None,
+            projection: None,
+            projection_spec: None,
+            skip: 0,
+            limit: None,
+            hint: None,
+            min: None,
+            max: None,
+            collator: None,
+            return_key: false,
+            show_record_id: false,
+            needs: Needs::All,
+            purpose: Purpose::Documents,
+            after: None,
+            sort_bytes_max: SORT_BYTES_MAX,
+        }
+    }
+
+    /// The limit, if there is one.
+    pub fn limit(&self) -> Option<u64> {
+        self.limit.filter(|limit| *limit > 0)
+    }
+}
+
+impl Sort {
+    /// `{a: 1, b: -1}` or `{$natural: ±1}`.
+    pub fn parse(spec: &RawDocument) -> Result<Sort> {
+        let mut fields = Vec::new();
+        let count = value::elements(spec).count();
+        for element in value::elements(spec) {
+            if element.key == "$natural" {
+                if count > 1 {
+                    return Err(Code::BadValue.error(
+                        "$natural sort cannot be set to a value other than -1 or 1, \
+                                nor stand beside other fields",
+                    ));
+                }
+                return natural(element.value()).map(Sort::Natural);
+            }
+            fields.push(SortField {
+                path: sort_path(element.key)?,
+                direction: sort_direction(element.value())?,
+            });
+        }
+        if fields.len() > SORT_FIELDS_MAX {
+            return Err(Code::location(13103).error("too many compound keys"));
+        }
+        Ok(if fields.is_empty() { Sort::None } else { Sort::Fields(fields) })
+    }
+
+    pub fn fields(&self) -> &[SortField] {
+        match self {
+            Sort::Fields(fields) => fields,
+            Sort::None | Sort::Natural(_) => &[],
+        }
+    }
+
+    pub fn needs(&self, needs: &mut Needs) {
+        self.fields().iter().for_each(|field| needs.add(&field.path));
+    }
+}
+
+impl Scan {
+    pub fn reversed(self) -> Scan {
+        match self {
+            Scan::Forward => Scan::Backward,
+            Scan::Backward => Scan::Forward,
+        }
+    }
+
+    /// As `explain` writes it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Scan::Forward => "forward",
+            Scan::Backward => "backward",
+        }
+    }
+}
+
+impl Hint {
+    /// An index's name, its key pattern, or `{$natural: ±1}`. An empty document is
+    /// no hint.
+    pub fn parse(hint: RawBsonRef<'_>) -> Result<Option<Hint>> {
+        match hint {
+            RawBsonRef::String(name) => Ok(Some(Hint::Name(name.to_owned()))),
+            RawBsonRef::Document(keys) => match value::elements(keys).next() {
+                None => Ok(None),
+                Some(first) if first.key == "$natural" => {
+                    natural(first.value()).map(|scan| Some(Hint::Natural(scan)))
+                }
+                Some(_) => Ok(Some(Hint::Keys(keys.to_owned()))),
+            },
+            _ => Err(Code::FailedToParse.error("hint must be either a string or nested object")),
+        }
+    }
+}
+
+fn natural(value: RawBsonRef<'_>) -> Result<Scan> {
+    match integer(value) {
+        Some(1) => Ok(Scan::Forward),
+        Some(-1) => Ok(Scan::Backward),
+        _ => {
+            Err(Code::BadValue.error("$natural sort cannot be set to a value other than -1 or 1."))
+        }
+    }
+}
+
+fn integer(value: RawBsonRef<'_>) -> Option<i64> {
+    match value {
+        RawBsonRef::Int32(number) => Some(number.into()),
+        RawBsonRef::Int64(number) => Some(number),
+        RawBsonRef::Double(number) => Some(number as i64),
+        RawBsonRef::Decimal128(number) => number.to_string().parse().ok(),
+        _ => None,
+    }
+}
+
+fn sort_direction(value: RawBsonRef<'_>) -> Result<Direction> {
+    if let RawBsonRef::Document(meta) = value {
+        let kind = value::element::get(meta, "$meta").map(|element| element.value());
+        return Err(match kind {
+            Some(RawBsonRef::String(kind)) => Code::location(40218).error(format!(
+                "query requires text score metadata, but it is not available: {kind}"
+            )),
+            _ => Code::location(17312)
+                .error("$meta is the only expression supported by $sort right now"),
+        });
+    }
+    match value {
+        RawBsonRef::Int32(_)
+        | RawBsonRef::Int64(_)
+        | RawBsonRef::Double(_)
+        | RawBsonRef::Decimal128(_) => {}
+        _ => {
+            return Err(Code::location(15974)
+                .error("$sort key ordering must be specified using a number or {$meta: 'text'}"));
+        }
+    }
+    match integer(value) {
+        Some(1) => Ok(Direction::Ascending),
+        Some(-1) => Ok(Direction::Descending),
+        _ => Err(Code::location(15975)
+            .error("$sort key ordering must be 1 (for ascending) or -1 (for descending)")),
+    }
+}
+
+fn sort_path(text: &str) -> Result<Path> {
+    if text.is_empty() {
+        return Err(
+            Code::location(40352).error("FieldPath cannot be constructed with empty string")
+        );
+    }
+    if text.ends_with('.') {
+        return Err(Code::location(40353).error("FieldPath must not end with a '.'."));
+    }
+    let path = Path::new(text);
+    for component in path.components() {
+        if component.is_empty() {
+            return Err(
+                Code::location(15998).error("FieldPath field names may not be empty strings.")
+            );
+        }
+        if component.starts_with('$') && !matches!(component, "$id" | "$ref" | "$db") {
+            return Err(Code::location(16410).error(format!(
+                "FieldPath field names may not start with '$'. Consider using $getField or \
+                 $setField."
+            )));
+        }
+    }
+    Ok(path)
+}

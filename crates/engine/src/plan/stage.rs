@@ -1,0 +1,215 @@
+//! A plan: a tree of stages, each taking rows from the ones below it.
+
+use super::bounds::{Intervals, KeyRange};
+use super::{Query, Residual, Scan, SortField};
+use crate::catalog::{Collection, Index, IndexKind};
+use crate::index::multikey;
+use crate::storage::RecordId;
+use std::sync::Arc;
+use value::Path;
+use value::key::Direction;
+
+/// Skipping more rows than this is not light work.
+const SKIP_LIGHT_MAX: u64 = 100;
+
+/// How a query will be answered.
+#[derive(Debug)]
+pub struct Plan {
+    pub query: Arc<Query>,
+    /// `None` if there is no such collection.
+    pub collection: Option<Arc<Collection>>,
+    pub root: Stage,
+}
+
+#[derive(Debug, Clone)]
+pub enum Stage {
+    /// Nothing can match, or there is no collection.
+    Empty,
+    /// One document by its `_id`: two point reads.
+    IdRead(Arc<IdRead>),
+    CollectionScan(Arc<CollectionScan>),
+    IndexScan(Arc<IndexScan>),
+    /// Reads the documents of an index scan's entries.
+    Fetch {
+        input: Box<Stage>,
+        filter: Option<Arc<Residual>>,
+    },
+    /// The rows of all inputs, each record once.
+    Or {
+        inputs: Vec<Stage>,
+    },
+    /// The rows of inputs that are each in order, in order, each record once.
+    Merge {
+        inputs: Vec<Stage>,
+        fields: Arc<[SortField]>,
+    },
+    /// Sorts in memory; with a limit it keeps no more rows than that.
+    Sort {
+        input: Box<Stage>,
+        fields: Arc<[SortField]>,
+        limit: Option<u64>,
+    },
+    Skip {
+        input: Box<Stage>,
+        count: u64,
+    },
+    Limit {
+        input: Box<Stage>,
+        count: u64,
+    },
+    Projection {
+        input: Box<Stage>,
+        shape: Shape,
+    },
+    /// How many records the collection has, which the store knows.
+    RecordCount,
+    /// Counts the rows below it.
+    Count {
+        input: Box<Stage>,
+    },
+    /// Counts index entries without looking into them.
+    CountScan(Arc<IndexScan>),
+    /// The first entry of each distinct value of a field.
+    DistinctScan {
+        scan: Arc<IndexScan>,
+        field: usize,
+    },
+}
+
+/// What a projection stage makes its rows from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Shape {
+    /// From the index key alone.
+    Covered,
+    /// From the document.
+    Document,
+    /// `returnKey`: the index key itself.
+    Key,
+}
+
+#[derive(Debug)]
+pub struct IdRead {
+    pub index: Arc<Index>,
+    /// The encoded `_id`.
+    pub key: Vec<u8>,
+}
+
+#[derive(Debug)]
+pub struct CollectionScan {
+    pub scan: Scan,
+    pub after: Option<RecordId>,
+    pub filter: Option<Arc<Residual>>,
+}
+
+/// A scan of one index within bounds.
+#[derive(Debug)]
+pub struct IndexScan {
+    pub index: Arc<Index>,
+    pub scan: Scan,
+    /// One list for each field of the key.
+    pub bounds: Vec<Intervals>,
+    /// With `min` or `max`, the range instead of the bounds.
+    pub range: Option<KeyRange>,
+    /// What can be decided from the key alone.
+    pub filter: Option<Arc<Residual>>,
+    /// The index's multikey bits when the plan was made.
+    pub multikey: u64,
+    /// For a wildcard index, the path it is used for.
+    pub wildcard: Option<Path>,
+}
+
+impl IndexScan {
+    /// The direction of each field of the key.
+    pub fn directions(&self) -> Vec<Direction> {
+        match self.wildcard {
+            Some(_) => vec![Direction::Ascending; 2],
+            None => self.index.fields.iter().map(|field| field.direction()).collect(),
+        }
+    }
+
+    /// Whether a record can be met more than once: it has several keys, and the
+    /// bounds allow more than one.
+    pub fn may_repeat(&self) -> bool {
+        let one_key = self.range.is_none() && self.bounds.iter().all(Intervals::is_point);
+        self.multikey != 0 && !one_key
+    }
+
+    /// Whether the keys hold the values themselves, so that documents can be made
+    /// from them.
+    pub fn holds_values(&self) -> bool {
+        self.index.collator.is_none()
+            && self.wildcard.is_none()
+            && self
+                .index
+                .fields
+                .iter()
+                .all(|field| matches!(field.kind, IndexKind::Ascending | IndexKind::Descending))
+    }
+
+    /// The field of the key that holds a path, if the index has just one value of
+    /// it for each document.
+    pub fn single_valued(&self, path: &Path) -> Option<usize> {
+        let at = self.index.fields.iter().position(|field| field.path == *path)?;
+        (!multikey::field(&self.index, self.multikey, at)).then_some(at)
+    }
+}
+
+impl Stage {
+    /// The stages directly below.
+    pub fn inputs(&self) -> &[Stage] {
+        match self {
+            Stage::Fetch { input, .. }
+            | Stage::Sort { input, .. }
+            | Stage::Skip { input, .. }
+            | Stage::Limit { input, .. }
+            | Stage::Projection { input, .. }
+            | Stage::Count { input } => std::slice::from_ref(&**input),
+            Stage::Or { inputs } | Stage::Merge { inputs, .. } => inputs,
+            _ => &[],
+        }
+    }
+
+    /// Whether any stage of the tree satisfies a condition.
+    pub fn any(&self, condition: &dyn Fn(&Stage) -> bool) -> bool {
+        condition(self) || self.inputs().iter().any(|input| input.any(condition))
+    }
+
+    /// Whether each row comes after little work: nothing is sorted or counted, and
+    /// only what an equality has found is filtered.
+    pub fn is_light(&self) -> bool {
+        match self {
+            Stage::Sort { .. } | Stage::Count { .. } | Stage::CountScan(_) => false,
+            Stage::Skip { count, .. } if *count > SKIP_LIGHT_MAX => false,
+            Stage::CollectionScan(scan) => scan.filter.is_none(),
+            Stage::Fetch { input, filter: Some(_) } => match &**input {
+                Stage::IndexScan(scan) => scan.bounds.first().is_some_and(Intervals::is_point),
+                _ => false,
+            },
+            Stage::IndexScan(scan) => scan.filter.is_none(),
+            stage => stage.inputs().iter().all(Stage::is_light),
+        }
+    }
+
+    /// The name `explain` gives it. A projection's also depends on the query.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Stage::Empty => "EOF",
+            Stage::IdRead(_) => "EXPRESS_IXSCAN",
+            Stage::CollectionScan(_) => "COLLSCAN",
+            Stage::IndexScan(_) => "IXSCAN",
+            Stage::Fetch { .. } => "FETCH",
+            Stage::Or { .. } => "OR",
+            Stage::Merge { .. } => "SORT_MERGE",
+            Stage::Sort { .. } => "SORT",
+            Stage::Skip { .. } => "SKIP",
+            Stage::Limit { .. } => "LIMIT",
+            Stage::Projection { shape: Shape::Covered, .. } => "PROJECTION_COVERED",
+            Stage::Projection { shape: Shape::Document, .. } => "PROJECTION_DEFAULT",
+            Stage::Projection { shape: Shape::Key, .. } => "RETURN_KEY",
+            Stage::RecordCount => "RECORD_STORE_FAST_COUNT",
+            Stage::Count { .. } => "COUNT",
+            Stage::CountScan(_) => "COUNT_SCAN",
+            Stage::DistinctScan { .. } => "DISTINCT_SCAN",
+        }
+    }
+}

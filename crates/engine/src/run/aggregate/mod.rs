@@ -1,0 +1,148 @@
+//! `aggregate`, and the reads of views, which are pipelines too.
+
+mod front;
+mod on_view;
+mod spill;
+mod target;
+mod world;
+
+pub use front::take_front;
+pub use on_view::{count_on_view, distinct_on_view, find_on_view};
+pub use world::World;
+
+use super::context::context;
+use super::reading::{self, Resolved, array, first_batch, hint_value, resolve};
+use super::{Call, sources, writing};
+use crate::cursor::{Cursor, Source as CursorSource};
+use crate::plan::{self, Hint};
+use crate::storage::Document;
+use bson::{RawArray, RawArrayBuf};
+use command::views::Aggregate;
+use command::{Namespace, Reply};
+use error::{Code, Result};
+use language::Context;
+use language::aggregate::{Documents, Pipeline};
+use std::sync::Arc;
+use value::ArrayWriter;
+use value::element::array_elements;
+
+pub async fn run(call: Call<'_>) -> Result<Reply> {
+    let aggregate = Aggregate::parse(call.request)?;
+    if aggregate.explain {
+        return Err(Code::NotImplemented.error("explain of an aggregation is not supported yet"));
+    }
+    let prepared = prepare(call, &aggregate)?;
+    let namespace = prepared.shown.clone();
+    if let Some(target) = prepared.pipeline.target().cloned() {
+        let documents = prepared.documents(call)?;
+        return target::write(call, &aggregate, &namespace, target, documents).await;
+    }
+    let cursor = Cursor {
+        namespace,
+        session: call.common.session,
+        source: prepared.open(call)?,
+        batch_size: aggregate.batch_size.map(i64::unsigned_abs),
+        no_timeout: false,
+        interrupt: call.operation.interrupt.clone(),
+        pending: None,
+    };
+    first_batch(call, cursor, aggregate.batch_size.map(i64::unsigned_abs), false)
+}
+
+/// A pipeline ready to run over a collection.
+pub struct Prepared {
+    pub pipeline: Pipeline,
+    pub resolved: Resolved,
+    /// The namespace as the client named it.
+    pub shown: Namespace,
+    pub context: Context,
+    pub hint: Option<Hint>,
+    pub allow_disk_use: bool,
+}
+
+pub fn prepare(call: Call<'_>, aggregate: &Aggregate<'_>) -> Result<Prepared> {
+    let catalog = call.engine.registry.current();
+    let resolved = resolve(&catalog, &aggregate.namespace)?;
+    let collection = catalog.get(&aggregate.namespace);
+    let context = context(collection.map(|c| &**c), aggregate.collation, aggregate.variables)?;
+    let whole = chain(&resolved.pipeline, &array(&aggregate.pipeline));
+    let pipeline = Pipeline::parse(&whole, &context)?;
+    let collectionless = aggregate.namespace.is_collectionless();
+    match pipeline.source() {
+        Some(source) if collectionless && !source.is_collectionless() => {
+            return Err(Code::InvalidNamespace.error(format!(
+                "{{aggregate: 1}} is not valid for '{}'; a collection is required.",
+                source.name
+            )));
+        }
+        None if collectionless => {
+            return Err(Code::InvalidNamespace.error(
+                "{aggregate: 1} is not valid for an empty pipeline or one whose first stage \
+                 reads a collection.",
+            ));
+        }
+        _ => {}
+    }
+    if pipeline.target().is_some() {
+        writing::check_transactionless(call)?;
+    }
+    Ok(Prepared {
+        pipeline,
+        resolved,
+        shown: aggregate.namespace.clone(),
+        context,
+        hint: hint_value(aggregate.hint).map(Hint::parse).transpose()?.flatten(),
+        allow_disk_use: aggregate.allow_disk_use.unwrap_or(true),
+    })
+}
+
+/// One pipeline after another.
+pub fn chain(first: &RawArray, second: &RawArray) -> RawArrayBuf {
+    let mut writer = ArrayWriter::new();
+    array_elements(first).chain(array_elements(second)).for_each(|stage| writer.copy(stage));
+    writer.finish()
+}
+
+impl Prepared {
+    /// The results, as a cursor gives them out. What the planner can do alone
+    /// needs no pipeline.
+    pub fn open(mut self, call: Call<'_>) -> Result<CursorSource> {
+        if self.pipeline.source().is_none()
+            && let Some(collection) = self.resolved.collection.clone()
+        {
+            let view = reading::view(call);
+            let query =
+                take_front(&mut self.pipeline, &self.context, self.hint.take(), &collection)?;
+            let interrupt = call.operation.interrupt.clone();
+            let execution = plan::open(&collection, query, view.clone(), interrupt)?;
+            if self.pipeline.is_empty() {
+                return Ok(CursorSource::Plan(Box::new(execution)));
+            }
+            let input: Documents = Box::new(execution.map(|row| Ok(row?.document.into())));
+            let world = World::new(call, &self, view);
+            return Ok(rows(super::blocking(|| self.pipeline.run(input, Arc::new(world)))?));
+        }
+        self.documents(call).map(rows)
+    }
+
+    pub fn documents(mut self, call: Call<'_>) -> Result<Documents> {
+        let view = reading::view(call);
+        let world = World::new(call, &self, view.clone());
+        if let Some(source) = self.pipeline.source() {
+            let input = sources::documents(call, &self.resolved.namespace, source)?;
+            return super::blocking(|| self.pipeline.run(input, Arc::new(world)));
+        }
+        let Some(collection) = self.resolved.collection.clone() else {
+            return self.pipeline.run(Box::new(std::iter::empty()), Arc::new(world));
+        };
+        let query = take_front(&mut self.pipeline, &self.context, self.hint.take(), &collection)?;
+        let interrupt = call.operation.interrupt.clone();
+        let execution = plan::open(&collection, query, view, interrupt)?;
+        let input: Documents = Box::new(execution.map(|row| Ok(row?.document.into())));
+        super::blocking(|| self.pipeline.run(input, Arc::new(world)))
+    }
+}
+
+fn rows(documents: Documents) -> CursorSource {
+    CursorSource::Rows(Box::new(documents.map(|document| document.map(Document::Built))))
+}

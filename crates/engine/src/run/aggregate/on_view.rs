@@ -1,0 +1,126 @@
+//! Reads of a view: the same as an aggregation on what it stands on.
+
+use super::super::context::context;
+use super::super::distinct::Values;
+use super::super::reading::{Resolved, first_batch, hint_value};
+use super::{Call, Prepared, chain};
+use crate::cursor::Cursor;
+use crate::plan::Hint;
+use bson::{RawBson, RawBsonRef, RawDocument};
+use command::Reply;
+use command::fields::Hint as HintView;
+use command::views::{Count, Distinct, Find};
+use error::{Code, Result};
+use language::aggregate::Pipeline;
+use value::{ArrayWriter, DocumentWriter};
+
+/// Stages added to a view's own.
+struct Stages(ArrayWriter);
+
+impl Stages {
+    fn new() -> Stages {
+        Stages(ArrayWriter::new())
+    }
+
+    fn push(&mut self, name: &str, value: RawBsonRef<'_>) {
+        let mut stage = DocumentWriter::new();
+        stage.append(name, value);
+        self.0.push(RawBsonRef::Document(&stage.finish()));
+    }
+
+    fn push_document(&mut self, name: &str, value: &RawDocument) {
+        if !value.is_empty() {
+            self.push(name, RawBsonRef::Document(value));
+        }
+    }
+
+    fn push_count(&mut self, name: &str, count: i64) {
+        if count > 0 {
+            self.push(name, RawBsonRef::Int64(count));
+        }
+    }
+}
+
+pub async fn find_on_view(call: Call<'_>, find: &Find<'_>, resolved: Resolved) -> Result<Reply> {
+    for (given, option) in [
+        (find.tailable, "tailable"),
+        (find.return_key, "returnKey"),
+        (find.show_record_id, "showRecordId"),
+        (!find.min.is_empty(), "min"),
+        (!find.max.is_empty(), "max"),
+    ] {
+        if given {
+            return Err(Code::OptionNotSupportedOnView
+                .error(format!("Option {option} not supported on a view.")));
+        }
+    }
+    let mut stages = Stages::new();
+    stages.push_document("$match", find.filter);
+    stages.push_document("$sort", find.sort);
+    stages.push_count("$skip", find.skip);
+    stages.push_count("$limit", find.limit);
+    stages.push_document("$project", find.projection);
+    let prepared =
+        prepared(resolved, &find.namespace, stages, find.collation, find.variables, find.hint)?;
+    let batch_size = find.batch_size.map(i64::unsigned_abs);
+    let cursor = Cursor {
+        namespace: find.namespace.clone(),
+        session: call.common.session,
+        source: prepared.open(call)?,
+        batch_size,
+        no_timeout: find.no_cursor_timeout,
+        interrupt: call.operation.interrupt.clone(),
+        pending: None,
+    };
+    first_batch(call, cursor, batch_size, find.single_batch)
+}
+
+pub fn count_on_view(call: Call<'_>, count: &Count<'_>, resolved: Resolved) -> Result<u64> {
+    let mut stages = Stages::new();
+    stages.push_document("$match", count.query);
+    stages.push_count("$skip", count.skip);
+    stages.push_count("$limit", count.limit);
+    let prepared = prepared(resolved, &count.namespace, stages, count.collation, None, count.hint)?;
+    let mut counted = 0;
+    for document in prepared.documents(call)? {
+        document?;
+        counted += 1;
+    }
+    Ok(counted)
+}
+
+pub fn distinct_on_view(
+    call: Call<'_>,
+    distinct: &Distinct<'_>,
+    resolved: Resolved,
+) -> Result<Vec<RawBson>> {
+    let mut stages = Stages::new();
+    stages.push_document("$match", distinct.query);
+    let prepared =
+        prepared(resolved, &distinct.namespace, stages, distinct.collation, None, distinct.hint)?;
+    let mut values = Values::new(distinct.key, prepared.context.collator.clone());
+    for document in prepared.documents(call)? {
+        values.add(&document?)?;
+    }
+    Ok(values.finish())
+}
+
+fn prepared(
+    resolved: Resolved,
+    shown: &command::Namespace,
+    stages: Stages,
+    collation: Option<&RawDocument>,
+    variables: Option<&RawDocument>,
+    hint: Option<HintView<'_>>,
+) -> Result<Prepared> {
+    let context = context(None, collation, variables)?;
+    let pipeline = Pipeline::parse(&chain(&resolved.pipeline, &stages.0.finish()), &context)?;
+    Ok(Prepared {
+        pipeline,
+        resolved,
+        shown: shown.clone(),
+        context,
+        hint: hint_value(hint).map(Hint::parse).transpose()?.flatten(),
+        allow_disk_use: true,
+    })
+}

@@ -1,0 +1,65 @@
+//! Documents that do not fit in memory, in a temporary file.
+
+use bson::{RawDocument, RawDocumentBuf};
+use error::{Code, Error, Result};
+use language::aggregate::{Documents, Spill};
+use std::fs::File;
+use std::io::{BufReader, BufWriter, Read, Seek, SeekFrom, Write};
+
+/// A file without a name: it goes when it is closed, however that comes about.
+pub struct TemporaryRun {
+    file: BufWriter<File>,
+}
+
+impl TemporaryRun {
+    pub fn new() -> Result<TemporaryRun> {
+        let file = tempfile::tempfile().map_err(failed)?;
+        Ok(TemporaryRun { file: BufWriter::new(file) })
+    }
+}
+
+impl Spill for TemporaryRun {
+    fn push(&mut self, document: &RawDocument) -> Result<()> {
+        self.file.write_all(document.as_bytes()).map_err(failed)
+    }
+
+    fn finish(self: Box<Self>) -> Result<Documents> {
+        let mut file = self.file.into_inner().map_err(|error| failed(error.into_error()))?;
+        file.seek(SeekFrom::Start(0)).map_err(failed)?;
+        Ok(Box::new(Reader { file: BufReader::new(file) }))
+    }
+}
+
+struct Reader {
+    file: BufReader<File>,
+}
+
+impl Reader {
+    fn read(&mut self) -> std::io::Result<Option<RawDocumentBuf>> {
+        let mut length = [0; 4];
+        match self.file.read_exact(&mut length) {
+            Err(error) if error.kind() == std::io::ErrorKind::UnexpectedEof => return Ok(None),
+            outcome => outcome?,
+        }
+        let size = u32::from_le_bytes(length) as usize;
+        let mut bytes = length.to_vec();
+        bytes.resize(size.max(4), 0);
+        self.file.read_exact(&mut bytes[4..])?;
+        RawDocumentBuf::from_bytes(bytes).map(Some).map_err(std::io::Error::other)
+    }
+}
+
+impl Iterator for Reader {
+    type Item = Result<RawDocumentBuf>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        self.read().map_err(failed).transpose()
+    }
+}
+
+fn failed(error: std::io::Error) -> Error {
+    Code::OperationFailed.error(format!(
+        "a temporary file for a sort or group could not be used: {error}; check the space in the \
+         temporary directory"
+    ))
+}

@@ -1,0 +1,73 @@
+//! Other collections and temporary space, as a running pipeline reaches them.
+
+use super::spill::TemporaryRun;
+use super::{Prepared, take_front};
+use crate::catalog::Catalog;
+use crate::plan::{self, Interrupt};
+use crate::run::Call;
+use crate::run::reading::resolve;
+use crate::storage::View;
+use command::Namespace;
+use error::{Code, Result};
+use language::Context;
+use language::aggregate::{Documents, Foreign, Pipeline, Spill};
+use std::sync::Arc;
+
+/// One view of the store for the whole pipeline.
+#[derive(Clone)]
+pub struct World {
+    database: Box<str>,
+    catalog: Arc<Catalog>,
+    view: View,
+    context: Context,
+    interrupt: Interrupt,
+    allow_disk_use: bool,
+}
+
+impl World {
+    pub fn new(call: Call<'_>, prepared: &Prepared, view: View) -> World {
+        World {
+            database: prepared.resolved.namespace.database.clone(),
+            catalog: call.engine.registry.current(),
+            view,
+            context: prepared.context.clone(),
+            interrupt: call.operation.interrupt.clone(),
+            allow_disk_use: prepared.allow_disk_use,
+        }
+    }
+}
+
+impl Foreign for World {
+    fn database(&self) -> &str {
+        &self.database
+    }
+
+    fn run(&self, database: &str, collection: &str, mut pipeline: Pipeline) -> Result<Documents> {
+        self.interrupt.check()?;
+        let namespace = Namespace::new(database, collection)?;
+        let resolved = resolve(&self.catalog, &namespace)?;
+        let world: Arc<dyn Foreign> = Arc::new(self.clone());
+        if pipeline.source().is_some_and(|source| source.name != "$documents") {
+            return Err(Code::InvalidNamespace.error("this stage cannot be used in a sub-pipeline"));
+        }
+        let Some(collection) = resolved.collection else {
+            return pipeline.run(Box::new(std::iter::empty()), world);
+        };
+        if resolved.is_view {
+            let inner = Pipeline::parse(&resolved.pipeline, &self.context)?;
+            let bottom = &resolved.namespace;
+            let input = self.run(&bottom.database, &bottom.collection, inner)?;
+            return pipeline.run(input, world);
+        }
+        let query = take_front(&mut pipeline, &self.context, None, &collection)?;
+        let execution = plan::open(&collection, query, self.view.clone(), self.interrupt.clone())?;
+        pipeline.run(Box::new(execution.map(|row| Ok(row?.document.into()))), world)
+    }
+
+    fn spill(&self) -> Result<Option<Box<dyn Spill>>> {
+        match self.allow_disk_use {
+            true => Ok(Some(Box::new(TemporaryRun::new()?))),
+            false => Ok(None),
+        }
+    }
+}

@@ -1,0 +1,61 @@
+//! `count`.
+
+use super::context::context;
+use super::reading::{self, hint_value, resolve};
+use super::{Call, aggregate, blocking};
+use crate::catalog::Collection;
+use crate::plan::{self, Hint, Purpose, Query};
+use command::views::Count;
+use command::{Reply, ReplyWriter};
+use error::Result;
+use language::Needs;
+use language::query::Filter;
+use std::sync::Arc;
+
+pub async fn run(call: Call<'_>) -> Result<Reply> {
+    let count = Count::parse(call.request)?;
+    let catalog = call.engine.registry.current();
+    let resolved = resolve(&catalog, &count.namespace)?;
+    let n = if resolved.is_view {
+        aggregate::count_on_view(call, &count, resolved)?
+    } else {
+        match resolved.collection {
+            Some(collection) => counted(call, &count, &collection)?,
+            None => {
+                query(&count, None)?;
+                0
+            }
+        }
+    };
+    let mut reply = ReplyWriter::new();
+    reply.append("n", i32::try_from(n).unwrap_or(i32::MAX));
+    Ok(reply.finish())
+}
+
+fn counted(call: Call<'_>, count: &Count<'_>, collection: &Arc<Collection>) -> Result<u64> {
+    let view = reading::view(call);
+    if count.query.is_empty() && count.hint.is_none() {
+        let all = view.counts(collection.id)?.documents;
+        let rest = all.saturating_sub(count.skip.unsigned_abs());
+        return Ok(match count.limit.unsigned_abs() {
+            0 => rest,
+            limit => rest.min(limit),
+        });
+    }
+    let query = query(count, Some(collection))?;
+    let execution = plan::open(collection, query, view, call.operation.interrupt.clone())?;
+    blocking(|| execution.count())
+}
+
+/// What a count asks of the planner.
+pub fn query(count: &Count<'_>, collection: Option<&Collection>) -> Result<Query> {
+    let context = context(collection, count.collation, None)?;
+    let mut query = Query::new(Arc::new(Filter::parse(count.query, &context)?));
+    query.purpose = Purpose::Count;
+    query.needs = Needs::none();
+    query.skip = count.skip.unsigned_abs();
+    query.limit = Some(count.limit.unsigned_abs());
+    query.hint = hint_value(count.hint).map(Hint::parse).transpose()?.flatten();
+    query.collator = context.collator;
+    Ok(query)
+}

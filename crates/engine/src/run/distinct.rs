@@ -1,0 +1,154 @@
+//! `distinct`.
+
+use super::context::context;
+use super::reading::{self, hint_value, resolve};
+use super::{Call, aggregate, blocking};
+use crate::catalog::Collection;
+use crate::plan::{self, Hint, Purpose, Query};
+use bson::{RawBson, RawBsonRef, RawDocument};
+use command::views::Distinct;
+use command::{Reply, ReplyWriter};
+use error::{Code, Result};
+use language::Needs;
+use language::query::Filter;
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use value::key::{Direction, Key};
+use value::{Collator, Path, element};
+
+/// What the values of a reply may weigh together.
+const DISTINCT_BYTES_MAX: usize = 16 * 1024 * 1024;
+
+pub async fn run(call: Call<'_>) -> Result<Reply> {
+    let distinct = Distinct::parse(call.request)?;
+    let catalog = call.engine.registry.current();
+    let resolved = resolve(&catalog, &distinct.namespace)?;
+    let values = if resolved.is_view {
+        aggregate::distinct_on_view(call, &distinct, resolved)?
+    } else {
+        match resolved.collection {
+            Some(collection) => of_collection(call, &distinct, &collection)?,
+            None => {
+                query(&distinct, None)?;
+                Vec::new()
+            }
+        }
+    };
+    let mut reply = ReplyWriter::new();
+    let writer = reply.writer();
+    writer.begin_array("values");
+    values.iter().for_each(|value| writer.push(value.as_raw_bson_ref()));
+    writer.end();
+    Ok(reply.finish())
+}
+
+fn of_collection(
+    call: Call<'_>,
+    distinct: &Distinct<'_>,
+    collection: &Arc<Collection>,
+) -> Result<Vec<RawBson>> {
+    let query = query(distinct, Some(collection))?;
+    let mut values = Values::new(distinct.key, query.collator.clone());
+    let interrupt = call.operation.interrupt.clone();
+    let execution = plan::open(collection, query, reading::view(call), interrupt)?;
+    blocking(|| {
+        for row in execution {
+            values.add(&row?.document)?;
+        }
+        Ok(values.finish())
+    })
+}
+
+/// What a distinct asks of the planner.
+pub fn query(distinct: &Distinct<'_>, collection: Option<&Collection>) -> Result<Query> {
+    let context = context(collection, distinct.collation, None)?;
+    let path = Path::new(distinct.key);
+    let mut query = Query::new(Arc::new(Filter::parse(distinct.query, &context)?));
+    query.needs = Needs::Paths(vec![path.clone()]);
+    query.purpose = Purpose::Distinct(path);
+    query.hint = hint_value(distinct.hint).map(Hint::parse).transpose()?.flatten();
+    query.collator = context.collator;
+    Ok(query)
+}
+
+/// Distinct values in order, arrays taken apart.
+pub struct Values {
+    path: Path,
+    collator: Option<Arc<Collator>>,
+    seen: BTreeSet<Vec<u8>>,
+    values: Vec<(Vec<u8>, RawBson)>,
+    bytes: usize,
+}
+
+impl Values {
+    pub fn new(key: &str, collator: Option<Arc<Collator>>) -> Values {
+        Values {
+            path: Path::new(key),
+            collator,
+            seen: BTreeSet::new(),
+            values: Vec::new(),
+            bytes: 0,
+        }
+    }
+
+    /// Adds what stands at the path in a document.
+    pub fn add(&mut self, document: &RawDocument) -> Result<()> {
+        let path = self.path.clone();
+        let components: Vec<&str> = path.components().collect();
+        self.descend(RawBsonRef::Document(document), &components)
+    }
+
+    fn descend(&mut self, value: RawBsonRef<'_>, rest: &[&str]) -> Result<()> {
+        let Some((first, rest)) = rest.split_first() else { return self.leaf(value) };
+        match value {
+            RawBsonRef::Document(document) => match element::get(document, first) {
+                Some(found) => self.descend(found.value(), rest),
+                None => Ok(()),
+            },
+            RawBsonRef::Array(array) => {
+                if let Ok(at) = first.parse::<usize>()
+                    && let Some(found) = element::array_elements(array).nth(at)
+                {
+                    self.descend(found.value(), rest)?;
+                }
+                let mut whole = vec![*first];
+                whole.extend_from_slice(rest);
+                for found in element::array_elements(array) {
+                    if let inner @ RawBsonRef::Document(_) = found.value() {
+                        self.descend(inner, &whole)?;
+                    }
+                }
+                Ok(())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn leaf(&mut self, value: RawBsonRef<'_>) -> Result<()> {
+        match value {
+            RawBsonRef::Array(array) => {
+                element::array_elements(array).try_for_each(|found| self.insert(found.value()))
+            }
+            value => self.insert(value),
+        }
+    }
+
+    fn insert(&mut self, value: RawBsonRef<'_>) -> Result<()> {
+        let mut key = Key::default();
+        key.push(value, Direction::Ascending, self.collator.as_deref());
+        if !self.seen.insert(key.bytes.clone()) {
+            return Ok(());
+        }
+        self.bytes += key.bytes.len();
+        if self.bytes > DISTINCT_BYTES_MAX {
+            return Err(Code::location(17217).error("distinct too big, 16mb cap"));
+        }
+        self.values.push((key.bytes, value.into()));
+        Ok(())
+    }
+
+    pub fn finish(mut self) -> Vec<RawBson> {
+        self.values.sort_by(|a, b| a.0.cmp(&b.0));
+        self.values.into_iter().map(|(_, value)| value).collect()
+    }
+}

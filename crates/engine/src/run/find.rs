@@ -1,0 +1,95 @@
+//! `find`.
+
+use super::context::context;
+use super::reading::{self, first_batch, hint_value, resolve};
+use super::{Call, aggregate};
+use crate::catalog::Collection;
+use crate::cursor::{Cursor, Source, Tail};
+use crate::plan::{self, Hint, Query, Sort};
+use command::views::Find;
+use command::{CursorReply, Reply};
+use error::{Code, Result};
+use language::projection::Projection;
+use language::query::Filter;
+use std::sync::Arc;
+
+pub async fn run(call: Call<'_>) -> Result<Reply> {
+    let find = Find::parse(call.request)?;
+    let catalog = call.engine.registry.current();
+    let resolved = resolve(&catalog, &find.namespace)?;
+    if resolved.is_view {
+        return aggregate::find_on_view(call, &find, resolved).await;
+    }
+    let collection = resolved.collection;
+    let query = query(&find, collection.as_deref())?;
+    if find.tailable {
+        return tail(call, &find, collection.as_deref(), query);
+    }
+    let Some(collection) = collection else {
+        return Ok(CursorReply::first().finish(0, &find.namespace.to_string()));
+    };
+    let interrupt = call.operation.interrupt.clone();
+    let execution = plan::open(&collection, query, reading::view(call), interrupt.clone())?;
+    let cursor = Cursor {
+        namespace: find.namespace.clone(),
+        session: call.common.session,
+        source: Source::Plan(Box::new(execution)),
+        batch_size: find.batch_size.map(i64::unsigned_abs),
+        no_timeout: find.no_cursor_timeout,
+        interrupt,
+        pending: None,
+    };
+    first_batch(call, cursor, find.batch_size.map(i64::unsigned_abs), find.single_batch)
+}
+
+/// What a find asks of the planner.
+pub fn query(find: &Find<'_>, collection: Option<&Collection>) -> Result<Query> {
+    let context = context(collection, find.collation, find.variables)?;
+    let filter = Arc::new(Filter::parse(find.filter, &context)?);
+    let projection = match find.projection.is_empty() {
+        true => None,
+        false => Some(Arc::new(Projection::parse(find.projection, Some(&filter), &context)?)),
+    };
+    let mut query = Query::new(filter);
+    query.projection = projection;
+    query.sort = Sort::parse(find.sort)?;
+    query.skip = find.skip.unsigned_abs();
+    query.limit = Some(find.limit.unsigned_abs());
+    query.hint = hint_value(find.hint).map(Hint::parse).transpose()?.flatten();
+    query.min = Some(find.min).filter(|min| !min.is_empty()).map(ToOwned::to_owned);
+    query.max = Some(find.max).filter(|max| !max.is_empty()).map(ToOwned::to_owned);
+    query.collator = context.collator;
+    query.return_key = find.return_key;
+    query.show_record_id = find.show_record_id;
+    Ok(query)
+}
+
+fn tail(
+    call: Call<'_>,
+    find: &Find<'_>,
+    collection: Option<&Collection>,
+    query: Query,
+) -> Result<Reply> {
+    let Some(collection) = collection else {
+        return Ok(CursorReply::first().finish(0, &find.namespace.to_string()));
+    };
+    if !collection.is_capped() {
+        return Err(Code::BadValue.error(format!(
+            "error processing query: ns={} tailable cursor requested on non capped collection",
+            find.namespace
+        )));
+    }
+    let interrupt = call.operation.interrupt.clone();
+    let tail =
+        Tail::new(collection, query.filter, query.projection, find.await_data, interrupt.clone());
+    let cursor = Cursor {
+        namespace: find.namespace.clone(),
+        session: call.common.session,
+        source: Source::Tail(tail),
+        batch_size: find.batch_size.map(i64::unsigned_abs),
+        no_timeout: find.no_cursor_timeout,
+        interrupt,
+        pending: None,
+    };
+    first_batch(call, cursor, find.batch_size.map(i64::unsigned_abs), find.single_batch)
+}

@@ -1,0 +1,147 @@
+//! `findAndModify`.
+
+use super::context::context;
+use super::reading::hint_value;
+use super::update::parse_update;
+use super::writes::Writes;
+use super::{Call, writing};
+use bson::{RawBsonRef, RawDocumentBuf};
+use command::views::{FindAndModify, Modification};
+use command::{Reply, ReplyWriter};
+use error::Result;
+use language::projection::Projection;
+use language::query::{Filter, Matched};
+use language::{Context, Needs};
+use std::sync::Arc;
+use write::{Change, Delete, Selection};
+
+/// What was done, for `lastErrorObject` and `value`.
+#[derive(Default)]
+struct Done {
+    n: i32,
+    /// Of an update: whether a document was there before.
+    existed: Option<bool>,
+    upserted: Option<bson::RawBson>,
+    value: Option<RawDocumentBuf>,
+}
+
+pub async fn run(call: Call<'_>) -> Result<Reply> {
+    let modify = FindAndModify::parse(call.request)?;
+    writing::check_target(call, &modify.namespace)?;
+    if modify.upsert {
+        call.engine.ensure(&modify.namespace).await?;
+    }
+    let collection = call.engine.registry.get(&modify.namespace);
+    let context = context(collection.as_deref(), modify.collation, modify.variables)?;
+    let filter = Arc::new(Filter::parse(modify.query, &context)?);
+    let projection = match modify.fields {
+        Some(fields) if !fields.is_empty() => {
+            Some(Projection::parse(fields, Some(&filter), &context)?)
+        }
+        _ => None,
+    };
+    let step = Step { modify: &modify, filter: &filter, projection, context };
+    let writes = Writes::interruptible(call.engine.clone(), call.operation.interrupt.clone());
+    let done = match &modify.update {
+        None => step.remove(&writes).await?,
+        Some(update) => step.update(&writes, update).await?,
+    };
+    writes.acknowledge(call.common.write_concern.as_ref()).await?;
+    Ok(reply(call, done))
+}
+
+struct Step<'a> {
+    modify: &'a FindAndModify<'a>,
+    filter: &'a Arc<Filter>,
+    projection: Option<Projection>,
+    context: Context,
+}
+
+impl Step<'_> {
+    fn selection(&self) -> Selection<'_> {
+        Selection {
+            filter: self.filter,
+            sort: self.modify.sort,
+            hint: hint_value(self.modify.hint),
+            multi: false,
+        }
+    }
+
+    /// What of the document goes into the reply.
+    fn returns(&self) -> Needs {
+        match &self.projection {
+            None => Needs::All,
+            Some(projection) => {
+                let mut needs = Needs::none();
+                projection.needs(&mut needs);
+                needs
+            }
+        }
+    }
+
+    fn project(&self, document: RawDocumentBuf, matched: Matched) -> Result<RawDocumentBuf> {
+        match &self.projection {
+            Some(projection) => projection.apply(&document, matched),
+            None => Ok(document),
+        }
+    }
+
+    async fn remove(&self, writes: &Writes) -> Result<Done> {
+        let delete = Delete { selection: self.selection(), returns: Some(self.returns()) };
+        let deleted = write::delete(writes, &self.modify.namespace, &delete).await?;
+        let value = match deleted.document {
+            Some(document) => {
+                let matched = self.filter.matches_at(&document)?.unwrap_or_default();
+                Some(self.project(document, matched)?)
+            }
+            None => None,
+        };
+        Ok(Done { n: deleted.count as i32, value, ..Done::default() })
+    }
+
+    async fn update(&self, writes: &Writes, update: &Modification<'_>) -> Result<Done> {
+        let array_filters = self.modify.array_filters.as_deref();
+        let update = parse_update(update, array_filters, None, &self.context)?;
+        let change = Change {
+            selection: self.selection(),
+            update: &update,
+            upsert: self.modify.upsert,
+            bypass_validation: self.modify.bypass_validation,
+            returns: Some(self.returns()),
+        };
+        let updated = write::update(writes, &self.modify.namespace, &change).await?;
+        let (before, after, matched) = match updated.touched {
+            Some(touched) => (touched.before, Some(touched.after), touched.matched),
+            None => (None, None, Matched::default()),
+        };
+        let value = if self.modify.new { after } else { before };
+        Ok(Done {
+            n: (updated.matched as i32).max(i32::from(updated.upserted.is_some())),
+            existed: Some(updated.matched > 0),
+            upserted: updated.upserted,
+            value: value.map(|document| self.project(document, matched)).transpose()?,
+        })
+    }
+}
+
+fn reply(call: Call<'_>, done: Done) -> Reply {
+    let mut reply = ReplyWriter::new();
+    let writer = reply.writer();
+    writer.begin_document("lastErrorObject");
+    writer.append_i32("n", done.n);
+    if let Some(existed) = done.existed {
+        writer.append_bool("updatedExisting", existed);
+    }
+    if let Some(id) = &done.upserted {
+        writer.append("upserted", id.as_raw_bson_ref());
+    }
+    writer.end();
+    match &done.value {
+        Some(value) => writer.append("value", RawBsonRef::Document(value)),
+        None => writer.append("value", RawBsonRef::Null),
+    }
+    if let Some(error) = writing::concern_error(call) {
+        command::append_write_concern_error(writer, &error);
+    }
+    reply.finish()
+}

@@ -1,0 +1,133 @@
+//! What reads have in common: which view of the store they see, views of
+//! collections resolved, batches filled.
+
+use super::{Call, blocking};
+use crate::catalog::{Catalog, Collection, Kind};
+use crate::cursor::{Batch, Cursor, Source, fill};
+use crate::plan::Execution;
+use crate::storage::{Document, View};
+use bson::{RawArrayBuf, RawBsonRef, RawDocument};
+use command::common::ReadLevel;
+use command::{CursorReply, Namespace, Reply};
+use error::{Code, Result};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use value::ArrayWriter;
+use value::element::array_elements;
+
+/// How long a light read may run before it makes room for other tasks.
+const TURN: Duration = Duration::from_millis(2);
+/// How many views may stand on each other.
+const VIEW_DEPTH_MAX: usize = 20;
+
+/// The view of the store that the command's read concern asks for.
+pub fn view(call: Call<'_>) -> View {
+    match call.common.read_concern.map(|concern| concern.level) {
+        None | Some(ReadLevel::Local | ReadLevel::Available) => call.engine.store.view(),
+        Some(ReadLevel::Majority | ReadLevel::Linearizable | ReadLevel::Snapshot) => {
+            call.engine.store.synced_view()
+        }
+    }
+}
+
+/// A namespace with its views resolved: the collection at the bottom, if it
+/// exists, and the pipeline that the views put on top of it.
+pub struct Resolved {
+    pub namespace: Namespace,
+    pub collection: Option<Arc<Collection>>,
+    /// Empty unless the namespace is a view.
+    pub pipeline: RawArrayBuf,
+    pub is_view: bool,
+}
+
+pub fn resolve(catalog: &Catalog, namespace: &Namespace) -> Result<Resolved> {
+    let mut namespace = namespace.clone();
+    let mut pipelines = Vec::new();
+    loop {
+        let collection = catalog.get(&namespace).cloned();
+        let Some(Kind::View { on, pipeline }) = collection.as_deref().map(|c| &c.kind) else {
+            let mut whole = RawArrayBuf::new();
+            for pipeline in pipelines.iter().rev() {
+                let pipeline: &RawArrayBuf = pipeline;
+                array_elements(pipeline).for_each(|stage| whole.push(stage.value()));
+            }
+            let is_view = !pipelines.is_empty();
+            return Ok(Resolved { namespace, collection, pipeline: whole, is_view });
+        };
+        if pipelines.len() == VIEW_DEPTH_MAX {
+            return Err(Code::ViewDepthLimitExceeded
+                .error(format!("View depth limit exceeded; maximum depth is {VIEW_DEPTH_MAX}")));
+        }
+        pipelines.push(pipeline.clone());
+        namespace = Namespace { database: namespace.database, collection: on.clone() };
+    }
+}
+
+/// The first batch of a new cursor, which is kept if there is more.
+pub fn first_batch(
+    call: Call<'_>,
+    mut cursor: Cursor,
+    batch_size: Option<u64>,
+    single: bool,
+) -> Result<Reply> {
+    let mut reply = CursorReply::first();
+    let limit = batch_size.or(Some(crate::cursor::FIRST_BATCH_DOCUMENTS));
+    let batch = match limit {
+        Some(0) => Batch::Full,
+        _ => fill_batch(call, &mut cursor, &mut reply, limit)?,
+    };
+    let name = cursor.namespace.to_string();
+    let id = if batch == Batch::Exhausted || single { 0 } else { call.engine.cursors.add(cursor) };
+    Ok(reply.finish(id, &name))
+}
+
+/// Fills a batch from a cursor, aside of other tasks if that may take long.
+pub fn fill_batch(
+    call: Call<'_>,
+    cursor: &mut Cursor,
+    reply: &mut CursorReply,
+    limit: Option<u64>,
+) -> Result<Batch> {
+    let Cursor { source, pending, .. } = cursor;
+    match source {
+        Source::Plan(execution) => {
+            if execution.is_light() {
+                let until = Some(Instant::now() + TURN);
+                let batch = fill(&mut documents(execution), pending, reply, limit, until)?;
+                if batch != Batch::Paused {
+                    return Ok(batch);
+                }
+            }
+            blocking(|| fill(&mut documents(execution), pending, reply, limit, None))
+        }
+        Source::Rows(rows) => blocking(|| fill(rows, pending, reply, limit, None)),
+        Source::Tail(tail) => {
+            let rows = tail.rows(call.engine)?;
+            let batch = blocking(|| fill(rows, pending, reply, limit, None))?;
+            if batch != Batch::Exhausted {
+                return Ok(batch);
+            }
+            tail.rewind();
+            Ok(if tail.has_started() { Batch::Full } else { Batch::Exhausted })
+        }
+    }
+}
+
+fn documents(execution: &mut Execution) -> impl Iterator<Item = Result<Document>> {
+    execution.map(|row| row.map(|row| row.document))
+}
+
+/// Documents as an array.
+pub fn array(documents: &[&RawDocument]) -> RawArrayBuf {
+    let mut writer = ArrayWriter::new();
+    documents.iter().for_each(|document| writer.push(RawBsonRef::Document(document)));
+    writer.finish()
+}
+
+/// A hint as a value, for the planner.
+pub fn hint_value(hint: Option<command::fields::Hint<'_>>) -> Option<RawBsonRef<'_>> {
+    hint.map(|hint| match hint {
+        command::fields::Hint::Name(name) => RawBsonRef::String(name),
+        command::fields::Hint::Key(key) => RawBsonRef::Document(key),
+    })
+}

@@ -1,0 +1,128 @@
+//! Where things stand in the trees. Every multi-byte number is big-endian, so
+//! that keys sort by it.
+//!
+//! ```text
+//! Records  0 's'                              the store's secret: 8 bytes
+//!          0 'i'                              next id: u32
+//!          0 'c' <database> 0 <collection>    a collection: BSON
+//!          0 'n' <collection id>              its counts: documents u64, bytes u64
+//!          0 'k' <index id> <bit: u8>         a multikey bit that is set: nothing
+//!          0 'd' <tree> <id>                  a dropped prefix, still to be purged
+//!          <collection id> <record id>        a record
+//! Entries  <index id> <key>                   of a unique index: record id, types
+//!          <index id> <key> <record id>       of any other index: types
+//! Large    <collection id> <record id> <n>    a large value
+//! ```
+//!
+//! Ids are u32 and never 0; record ids are u64; `<n>` is a u32.
+
+use super::{CollectionId, IndexId, RecordId, Tree};
+use command::Namespace;
+use fjall::Slice;
+use std::ops::Bound;
+
+/// The prefix of the catalog's rows.
+const CATALOG: [u8; 4] = [0; 4];
+
+pub fn secret() -> Slice {
+    row(b's', &[])
+}
+
+pub fn next_id() -> Slice {
+    row(b'i', &[])
+}
+
+pub fn collection(namespace: &Namespace) -> Slice {
+    row(b'c', &[namespace.database.as_bytes(), &[0], namespace.collection.as_bytes()])
+}
+
+pub fn counts(collection: CollectionId) -> Slice {
+    row(b'n', &[&collection.0.to_be_bytes()])
+}
+
+pub fn multikey(index: IndexId, bit: u8) -> Slice {
+    row(b'k', &[&index.0.to_be_bytes(), &[bit]])
+}
+
+/// Every multikey row of an index; the bit is the last byte of the key.
+pub fn multikey_rows(index: IndexId) -> (Bound<Slice>, Bound<Slice>) {
+    (Bound::Included(multikey(index, 0)), Bound::Included(multikey(index, u8::MAX)))
+}
+
+/// Whether a key is a row of the catalog.
+pub fn is_row(key: &[u8]) -> bool {
+    key.starts_with(&CATALOG)
+}
+
+pub fn dropped(tree: Tree, id: u32) -> Slice {
+    row(b'd', &[&[tree as u8], &id.to_be_bytes()])
+}
+
+pub fn is_dropped_row(key: &[u8]) -> bool {
+    is_row(key) && key.get(CATALOG.len()) == Some(&DROPPED_ROWS)
+}
+
+/// The tree and prefix that a dropped row names.
+pub fn dropped_parts(key: &[u8]) -> Option<(Tree, u32)> {
+    let (tree, id) = row_rest(key).split_first()?;
+    let tree = Tree::ALL.into_iter().find(|known| *known as u8 == *tree)?;
+    Some((tree, u32::from_be_bytes(*id.first_chunk()?)))
+}
+
+/// Every row of one kind.
+pub fn rows(kind: u8) -> (Bound<Slice>, Bound<Slice>) {
+    (Bound::Included(row(kind, &[])), Bound::Excluded(row(kind + 1, &[])))
+}
+
+pub const COLLECTION_ROWS: u8 = b'c';
+pub const DROPPED_ROWS: u8 = b'd';
+
+/// What follows the prefix and kind in a row's key.
+pub fn row_rest(key: &[u8]) -> &[u8] {
+    key.get(CATALOG.len() + 1..).unwrap_or_default()
+}
+
+fn row(kind: u8, parts: &[&[u8]]) -> Slice {
+    let mut key = CATALOG.to_vec();
+    key.push(kind);
+    parts.iter().for_each(|part| key.extend_from_slice(part));
+    key.into()
+}
+
+pub fn record(collection: CollectionId, record: RecordId) -> [u8; 12] {
+    let mut key = [0; 12];
+    key[..4].copy_from_slice(&collection.0.to_be_bytes());
+    key[4..].copy_from_slice(&record.0.to_be_bytes());
+    key
+}
+
+/// The record id at the end of a record's key or of a non-unique entry's.
+pub fn record_id(key: &[u8]) -> Option<RecordId> {
+    key.last_chunk().map(|bytes| RecordId(u64::from_be_bytes(*bytes)))
+}
+
+pub fn large(collection: CollectionId, record: RecordId, number: u32) -> [u8; 16] {
+    let mut key = [0; 16];
+    key[..12].copy_from_slice(&self::record(collection, record));
+    key[12..].copy_from_slice(&number.to_be_bytes());
+    key
+}
+
+pub fn entry(index: IndexId, key: &[u8], record: Option<RecordId>) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(4 + key.len() + 8);
+    bytes.extend_from_slice(&index.0.to_be_bytes());
+    bytes.extend_from_slice(key);
+    if let Some(record) = record {
+        bytes.extend_from_slice(&record.0.to_be_bytes());
+    }
+    bytes
+}
+
+/// Everything under a prefix.
+pub fn prefix(id: u32) -> (Bound<Slice>, Bound<Slice>) {
+    let end = match id.checked_add(1) {
+        Some(next) => Bound::Excluded(next.to_be_bytes().into()),
+        None => Bound::Unbounded,
+    };
+    (Bound::Included(id.to_be_bytes().into()), end)
+}

@@ -1,0 +1,146 @@
+//! The store on disk: commits, reopening, large values.
+
+use super::large::{self, LARGE_VALUE_BYTES};
+use super::*;
+use bson::{RawDocumentBuf, rawdoc};
+use language::Needs;
+use std::ops::Bound;
+use std::path::Path;
+use value::Path as FieldPath;
+
+const COLLECTION: CollectionId = CollectionId(7);
+
+fn open(path: &Path) -> Store {
+    Store::open(path).expect("opens")
+}
+
+fn put(store: &Store, record: u64, document: &RawDocumentBuf) -> Commit {
+    let id = RecordId(record);
+    let split = large::split(document, None, store.secret());
+    let mut changes = vec![Change {
+        tree: Tree::Records,
+        key: keys::record(COLLECTION, id).into(),
+        value: Some(split.record.into()),
+    }];
+    for (number, value) in split.values {
+        let key = keys::large(COLLECTION, id, number).into();
+        changes.push(Change { tree: Tree::Large, key, value: Some(value.into()) });
+    }
+    let delta = Delta { documents: 1, bytes: split.size as i64 };
+    Commit { changes, counts: vec![(COLLECTION, delta)], held: Box::new(()), publish: None }
+}
+
+fn all(view: &View) -> Vec<(u64, RawDocumentBuf)> {
+    view.records(COLLECTION, (Bound::Unbounded, Bound::Unbounded))
+        .map(|record| {
+            let (id, record) = record.expect("reads");
+            (id.0, record.load(view, &Needs::All).expect("loads").into())
+        })
+        .collect()
+}
+
+#[tokio::test]
+async fn what_is_committed_is_there_after_a_reopen() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let (one, two) = (rawdoc! { "_id": 1 }, rawdoc! { "_id": 2, "b": "x" });
+    {
+        let store = open(directory.path());
+        store.commit(put(&store, 1, &one), Mark::Synced).await.expect("commits");
+        let before = store.view();
+        store.commit(put(&store, 2, &two), Mark::Synced).await.expect("commits");
+        assert_eq!(all(&before), [(1, one.clone())], "a view is a snapshot");
+        assert_eq!(store.view().counts(COLLECTION).expect("reads").documents, 2);
+        assert!(store.figures().syncs.load(std::sync::atomic::Ordering::Relaxed) >= 2);
+        store.close();
+    }
+    let store = open(directory.path());
+    assert_eq!(all(&store.view()), [(1, one.clone()), (2, two.clone())]);
+    assert_eq!(all(&store.synced_view()).len(), 2);
+    let bytes = (one.as_bytes().len() + two.as_bytes().len()) as u64;
+    assert_eq!(store.view().counts(COLLECTION).expect("reads"), Counts { documents: 2, bytes });
+    store.close();
+}
+
+#[tokio::test]
+async fn large_values_stand_apart_and_come_back_whole() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let store = open(directory.path());
+    let text = "x".repeat(LARGE_VALUE_BYTES + 1);
+    let document =
+        rawdoc! { "_id": 1, "n": 5, "big": text.as_str(), "in": { "a": 1, "big": text.as_str() } };
+    store.commit(put(&store, 1, &document), Mark::Synced).await.expect("commits");
+    let view = store.view();
+    let record = view.record(COLLECTION, RecordId(1)).expect("reads").expect("is there");
+    assert!(record.stored().as_bytes().len() < 300, "the record holds stubs");
+    assert_eq!(record.size(), document.as_bytes().len());
+    assert_eq!(&*record.load(&view, &Needs::All).expect("loads"), &*document);
+    let small = Needs::Paths(vec![FieldPath::new("n"), FieldPath::new("in.a")]);
+    let loaded = record.load(&view, &small).expect("loads");
+    assert!(loaded.as_bytes().len() < 300);
+    assert_eq!(loaded.get_i32("n").expect("is there"), 5);
+    let one = Needs::Paths(vec![FieldPath::new("in")]);
+    let loaded = record.load(&view, &one).expect("loads");
+    assert_eq!(
+        loaded.get_document("in").and_then(|inner| inner.get_str("big")).expect("is there"),
+        text
+    );
+    store.close();
+}
+
+#[test]
+fn a_kept_stub_is_not_written_again() {
+    let secret = [7; 8];
+    let text = "x".repeat(LARGE_VALUE_BYTES + 1);
+    let first = large::split(&rawdoc! { "_id": 1, "big": text.as_str() }, None, &secret);
+    assert_eq!(first.values.len(), 1);
+    let inline = &first.record[..first.record.len() - large::TRAILER_BYTES];
+    let inline = RawDocumentBuf::from_bytes(inline.to_vec()).expect("a document");
+    let mut after = inline.clone();
+    after.append(bson::cstr!("n"), 1);
+    let second = large::split(&after, Some(1), &secret);
+    assert!(second.values.is_empty());
+    assert_eq!(second.kept, [0]);
+    assert_eq!(second.size, first.size + 7);
+    let forged = large::split(&after, Some(1), &[8; 8]);
+    assert!(forged.kept.is_empty(), "without the secret it is a value like any other");
+}
+
+#[test]
+fn a_directory_that_is_not_ours_is_refused() {
+    let directory = tempfile::tempdir().expect("a directory");
+    std::fs::write(directory.path().join("letter.txt"), "dear").expect("writes");
+    let error = Store::open(directory.path()).err().expect("refused");
+    assert!(error.to_string().contains("holds no Freeboard store"), "{error}");
+
+    let newer = tempfile::tempdir().expect("a directory");
+    std::fs::write(newer.path().join("FREEBOARD"), "freeboard store, format 9\n").expect("writes");
+    let error = Store::open(newer.path()).err().expect("refused");
+    assert!(error.to_string().contains("use a newer Freeboard"), "{error}");
+
+    let locked = tempfile::tempdir().expect("a directory");
+    let store = open(locked.path());
+    let error = Store::open(locked.path()).err().expect("refused");
+    assert!(error.to_string().contains("in use by another process"), "{error}");
+    store.close();
+}
+
+#[tokio::test]
+async fn writers_share_a_sync() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let store = std::sync::Arc::new(open(directory.path()));
+    let mut tasks = Vec::new();
+    for number in 0..200 {
+        let store = store.clone();
+        tasks.push(tokio::spawn(async move {
+            let commit = put(&store, number + 1, &rawdoc! { "_id": number as i64 });
+            store.commit(commit, Mark::Synced).await
+        }));
+    }
+    for task in tasks {
+        task.await.expect("no panic").expect("commits");
+    }
+    assert_eq!(all(&store.view()).len(), 200);
+    let syncs = store.figures().syncs.load(std::sync::atomic::Ordering::Relaxed);
+    assert!(syncs < 200, "200 writes took {syncs} syncs");
+    store.close();
+}

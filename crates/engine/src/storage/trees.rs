@@ -1,0 +1,81 @@
+//! The few ordered trees everything lives in, and what the store asks of them.
+//!
+//! This is the seam between Freeboard and the storage engine below it: a disk
+//! implementation (`disk`) and, in tests, one that forgets what was not synced.
+
+use fjall::Slice;
+use std::ops::Bound;
+use std::sync::Arc;
+
+/// Keys of every collection share these trees, told apart by their prefix, so
+/// that an idle collection costs nothing and dropping one is cheap.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Tree {
+    /// The catalog's rows under prefix 0, then records by collection and record id.
+    Records,
+    /// Index entries by index and key.
+    Entries,
+    /// Large values by collection, record id and number.
+    Large,
+}
+
+impl Tree {
+    pub const ALL: [Tree; 3] = [Tree::Records, Tree::Entries, Tree::Large];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Tree::Records => "records",
+            Tree::Entries => "entries",
+            Tree::Large => "large",
+        }
+    }
+}
+
+/// One key's new value, or its removal.
+#[derive(Debug, Clone)]
+pub struct Change {
+    pub tree: Tree,
+    pub key: Slice,
+    pub value: Option<Slice>,
+}
+
+/// How far a sync must reach.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reach {
+    /// With the operating system: survives the process.
+    System,
+    /// On the disk: survives a power loss.
+    Disk,
+}
+
+pub type Failure = Box<dyn std::error::Error + Send + Sync>;
+pub type Pairs = Box<dyn Pair + Send>;
+
+/// Key-value pairs in key order, from both ends.
+pub trait Pair: DoubleEndedIterator<Item = Result<(Slice, Slice), Failure>> {}
+
+impl<T: DoubleEndedIterator<Item = Result<(Slice, Slice), Failure>>> Pair for T {}
+
+pub trait Trees: Send + Sync + 'static {
+    /// All changes or none become visible to later snapshots, and, once synced,
+    /// survive. Called by one thread at a time.
+    fn apply(&self, changes: Vec<Change>) -> Result<(), Failure>;
+
+    /// Makes everything applied so far survive. After a failure the trees take
+    /// no more writes.
+    fn sync(&self, reach: Reach) -> Result<(), Failure>;
+
+    fn snapshot(&self) -> Arc<dyn Snapshot>;
+
+    /// Writes everything out so that the next start has nothing to replay.
+    fn flush(&self) -> Result<(), Failure>;
+
+    fn disk_bytes(&self) -> u64;
+}
+
+/// The trees as of one commit.
+pub trait Snapshot: Send + Sync {
+    fn get(&self, tree: Tree, key: &[u8]) -> Result<Option<Slice>, Failure>;
+
+    fn range(&self, tree: Tree, range: (Bound<Slice>, Bound<Slice>)) -> Pairs;
+}

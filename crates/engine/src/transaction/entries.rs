@@ -1,0 +1,134 @@
+//! Index entries of what a transaction writes.
+
+use super::duplicate::duplicate;
+use super::intents::Subject;
+use super::{Row, Transaction};
+use crate::catalog::{Collection, Index};
+use crate::index;
+use crate::storage::{RecordId, Tree, keys, large};
+use bson::RawDocument;
+use error::Result;
+use language::Needs;
+use std::borrow::Cow;
+use std::sync::Arc;
+use value::key::Key;
+
+impl Transaction {
+    /// Adds the entries of a new document.
+    pub(super) async fn add_entries(
+        &mut self,
+        collection: &Collection,
+        record: RecordId,
+        document: &RawDocument,
+    ) -> Result<()> {
+        for index in &collection.indexes {
+            let keys = index::keys(index, document)?;
+            self.set_multikey(index, keys.multikey);
+            for key in keys.keys {
+                self.add_entry(collection, index, record, key, document).await?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds the entries of a document that was there before these indexes.
+    pub async fn index_record(
+        &mut self,
+        collection: &Arc<Collection>,
+        indexes: &[Arc<Index>],
+        record: RecordId,
+    ) -> Result<()> {
+        let mut needs = Needs::none();
+        indexes.iter().for_each(|index| index.needs(&mut needs));
+        let Some(row) = self.claim(collection, record, &needs).await? else { return Ok(()) };
+        for index in indexes {
+            let keys = index::keys(index, &row)?;
+            self.set_multikey(index, keys.multikey);
+            for key in keys.keys {
+                self.add_entry(collection, index, record, key, &row).await?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Exchanges the entries of a document that changes.
+    pub(super) async fn exchange_entries(&mut self, row: &Row, after: &RawDocument) -> Result<()> {
+        let collection = &row.collection;
+        for index in collection.indexes.iter().filter(|index| !index.is_id()) {
+            if index::untouched(index, &row.document, after) {
+                continue;
+            }
+            let before = self.whole_for(index, row, &row.document)?.into_owned();
+            let after = self.whole_for(index, row, after)?;
+            let diff = index::diff(index, &before, &after)?;
+            self.set_multikey(index, diff.multikey);
+            for key in &diff.remove {
+                self.remove_entry(index, row.record.id, key);
+            }
+            for key in diff.add {
+                self.add_entry(collection, index, row.record.id, key, &after).await?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Removes the entries of a document that goes.
+    pub(super) fn remove_entries(&mut self, row: &Row) -> Result<()> {
+        for index in &row.collection.indexes {
+            let document = self.whole_for(index, row, &row.document)?.into_owned();
+            for key in index::keys(index, &document)?.keys {
+                self.remove_entry(index, row.record.id, &key);
+            }
+        }
+        Ok(())
+    }
+
+    async fn add_entry(
+        &mut self,
+        collection: &Collection,
+        index: &Arc<Index>,
+        record: RecordId,
+        key: Key,
+        document: &RawDocument,
+    ) -> Result<()> {
+        if !index.unique {
+            let at = keys::entry(index.id, &key.bytes, Some(record));
+            self.put(Tree::Entries, at, key.types);
+            return Ok(());
+        }
+        self.take(Subject::unique_key(index.id, &key.bytes)).await?;
+        let at = keys::entry(index.id, &key.bytes, None);
+        let taken = match self.changes.get(&(Tree::Entries, at.as_slice().into())) {
+            Some(value) => value.clone(),
+            None => self.fresh().get(Tree::Entries, &at)?,
+        };
+        if taken.is_some_and(|value| value.first_chunk() != Some(&record.0.to_be_bytes())) {
+            return Err(duplicate(collection, index, document));
+        }
+        let mut value = record.0.to_be_bytes().to_vec();
+        value.extend_from_slice(&key.types);
+        self.put(Tree::Entries, at, value);
+        Ok(())
+    }
+
+    fn remove_entry(&mut self, index: &Index, record: RecordId, key: &Key) {
+        let record = (!index.unique).then_some(record);
+        self.remove(Tree::Entries, keys::entry(index.id, &key.bytes, record));
+    }
+
+    /// The document with the large values loaded that an index looks at.
+    fn whole_for<'a>(
+        &mut self,
+        index: &Index,
+        row: &Row,
+        document: &'a RawDocument,
+    ) -> Result<Cow<'a, RawDocument>> {
+        if row.record.next_large().is_none() {
+            return Ok(Cow::Borrowed(document));
+        }
+        let mut needs = Needs::none();
+        index.needs(&mut needs);
+        let joined = large::join(&self.fresh(), &row.record, document, &needs)?;
+        Ok(joined.map_or(Cow::Borrowed(document), Cow::Owned))
+    }
+}

@@ -1,0 +1,220 @@
+//! The engine's side of the write loop's transaction.
+
+use super::intents::Subject;
+use super::{Row, Transaction};
+use crate::catalog::{Action, Collection, Kind, Level};
+use crate::storage::{CollectionId, RecordId, Tree, keys, large};
+use bson::{RawBsonRef, RawDocument};
+use command::Namespace;
+use error::{Code, Result};
+use language::Needs;
+use language::query::Filter;
+use std::ops::Bound;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use value::key::{Direction, Key};
+use write::limits;
+
+/// The intent that makes inserts into a capped collection wait for each other.
+const WHOLE_COLLECTION: RecordId = RecordId(u64::MAX);
+
+impl write::Transaction for Transaction {
+    type Row = Row;
+
+    async fn get(
+        &mut self,
+        namespace: &Namespace,
+        id: RawBsonRef<'_>,
+        needs: &Needs,
+    ) -> Result<Option<Row>> {
+        let Some(collection) = self.enter(namespace).await? else { return Ok(None) };
+        let Some(index) = collection.id_index() else { return Ok(None) };
+        let mut key = Key::default();
+        key.push(id, Direction::Ascending, index.collator.as_ref());
+        let entry = self.view().unique(index.id, &key.bytes)?;
+        match entry {
+            Some(entry) => self.claim(&collection, entry.record, needs).await,
+            None => Ok(None),
+        }
+    }
+
+    async fn find(
+        &mut self,
+        namespace: &Namespace,
+        filter: &Arc<Filter>,
+        limit: usize,
+    ) -> Result<Vec<Row>> {
+        let Some(collection) = self.enter(namespace).await? else { return Ok(Vec::new()) };
+        let view = self.view();
+        let records = crate::plan::matching(&collection, filter, &view)?;
+        let mut rows = Vec::new();
+        for record in records {
+            if rows.len() == limit {
+                break;
+            }
+            let Some(row) = self.claim(&collection, record?, &Needs::All).await? else { continue };
+            if filter.matches(&row)? {
+                rows.push(row);
+            }
+        }
+        Ok(rows)
+    }
+
+    async fn insert(&mut self, namespace: &Namespace, document: &RawDocument) -> Result<()> {
+        let Some(collection) = self.enter(namespace).await? else {
+            return Err(Code::NamespaceNotFound.error(format!("ns does not exist: {namespace}")));
+        };
+        if collection.is_capped() {
+            self.take(Subject::record(collection.id, WHOLE_COLLECTION)).await?;
+        }
+        let record = self.next_record(&collection)?;
+        self.add_entries(&collection, record, document).await?;
+        let split = large::split(document, None, self.engine.store.secret());
+        for (number, value) in split.values {
+            self.put(Tree::Large, keys::large(collection.id, record, number), value);
+        }
+        self.put(Tree::Records, keys::record(collection.id, record), split.record);
+        self.count(collection.id, 1, split.size as i64);
+        self.make_room(&collection).await
+    }
+
+    async fn replace(
+        &mut self,
+        _namespace: &Namespace,
+        row: &Row,
+        after: &RawDocument,
+    ) -> Result<()> {
+        let record = &row.record;
+        let split = large::split(after, record.next_large(), self.engine.store.secret());
+        if split.size > limits::DOCUMENT_BYTES_MAX {
+            return Err(limits::update_too_large());
+        }
+        self.exchange_entries(row, after).await?;
+        let collection = record.collection;
+        for number in self.large_numbers(row) {
+            if !split.kept.contains(&number) {
+                self.remove(Tree::Large, keys::large(collection, record.id, number));
+            }
+        }
+        for (number, value) in split.values {
+            self.put(Tree::Large, keys::large(collection, record.id, number), value);
+        }
+        self.put(Tree::Records, keys::record(collection, record.id), split.record);
+        self.count(collection, 0, split.size as i64 - record.size() as i64);
+        Ok(())
+    }
+
+    async fn delete(&mut self, _namespace: &Namespace, row: &Row) -> Result<()> {
+        self.remove_entries(row)?;
+        let record = &row.record;
+        for number in self.large_numbers(row) {
+            self.remove(Tree::Large, keys::large(record.collection, record.id, number));
+        }
+        self.remove(Tree::Records, keys::record(record.collection, record.id));
+        self.count(record.collection, -1, -(record.size() as i64));
+        Ok(())
+    }
+
+    fn check(
+        &self,
+        namespace: &Namespace,
+        before: Option<&RawDocument>,
+        after: &RawDocument,
+    ) -> Result<()> {
+        let Some(collection) = self.engine.registry.get(namespace) else { return Ok(()) };
+        let Some(validator) = &collection.validator else { return Ok(()) };
+        if validator.level == Level::Off || validator.accepts(after)? {
+            return Ok(());
+        }
+        if let (Level::Moderate, Some(before)) = (validator.level, before)
+            && !validator.accepts(before)?
+        {
+            return Ok(());
+        }
+        let failure = validator.failure(after);
+        if validator.action != Action::Error {
+            tracing::warn!(%namespace, error = %failure, "a document failed validation");
+        }
+        if validator.action == Action::Warn { Ok(()) } else { Err(failure) }
+    }
+
+    fn check_needs(&self, namespace: &Namespace, needs: &mut Needs) {
+        if let Some(collection) = self.engine.registry.get(namespace)
+            && let Some(validator) = &collection.validator
+        {
+            validator.needs(needs);
+        }
+    }
+
+    async fn retry(&mut self) -> Result<bool> {
+        self.start_over().await;
+        Ok(true)
+    }
+}
+
+impl Transaction {
+    /// The record as it is now, its intent taken; `None` if it is gone.
+    pub async fn claim(
+        &mut self,
+        collection: &Arc<Collection>,
+        record: RecordId,
+        needs: &Needs,
+    ) -> Result<Option<Row>> {
+        self.take(Subject::record(collection.id, record)).await?;
+        let view = self.view();
+        let Some(record) = view.record(collection.id, record)? else { return Ok(None) };
+        let document = record.load(&view, needs)?;
+        Ok(Some(Row { collection: collection.clone(), record, document }))
+    }
+
+    fn next_record(&mut self, collection: &Collection) -> Result<RecordId> {
+        let next = &collection.state.next_record;
+        if next.load(Ordering::Acquire) == 0 {
+            let last = last_record(&self.base.view, collection.id)?;
+            // Whoever comes first sets it; nobody has inserted before that.
+            let _ = next.compare_exchange(0, last + 1, Ordering::AcqRel, Ordering::Acquire);
+        }
+        Ok(RecordId(next.fetch_add(1, Ordering::AcqRel)))
+    }
+
+    /// The numbers of the large values stored for a row.
+    fn large_numbers(&self, row: &Row) -> Vec<u32> {
+        match row.record.next_large() {
+            Some(_) => large::numbers(row.record.stored(), self.engine.store.secret()),
+            None => Vec::new(),
+        }
+    }
+
+    /// Deletes the oldest documents of a capped collection that is over its bounds.
+    async fn make_room(&mut self, collection: &Arc<Collection>) -> Result<()> {
+        let Kind::Capped { bytes_max, documents_max } = collection.kind else { return Ok(()) };
+        loop {
+            let view = self.view();
+            let mut counts = view.counts(collection.id)?;
+            if let Some((_, delta)) = self.counts.iter().find(|(id, _)| *id == collection.id) {
+                counts.documents = counts.documents.saturating_add_signed(delta.documents);
+                counts.bytes = counts.bytes.saturating_add_signed(delta.bytes);
+            }
+            let over =
+                counts.bytes > bytes_max || documents_max.is_some_and(|max| counts.documents > max);
+            if !over || counts.documents <= 1 {
+                return Ok(());
+            }
+            let all = (Bound::Unbounded, Bound::Unbounded);
+            let Some(oldest) = view.records(collection.id, all).next() else { return Ok(()) };
+            let (oldest, _) = oldest?;
+            let Some(row) = self.claim(collection, oldest, &Needs::none()).await? else {
+                return Ok(());
+            };
+            write::Transaction::delete(self, &collection.namespace, &row).await?;
+        }
+    }
+}
+
+fn last_record(view: &crate::storage::View, collection: CollectionId) -> Result<u64> {
+    let mut records = view.records(collection, (Bound::Unbounded, Bound::Unbounded));
+    match records.next_back() {
+        Some(last) => Ok(last?.0.0),
+        None => Ok(0),
+    }
+}

@@ -1,0 +1,61 @@
+//! Documents that expire: a TTL index names the field that holds their time.
+
+use crate::Engine;
+use crate::catalog::{Collection, Index};
+use crate::run::writes::Writes;
+use bson::{DateTime, RawDocumentBuf, rawdoc};
+use error::Result;
+use language::Context;
+use language::query::Filter;
+use std::sync::Arc;
+use std::time::Duration;
+use write::{Delete, Selection};
+
+/// How often expired documents are looked for.
+const SWEEP_INTERVAL: Duration = Duration::from_secs(1);
+
+impl Engine {
+    /// Deletes expired documents, until the engine closes.
+    pub(crate) async fn expire_documents(self: Arc<Self>) {
+        loop {
+            tokio::time::sleep(SWEEP_INTERVAL).await;
+            for collection in self.registry.current().all() {
+                for index in &collection.indexes {
+                    if let Some(seconds) = index.expire_after_seconds
+                        && index.ready
+                        && let Err(error) = self.expire(collection, index, seconds).await
+                    {
+                        tracing::warn!(namespace = %collection.namespace, index = index.name,
+                            %error, "could not delete expired documents");
+                    }
+                }
+            }
+        }
+    }
+
+    async fn expire(
+        self: &Arc<Self>,
+        collection: &Collection,
+        index: &Index,
+        seconds: i64,
+    ) -> Result<()> {
+        let Some(field) = index.fields.first() else { return Ok(()) };
+        let now = DateTime::now().timestamp_millis();
+        let bound = DateTime::from_millis(now.saturating_sub(seconds.saturating_mul(1_000)));
+        let mut filter = RawDocumentBuf::new();
+        let range = rawdoc! { "$lt": bound };
+        let path = bson::raw::CString::try_from(field.path.as_str());
+        let Ok(path) = path else { return Ok(()) };
+        filter.append(path, range);
+        let filter = Arc::new(Filter::parse(&filter, &Context::new())?);
+        let hint = bson::RawBsonRef::String(&index.name);
+        let selection = Selection { filter: &filter, sort: None, hint: Some(hint), multi: true };
+        let writes = Writes::new(self.clone());
+        let delete = Delete { selection, returns: None };
+        let deleted = write::delete(&writes, &collection.namespace, &delete).await?;
+        if deleted.count > 0 {
+            self.usage.expired(deleted.count);
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,13 @@
+//! `$bitsAllSet`
+
+use super::bits::{Bits, Test};
+use super::{Argument, FieldOperator};
+use crate::query::Predicate;
+use error::Result;
+
+pub const ROW: FieldOperator =
+    FieldOperator { name: "$bitsAllSet", help: "All of these bits are 1.", parse };
+
+fn parse(argument: &Argument<'_>) -> Result<Predicate> {
+    Bits::parse(argument, Test::AllSet)
+}

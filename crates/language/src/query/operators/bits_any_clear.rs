@@ -1,0 +1,13 @@
+//! `$bitsAnyClear`
+
+use super::bits::{Bits, Test};
+use super::{Argument, FieldOperator};
+use crate::query::Predicate;
+use error::Result;
+
+pub const ROW: FieldOperator =
+    FieldOperator { name: "$bitsAnyClear", help: "At least one of these bits is 0.", parse };
+
+fn parse(argument: &Argument<'_>) -> Result<Predicate> {
+    Bits::parse(argument, Test::AnyClear)
+}

@@ -1,0 +1,12 @@
+//! `$gt`
+
+use super::{Argument, FieldOperator, comparison};
+use crate::query::Predicate;
+use error::Result;
+
+pub const ROW: FieldOperator =
+    FieldOperator { name: "$gt", help: "Above a value of the same type class.", parse };
+
+fn parse(argument: &Argument<'_>) -> Result<Predicate> {
+    Ok(Predicate::Gt(comparison::ordered_operand(argument)?))
+}

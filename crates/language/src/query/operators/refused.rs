@@ -1,0 +1,45 @@
+//! Operators that are known and not supported, each with its reason.
+
+use super::{Argument, FieldOperator, TopOperator};
+use crate::query::parse::Scope;
+use crate::query::{Node, Predicate};
+use error::{Code, Result};
+use value::Element;
+
+pub const GEO_INTERSECTS: FieldOperator =
+    FieldOperator { name: "$geoIntersects", help: "Refused: no geospatial queries.", parse: geo };
+pub const GEO_WITHIN: FieldOperator =
+    FieldOperator { name: "$geoWithin", help: "Refused: no geospatial queries.", parse: geo };
+pub const NEAR: FieldOperator =
+    FieldOperator { name: "$near", help: "Refused: no geospatial queries.", parse: near };
+pub const NEAR_SPHERE: FieldOperator =
+    FieldOperator { name: "$nearSphere", help: "Refused: no geospatial queries.", parse: near };
+pub const WITHIN: FieldOperator =
+    FieldOperator { name: "$within", help: "Refused: no geospatial queries.", parse: geo };
+pub const TEXT: TopOperator =
+    TopOperator { name: "$text", help: "Refused: no text search.", parse: text };
+pub const WHERE: TopOperator =
+    TopOperator { name: "$where", help: "Refused: no server-side JavaScript.", parse: javascript };
+
+fn geo(argument: &Argument<'_>) -> Result<Predicate> {
+    let name = argument.element.key;
+    Err(Code::NotImplemented.error(format!("{name} is not supported: no geospatial queries")))
+}
+
+/// MongoDB's answer where there is no geospatial index, and here there is none.
+fn near(argument: &Argument<'_>) -> Result<Predicate> {
+    let name = argument.element.key;
+    let message = format!("unable to find index for $geoNear query: {name} is not supported");
+    Err(Code::NoQueryExecutionPlans.error(message))
+}
+
+/// MongoDB's answer where there is no text index, and here there is none.
+fn text(_: Element<'_>, _: &Scope<'_>) -> Result<Node> {
+    let message = "text index required for $text query: text search is not supported";
+    Err(Code::IndexNotFound.error(message))
+}
+
+fn javascript(_: Element<'_>, _: &Scope<'_>) -> Result<Node> {
+    let message = "$where is not supported: there is no server-side JavaScript. Use $expr instead";
+    Err(Code::BadValue.error(message))
+}

@@ -1,0 +1,161 @@
+//! From a filter document to a tree.
+
+use super::operators::{self, Argument};
+use super::{Node, Predicate};
+use crate::Context;
+use bson::spec::ElementType;
+use bson::{RawArray, RawBsonRef, RawDocument};
+use error::{Code, Error, Result};
+use value::element::array_elements;
+use value::{Element, Path, elements};
+
+/// How deep operators may nest.
+const TREE_DEPTH_MAX: usize = 100;
+
+/// Where in a filter a document stands.
+#[derive(Debug, Clone, Copy)]
+pub struct Scope<'a> {
+    pub context: &'a Context,
+    depth: usize,
+    /// Whether conditions here are about whole documents, not array elements.
+    pub whole: bool,
+}
+
+impl<'a> Scope<'a> {
+    pub fn top(context: &'a Context) -> Scope<'a> {
+        Scope { context, depth: 0, whole: true }
+    }
+
+    /// One level further in.
+    pub fn deeper(self) -> Result<Scope<'a>> {
+        if self.depth >= TREE_DEPTH_MAX {
+            let message = format!("exceeded maximum query tree depth of {TREE_DEPTH_MAX}");
+            return Err(Code::BadValue.error(message));
+        }
+        Ok(Scope { depth: self.depth + 1, ..self })
+    }
+
+    /// Inside the elements of an array.
+    pub fn inner(self) -> Result<Scope<'a>> {
+        Ok(Scope { whole: false, ..self.deeper()? })
+    }
+}
+
+pub fn document(filter: &RawDocument, scope: &Scope<'_>) -> Result<Node> {
+    let scope = scope.deeper()?;
+    let mut nodes = Vec::new();
+    for element in elements(filter) {
+        nodes.push(match element.key {
+            key if !key.starts_with('$') => field(element, &scope)?,
+            // The parts of a reference may be asked for inside `$elemMatch`.
+            "$db" | "$id" | "$ref" => field(element, &scope)?,
+            key => match operators::top_level(key) {
+                Some(operator) => (operator.parse)(element, &scope)?,
+                None => return Err(unknown_top_level(key)),
+            },
+        });
+    }
+    Ok(Node::and(nodes))
+}
+
+fn unknown_top_level(name: &str) -> Error {
+    Code::BadValue.error(format!(
+        "unknown top level operator: {name}. If you have a field name that starts with a '$' \
+         symbol, consider using $getField or $setField."
+    ))
+}
+
+/// `path: value` or `path: {$op: …}`.
+fn field(element: Element<'_>, scope: &Scope<'_>) -> Result<Node> {
+    let path = Path::new(element.key);
+    let predicate = match element.value() {
+        RawBsonRef::Document(inner) if is_operators(inner) => {
+            Predicate::And(predicates(inner, element.key, scope)?)
+        }
+        RawBsonRef::RegularExpression(regex) => {
+            Predicate::Regex(operators::Regex::new(regex.pattern.as_str(), regex.options.as_str())?)
+        }
+        value => Predicate::Eq(operators::comparison::operand(value)?),
+    };
+    Ok(Node::field(&path, predicate))
+}
+
+/// The predicates of `{$a: …, $b: …}`.
+pub fn predicates(
+    conditions: &RawDocument,
+    field: &str,
+    scope: &Scope<'_>,
+) -> Result<Vec<Predicate>> {
+    let scope = scope.deeper()?;
+    let mut predicates = Vec::new();
+    for element in elements(conditions) {
+        let Some(operator) = operators::on_field(element.key) else {
+            return Err(Code::BadValue.error(format!("unknown operator: {}", element.key)));
+        };
+        let argument = Argument { element, field, siblings: conditions, scope: &scope };
+        match (operator.parse)(&argument)? {
+            Predicate::And(all) => predicates.extend(all),
+            predicate => predicates.push(predicate),
+        }
+    }
+    Ok(predicates)
+}
+
+/// What `$elemMatch` asks of each element: `{$gt: 5}` of the element itself,
+/// `{b: 1}` or `{$or: […]}` of its fields.
+pub fn element_condition(condition: &RawDocument, scope: &Scope<'_>) -> Result<Predicate> {
+    let first = elements(condition).next();
+    let logical =
+        first.is_some_and(|first| matches!(first.key, "$and" | "$nor" | "$or" | "$where"));
+    if is_operators(condition) && !logical {
+        Ok(Predicate::ElemMatchValue(predicates(condition, "", scope)?))
+    } else {
+        Ok(Predicate::ElemMatchObject(Box::new(document(condition, scope)?)))
+    }
+}
+
+/// The documents of `$and`, `$or`, `$nor`.
+pub fn list(element: Element<'_>, scope: &Scope<'_>) -> Result<Vec<Node>> {
+    let name = element.key;
+    let bad = |message: String| Err(Code::BadValue.error(message));
+    let RawBsonRef::Array(entries) = element.value() else {
+        return bad(format!("{name} must be an array"));
+    };
+    if array_elements(entries).next().is_none() {
+        return bad("$and/$or/$nor must be a nonempty array".into());
+    }
+    let mut nodes = Vec::new();
+    for entry in array_elements(entries).values() {
+        let RawBsonRef::Document(entry) = entry else {
+            return bad("$or/$and/$nor entries need to be full objects".into());
+        };
+        nodes.push(document(entry, scope)?);
+    }
+    Ok(nodes)
+}
+
+/// The array that `$in`, `$nin` and `$all` need.
+pub fn array<'a>(element: Element<'a>) -> Result<&'a RawArray> {
+    match element.value() {
+        RawBsonRef::Array(array) => Ok(array),
+        _ => Err(Code::BadValue.error(format!("{} needs an array", element.key))),
+    }
+}
+
+/// Whether a document holds operators: its first key begins with a dollar sign,
+/// and it is not a reference (`$ref`, `$id`, `$db`).
+pub fn is_operators(document: &RawDocument) -> bool {
+    let Some(first) = elements(document).next() else { return false };
+    first.key.starts_with('$')
+        && !(matches!(first.key, "$ref" | "$id" | "$db") && is_reference(document))
+}
+
+fn is_reference(document: &RawDocument) -> bool {
+    let has = |name| value::element::get(document, name).is_some();
+    has("$ref") && has("$id")
+}
+
+/// Whether a value is a document of operators, which lists of values may not hold.
+pub fn holds_operators(element: Element<'_>) -> bool {
+    element.kind == ElementType::EmbeddedDocument && element.as_document().is_some_and(is_operators)
+}

@@ -1,0 +1,170 @@
+//! An update made of operators: `{$set: {…}, $inc: {…}}`.
+
+use super::array_filter::ArrayFilter;
+use super::operator::{Argument, Operator};
+use super::tree::{self, Object, is_filtered};
+use super::walk::{self, Facts};
+use super::{operators, stored};
+use crate::query::Matched;
+use crate::{Context, Needs, describe};
+use bson::spec::ElementType;
+use bson::{RawBsonRef, RawDocument, RawDocumentBuf};
+use error::{Code, Result};
+use std::sync::Arc;
+use value::check::DEPTH_MAX;
+use value::{Path, elements};
+
+#[derive(Debug, Default)]
+pub struct Operators {
+    root: Object,
+    positional: bool,
+    /// The paths whose old values are looked at.
+    needs: Vec<Path>,
+}
+
+impl Operators {
+    pub fn parse(
+        update: &RawDocument,
+        filters: &[Arc<ArrayFilter>],
+        context: &Context,
+    ) -> Result<Operators> {
+        let mut parsed = Operators::default();
+        let mut used = vec![false; filters.len()];
+        for modifier in elements(update) {
+            let Some(row) = operators::find(modifier.key) else {
+                return Err(Code::FailedToParse.error(format!(
+                    "Unknown modifier: {}. Expected a valid update modifier or pipeline-style \
+                     update specified as an array",
+                    modifier.key
+                )));
+            };
+            if modifier.kind != ElementType::EmbeddedDocument {
+                return Err(Code::FailedToParse.error(format!(
+                    "Modifiers operate on fields but we found type {} instead. For example: \
+                     {{$mod: {{<field>: ...}}}} not {{{}}}",
+                    describe::type_name(modifier.kind),
+                    describe::element(modifier)
+                )));
+            }
+            for field in modifier.children() {
+                let path = checked_path(field.key)?;
+                let operator = (row.parse)(&Argument { field, context })?;
+                parsed.insert(path, operator.clone(), filters, &mut used)?;
+                if let Some((path, operator)) = operator.companion() {
+                    parsed.insert(checked_path(path)?, operator, filters, &mut used)?;
+                }
+            }
+        }
+        if let Some(unused) = used.iter().position(|used| !used) {
+            return Err(Code::FailedToParse.error(format!(
+                "The array filter for identifier '{}' was not used in the update {}",
+                filters[unused].identifier,
+                describe::value(RawBsonRef::Document(update))
+            )));
+        }
+        parsed.root.sort();
+        Ok(parsed)
+    }
+
+    fn insert(
+        &mut self,
+        path: Path,
+        operator: Arc<dyn Operator>,
+        filters: &[Arc<ArrayFilter>],
+        used: &mut [bool],
+    ) -> Result<()> {
+        let named = named_filters(&path, filters, used)?;
+        tree::insert(&mut self.root, &path, &named, operator.clone())?;
+        self.positional |= path.components().any(|component| component == "$");
+        if !operator.insert_only() && (operator.reads() || path.len() > 1) {
+            self.needs.push(plain_prefix(&path));
+        }
+        Ok(())
+    }
+
+    pub fn is_positional(&self) -> bool {
+        self.positional
+    }
+
+    pub fn apply(&self, before: &RawDocument, matched: Matched) -> Result<Option<RawDocumentBuf>> {
+        walk::apply(&self.root, Facts { before, insert: false, matched: matched.element })
+    }
+
+    /// As `apply`, to the beginnings of a document that an upsert inserts.
+    pub fn insert_into(&self, found: &RawDocument) -> Result<Option<RawDocumentBuf>> {
+        walk::apply(&self.root, Facts { before: found, insert: true, matched: None })
+    }
+
+    pub fn needs(&self, needs: &mut Needs) {
+        self.needs.iter().for_each(|path| needs.add(path));
+    }
+}
+
+/// A path that an operator may name.
+fn checked_path(text: &str) -> Result<Path> {
+    if text.is_empty() {
+        return Err(Code::EmptyFieldName.error("An empty update path is not valid."));
+    }
+    let path = Path::new(text);
+    if path.components().any(str::is_empty) {
+        return Err(Code::EmptyFieldName.error(format!(
+            "The update path '{text}' contains an empty field name, which is not allowed."
+        )));
+    }
+    if path.len() > DEPTH_MAX {
+        return Err(stored::too_deep());
+    }
+    if path.components().filter(|part| *part == "$").count() > 1 {
+        return Err(Code::BadValue
+            .error(format!("Too many positional (i.e. '$') elements found in path '{text}'")));
+    }
+    if path.first() == "$" {
+        return Err(Code::BadValue.error(format!(
+            "Cannot have positional (i.e. '$') element in the first position in path '{text}'"
+        )));
+    }
+    Ok(path)
+}
+
+/// The filters that the path's `$[…]` components name, in order.
+fn named_filters(
+    path: &Path,
+    filters: &[Arc<ArrayFilter>],
+    used: &mut [bool],
+) -> Result<Vec<Option<Arc<ArrayFilter>>>> {
+    let mut named = Vec::new();
+    for (at, component) in path.components().enumerate() {
+        if !is_filtered(component) {
+            continue;
+        }
+        if at == 0 {
+            return Err(Code::BadValue.error(format!(
+                "Cannot have array filter identifier (i.e. '$[<id>]') element in the first \
+                 position in path '{}'",
+                path.as_str()
+            )));
+        }
+        let identifier = &component[2..component.len() - 1];
+        if identifier.is_empty() {
+            named.push(None);
+            continue;
+        }
+        let found = filters.iter().position(|filter| *filter.identifier == *identifier);
+        let Some(found) = found else {
+            return Err(Code::BadValue.error(format!(
+                "No array filter found for identifier '{identifier}' in path '{}'",
+                path.as_str()
+            )));
+        };
+        used[found] = true;
+        named.push(Some(filters[found].clone()));
+    }
+    Ok(named)
+}
+
+/// The path up to its first `$` or `$[…]`, which stand for no name of their own.
+fn plain_prefix(path: &Path) -> Path {
+    let plain = |part: &&str| *part != "$" && !is_filtered(part);
+    let len = path.components().take_while(plain).count();
+    path.prefix(len).unwrap_or_else(|| path.clone())
+}

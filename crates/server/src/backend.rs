@@ -1,0 +1,40 @@
+//! Where commands go that the server does not answer by itself.
+
+use bson::{RawBson, RawBsonRef, RawDocumentBuf, rawdoc};
+use command::{Client, Reply, Request};
+use error::{Code, Result};
+use std::future::Future;
+
+/// Runs commands on data: the embedded engine, or a cluster.
+pub trait Backend: Status {
+    fn run(&self, request: Request, client: &Client) -> impl Future<Output = Result<Reply>> + Send;
+
+    /// Called once, when no command is in flight any more.
+    fn stop(&self) -> impl Future<Output = ()> + Send {
+        async {}
+    }
+}
+
+/// What a backend says about itself.
+pub trait Status: Send + Sync + 'static {
+    /// Sections of `serverStatus`, appended as they are.
+    fn server_status(&self) -> RawDocumentBuf {
+        rawdoc! {}
+    }
+
+    /// The parameters that `setParameter` may change.
+    fn parameters(&self) -> &'static [&'static str] {
+        &[]
+    }
+
+    fn parameter(&self, name: &str) -> Option<RawBson> {
+        let _ = name;
+        None
+    }
+
+    /// Sets one of `parameters`, or says what is wrong with the value.
+    fn set_parameter(&self, name: &str, value: RawBsonRef<'_>) -> Result<()> {
+        let _ = value;
+        Err(Code::InvalidOptions.error(format!("there is no parameter {name}")))
+    }
+}

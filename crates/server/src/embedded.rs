@@ -1,0 +1,44 @@
+//! The embedded engine as the server's backend.
+
+use crate::backend::{Backend, Status};
+use bson::{RawDocumentBuf, rawdoc};
+use command::{Client, Reply, Request};
+use engine::Engine;
+use error::Result;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+pub struct Embedded(pub Arc<Engine>);
+
+impl Backend for Embedded {
+    async fn run(&self, request: Request, client: &Client) -> Result<Reply> {
+        self.0.run(request, client).await
+    }
+
+    async fn stop(&self) {
+        self.0.close().await;
+    }
+}
+
+impl Status for Embedded {
+    fn server_status(&self) -> RawDocumentBuf {
+        let figures = self.0.store.figures();
+        let number = |of: &std::sync::atomic::AtomicU64| of.load(Ordering::Relaxed) as i64;
+        let (open, without_timeout) = self.0.cursors.count();
+        rawdoc! {
+            "storageEngine": { "name": "freeboard", "supportsCommittedReads": true, "persistent": true },
+            "metrics": {
+                "cursor": { "open": { "total": open as i64, "noTimeout": without_timeout as i64 } },
+                "ttl": { "deletedDocuments": self.0.usage.expired_documents() as i64 },
+            },
+            "freeboard": {
+                "commits": {
+                    "commits": number(&figures.commits),
+                    "writes": number(&figures.writes),
+                    "groups": number(&figures.groups),
+                    "fsyncs": number(&figures.syncs),
+                },
+            },
+        }
+    }
+}

@@ -1,0 +1,48 @@
+//! The server's own parameters, as `getParameter` shows them: one row a
+//! parameter. None can change while the server runs; those that can belong to
+//! the backend.
+
+use crate::limits::SESSION_TIMEOUT_MINUTES;
+use crate::shared::Shared;
+use bson::{RawArrayBuf, RawBson, rawdoc};
+
+struct Parameter {
+    name: &'static str,
+    get: fn() -> RawBson,
+}
+
+const fn row(name: &'static str, get: fn() -> RawBson) -> Parameter {
+    Parameter { name, get }
+}
+
+const TABLE: &[Parameter] = &[
+    row("authenticationMechanisms", || RawArrayBuf::new().into()),
+    row("enableTestCommands", || false.into()),
+    row("featureCompatibilityVersion", || rawdoc! { "version": "8.2" }.into()),
+    row("localLogicalSessionTimeoutMinutes", || SESSION_TIMEOUT_MINUTES.into()),
+    row("logLevel", || 0.into()),
+    row("maxBSONDepth", || (wire::DEPTH_MAX as i32).into()),
+    row("networkMessageCompressors", || RawBson::String("snappy,zstd,zlib".to_owned())),
+    row("quiet", || false.into()),
+    row("requireApiVersion", || false.into()),
+];
+
+/// All parameters by name, the backend's included.
+pub(crate) fn names(shared: &Shared) -> Vec<&'static str> {
+    let mut names: Vec<_> = TABLE.iter().map(|parameter| parameter.name).collect();
+    names.extend(shared.status.parameters());
+    names.sort_unstable();
+    names
+}
+
+pub(crate) fn get(shared: &Shared, name: &str) -> Option<RawBson> {
+    match TABLE.iter().find(|parameter| parameter.name == name) {
+        Some(parameter) => Some((parameter.get)()),
+        None => shared.status.parameter(name),
+    }
+}
+
+/// Whether a parameter can change while the server runs.
+pub(crate) fn is_settable(shared: &Shared, name: &str) -> bool {
+    shared.status.parameters().contains(&name)
+}

@@ -1,0 +1,107 @@
+//! The commands that the server answers by itself: one file a command, one row
+//! in the table.
+
+mod build_info;
+mod connection_status;
+mod end_sessions;
+mod features;
+mod get_cmd_line_opts;
+mod get_log;
+mod get_parameter;
+mod hello;
+mod host_info;
+mod is_master;
+mod isdbgrid;
+mod kill_all_sessions;
+mod kill_all_sessions_by_pattern;
+mod kill_sessions;
+mod list_commands;
+mod logout;
+mod ping;
+mod refresh_sessions;
+mod repl_set_get_status;
+mod server_status;
+mod set_parameter;
+mod start_session;
+mod whatsmyuri;
+
+use crate::session::Session;
+use crate::shared::Shared;
+use command::{Reply, Request};
+use error::Result;
+use std::time::Duration;
+
+/// A command that is being run.
+pub(crate) struct Call<'a> {
+    pub shared: &'a Shared,
+    pub session: &'a mut Session,
+    pub request: &'a Request,
+    /// The client would take a stream of replies.
+    pub exhaust: bool,
+}
+
+pub(crate) struct Row {
+    pub name: &'static str,
+    pub run: fn(&mut Call<'_>) -> Result<Reply>,
+    /// How long the client wants to wait before the command runs.
+    pub wait: Option<fn(&Call<'_>) -> Result<Option<Duration>>>,
+}
+
+const fn row(name: &'static str, run: fn(&mut Call<'_>) -> Result<Reply>) -> Row {
+    Row { name, run, wait: None }
+}
+
+/// Alphabetical by bytes.
+const TABLE: &[Row] = &[
+    row("buildInfo", build_info::run),
+    row("connectionStatus", connection_status::run),
+    row("endSessions", end_sessions::run),
+    row("features", features::run),
+    row("getCmdLineOpts", get_cmd_line_opts::run),
+    row("getLog", get_log::run),
+    row("getParameter", get_parameter::run),
+    Row { name: "hello", run: hello::run, wait: Some(hello::wait) },
+    row("hostInfo", host_info::run),
+    Row { name: "isMaster", run: is_master::run, wait: Some(hello::wait) },
+    row("isdbgrid", isdbgrid::run),
+    row("killAllSessions", kill_all_sessions::run),
+    row("killAllSessionsByPattern", kill_all_sessions_by_pattern::run),
+    row("killSessions", kill_sessions::run),
+    row("listCommands", list_commands::run),
+    row("logout", logout::run),
+    row("ping", ping::run),
+    row("refreshSessions", refresh_sessions::run),
+    row("replSetGetStatus", repl_set_get_status::run),
+    row("serverStatus", server_status::run),
+    row("setParameter", set_parameter::run),
+    row("startSession", start_session::run),
+    row("whatsmyuri", whatsmyuri::run),
+];
+
+pub(crate) fn find(name: &str) -> Option<&'static Row> {
+    let place = TABLE.binary_search_by_key(&name, |row| row.name).ok()?;
+    TABLE.get(place)
+}
+
+/// A reply that is nothing but `ok`.
+fn ok() -> Reply {
+    reply(bson::RawDocumentBuf::new())
+}
+
+/// A reply of these fields, and `ok`.
+fn reply(mut body: bson::RawDocumentBuf) -> Reply {
+    body.append(bson::cstr!("ok"), 1.0);
+    Reply { body }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_are_sorted_so_that_commands_are_found() {
+        assert!(TABLE.is_sorted_by_key(|row| row.name));
+        assert!(find("ping").is_some());
+        assert!(find("Hello").is_none());
+    }
+}

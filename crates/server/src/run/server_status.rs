@@ -1,0 +1,136 @@
+//! `serverStatus`: what the server counts, and the backend's sections. A
+//! section is left out with `{serverStatus: 1, name: 0}`; with `none: 1` only
+//! those that are named come.
+
+use super::build_info::VERSION;
+use super::{Call, reply};
+use crate::shared::{Shared, now};
+use bson::raw::CString;
+use bson::{RawDocument, RawDocumentBuf, cstr, rawdoc};
+use command::Reply;
+use command::fields::is_true;
+use error::Result;
+use std::fs;
+
+type Section = (&'static str, fn(&Shared) -> RawDocumentBuf);
+
+/// In the order of the reply, which is alphabetical.
+const SECTIONS: &[Section] = &[
+    ("asserts", asserts),
+    ("connections", connections),
+    ("extra_info", extra_info),
+    ("mem", memory),
+    ("network", network),
+    ("opcounters", operations),
+];
+
+pub(super) fn run(call: &mut Call<'_>) -> Result<Reply> {
+    let shared = call.shared;
+    let mut body = general(shared);
+    for (name, section) in SECTIONS {
+        if wants(call.request.body(), name)
+            && let Ok(name) = CString::try_from(*name)
+        {
+            body.append(name, section(shared));
+        }
+    }
+    for field in value::elements(&shared.status.server_status()) {
+        if wants(call.request.body(), field.key)
+            && let Ok(name) = CString::try_from(field.key)
+        {
+            body.append(name, field.value());
+        }
+    }
+    Ok(reply(body))
+}
+
+fn wants(request: &RawDocument, section: &str) -> bool {
+    let says = |name| value::element::get(request, name).map(|field| is_true(field.value()));
+    says(section).unwrap_or(!says("none").unwrap_or(false))
+}
+
+fn general(shared: &Shared) -> RawDocumentBuf {
+    let uptime = shared.started.elapsed();
+    rawdoc! {
+        "host": shared.host_and_port(),
+        "version": VERSION,
+        "process": "mongos",
+        "service": ["router"],
+        "pid": i64::from(std::process::id()),
+        "uptime": uptime.as_secs_f64().floor(),
+        "uptimeMillis": uptime.as_millis() as i64,
+        "uptimeEstimate": uptime.as_secs() as i64,
+        "localTime": now(),
+    }
+}
+
+fn asserts(shared: &Shared) -> RawDocumentBuf {
+    rawdoc! {
+        "regular": 0,
+        "warning": 0,
+        "msg": shared.counters.internal_asserts.get() as i32,
+        "user": shared.counters.user_asserts.get() as i32,
+        "tripwire": 0,
+        "rollovers": 0,
+    }
+}
+
+fn connections(shared: &Shared) -> RawDocumentBuf {
+    let counters = &shared.counters;
+    let current = counters.connections.get() as i32;
+    rawdoc! {
+        "current": current,
+        "available": (shared.options.connections_max as i32).saturating_sub(current),
+        "totalCreated": counters.connections_created.get() as i32,
+        "rejected": counters.connections_rejected.get() as i32,
+        "active": counters.active.get() as i32,
+        "exhaustIsMaster": 0,
+        "exhaustHello": counters.exhaust_hello.get() as i32,
+        "awaitingTopologyChanges": counters.awaiting_topology_changes.get() as i32,
+    }
+}
+
+fn extra_info(_: &Shared) -> RawDocumentBuf {
+    rawdoc! { "note": "fields vary by platform" }
+}
+
+fn memory(_: &Shared) -> RawDocumentBuf {
+    let mut section = RawDocumentBuf::new();
+    section.append(cstr!("bits"), usize::BITS as i32);
+    let pages = fs::read_to_string("/proc/self/statm").unwrap_or_default();
+    let mut pages = pages.split_whitespace().map_while(|number| number.parse::<usize>().ok());
+    let megabytes = |pages: usize| (pages * rustix::param::page_size() / (1024 * 1024)) as i32;
+    let supported = match (pages.next(), pages.next()) {
+        (Some(whole), Some(resident)) => {
+            section.append(cstr!("resident"), megabytes(resident));
+            section.append(cstr!("virtual"), megabytes(whole));
+            true
+        }
+        _ => false,
+    };
+    section.append(cstr!("supported"), supported);
+    section
+}
+
+fn network(shared: &Shared) -> RawDocumentBuf {
+    let counters = &shared.counters;
+    rawdoc! {
+        "bytesIn": counters.bytes_in.get(),
+        "bytesOut": counters.bytes_out.get(),
+        "physicalBytesIn": counters.bytes_in.get(),
+        "physicalBytesOut": counters.bytes_out.get(),
+        "numRequests": counters.requests.get(),
+    }
+}
+
+fn operations(shared: &Shared) -> RawDocumentBuf {
+    let operations = &shared.counters.operations;
+    rawdoc! {
+        "insert": operations.insert.get(),
+        "query": operations.query.get(),
+        "update": operations.update.get(),
+        "delete": operations.delete.get(),
+        "getmore": operations.getmore.get(),
+        "command": operations.command.get(),
+    }
+}

@@ -1,0 +1,142 @@
+//! Starting and stopping.
+
+use crate::backend::Backend;
+use crate::embedded::Embedded;
+use crate::{accept, http, limits, shared::Shared};
+use engine::Engine;
+use std::fmt;
+use std::io;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::sync::Arc;
+use tokio::net::TcpListener;
+use tokio::task::JoinHandle;
+use tokio_util::sync::CancellationToken;
+use tracing::info;
+
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// The data directory.
+    pub data: PathBuf,
+    /// `host:port`; port 0 takes any that is free.
+    pub listen: String,
+    /// `host:port` of the HTTP side, if there is to be one.
+    pub http: Option<String>,
+    pub connections_max: usize,
+}
+
+impl Options {
+    /// A server on any free port of this machine, without HTTP: for tests.
+    pub fn local(data: impl Into<PathBuf>) -> Options {
+        Options {
+            data: data.into(),
+            listen: "127.0.0.1:0".to_owned(),
+            http: None,
+            connections_max: limits::CONNECTIONS_MAX,
+        }
+    }
+}
+
+pub struct Server;
+
+/// A server that runs. Dropping it stops the server without waiting.
+#[derive(Debug)]
+pub struct Running {
+    pub address: SocketAddr,
+    pub http_address: Option<SocketAddr>,
+    stop: CancellationToken,
+    finished: Option<JoinHandle<()>>,
+}
+
+/// Why a server did not start, in one sentence that says what to do.
+#[derive(Debug)]
+pub struct StartError(String);
+
+impl Server {
+    /// Starts a server on the embedded engine.
+    pub async fn start(options: Options) -> Result<Running, StartError> {
+        let engine = Engine::open(&options.data)
+            .await
+            .map_err(|error| StartError::new(error.to_string()))?;
+        Server::start_with(options, Embedded(engine)).await
+    }
+
+    /// Starts a server in front of `backend`.
+    pub async fn start_with<B: Backend>(
+        options: Options,
+        backend: B,
+    ) -> Result<Running, StartError> {
+        let listener = bind(&options.listen, "--listen").await?;
+        let address = local_address(&listener)?;
+        let http_listener = match &options.http {
+            Some(listen) => Some(bind(listen, "--http").await?),
+            None => None,
+        };
+        let http_address = http_listener.as_ref().map(local_address).transpose()?;
+        let backend = Arc::new(backend);
+        let shared = Arc::new(Shared::new(options, address, backend.clone()));
+        let stop = shared.stop.clone();
+        let http = http_listener.map(|listener| tokio::spawn(http::serve(listener, stop.clone())));
+        let finished = tokio::spawn(async move {
+            accept::accept(listener, shared, backend.clone()).await;
+            if let Some(http) = http {
+                http.abort();
+            }
+            backend.stop().await;
+        });
+        info!("listening on {address}");
+        if let Some(http_address) = http_address {
+            info!("serving HTTP on {http_address}");
+        }
+        Ok(Running { address, http_address, stop, finished: Some(finished) })
+    }
+}
+
+impl Running {
+    /// Takes no more connections, lets the commands in flight finish, and
+    /// returns when everything is closed.
+    pub async fn stop(mut self) {
+        self.stop.cancel();
+        if let Some(finished) = self.finished.take() {
+            // It ends early only by a panic, which the runtime has reported.
+            let _ = finished.await;
+        }
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        self.stop.cancel();
+    }
+}
+
+async fn bind(listen: &str, flag: &str) -> Result<TcpListener, StartError> {
+    TcpListener::bind(listen).await.map_err(|error| {
+        StartError(match error.kind() {
+            io::ErrorKind::AddrInUse => format!(
+                "{listen} is in use by another process; stop it or choose another address with {flag}"
+            ),
+            _ => format!("cannot listen on {listen} ({error}); choose another address with {flag}"),
+        })
+    })
+}
+
+fn local_address(listener: &TcpListener) -> Result<SocketAddr, StartError> {
+    listener
+        .local_addr()
+        .map_err(|error| StartError(format!("the listening socket has no address: {error}")))
+}
+
+impl StartError {
+    pub fn new(message: impl Into<String>) -> StartError {
+        StartError(message.into())
+    }
+}
+
+impl fmt::Display for StartError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for StartError {}

@@ -1,0 +1,59 @@
+//! A backend whose commands do what the tests need.
+
+use bson::{RawDocumentBuf, rawdoc};
+use command::{Client, Reply, Request};
+use error::{Code, Result};
+use server::{Backend, Status};
+use std::sync::atomic::{AtomicBool, AtomicI64, Ordering::SeqCst};
+use std::time::Duration;
+
+#[derive(Default)]
+pub struct Probe {
+    /// Batches given by `getMore` so far.
+    batches: AtomicI64,
+    stopped: AtomicBool,
+}
+
+/// How long `count` takes.
+pub const SLOW: Duration = Duration::from_millis(500);
+
+/// Batches before a cursor is exhausted.
+pub const BATCHES: i64 = 4;
+
+impl Status for Probe {
+    fn server_status(&self) -> RawDocumentBuf {
+        rawdoc! { "probe": { "inserted": 0 }, "opLatencies": {} }
+    }
+}
+
+impl Backend for Probe {
+    async fn run(&self, request: Request, client: &Client) -> Result<Reply> {
+        assert!(!self.stopped.load(SeqCst), "a command after the backend was stopped");
+        let body = match request.name() {
+            "find" => panic!("the probe panics"),
+            "count" => {
+                tokio::time::sleep(SLOW).await;
+                rawdoc! { "n": 1, "ok": 1.0 }
+            }
+            "insert" => {
+                let documents = request.documents("documents")?;
+                rawdoc! { "n": documents.len() as i32, "ok": 1.0 }
+            }
+            "getMore" => {
+                let batch = self.batches.fetch_add(1, SeqCst) + 1;
+                let id = if batch < BATCHES { 77_i64 } else { 0 };
+                rawdoc! { "cursor": { "nextBatch": [batch], "id": id, "ns": "a.b" }, "ok": 1.0 }
+            }
+            "top" => {
+                let application = client.application.as_deref().unwrap_or("none");
+                rawdoc! { "application": application, "ok": 1.0 }
+            }
+            name => return Err(Code::NotImplemented.error(format!("{name} is not probed"))),
+        };
+        Ok(Reply { body })
+    }
+
+    async fn stop(&self) {
+        self.stopped.store(true, SeqCst);
+    }
+}

@@ -1,0 +1,68 @@
+//! The end of a server, and of a command that panics.
+
+use crate::client::{Client, code, msg, start, start_with};
+use crate::probe::SLOW;
+use bson::rawdoc;
+use std::time::{Duration, Instant};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+use wire::Envelope;
+
+#[tokio::test]
+async fn commands_in_flight_finish_and_the_rest_is_closed() {
+    let server = start().await;
+    let address = server.address;
+    let mut idle = Client::connect(&server).await;
+    idle.ping().await;
+    let mut silent = Client::connect(&server).await;
+    let mut busy = Client::connect(&server).await;
+    let count = msg(rawdoc! { "count": "c", "$db": "a" });
+    busy.send(&count, false, Envelope::default()).await;
+    tokio::time::sleep(SLOW / 5).await;
+
+    let started = Instant::now();
+    let stopping = tokio::spawn(server.stop());
+    idle.assert_closed().await;
+    silent.assert_closed().await;
+    assert!(started.elapsed() < SLOW / 2);
+    assert_eq!(busy.receive().await.body.get_i32("n").unwrap(), 1);
+    busy.assert_closed().await;
+    stopping.await.unwrap();
+    assert!(TcpStream::connect(address).await.is_err());
+    assert!(started.elapsed() < Duration::from_secs(5));
+}
+
+#[tokio::test]
+async fn a_panic_is_answered_and_others_are_served() {
+    let server = start().await;
+    let mut client = Client::connect(&server).await;
+    assert_eq!(client.code(rawdoc! { "find": "c" }).await, 1);
+    client.ping().await;
+    assert_eq!(code(&client.run(rawdoc! { "find": "c" }).await), 1);
+    Client::connect(&server).await.ping().await;
+    server.stop().await;
+}
+
+#[tokio::test]
+async fn http_says_that_the_server_is_there() {
+    let server = start_with(|options| options.http = Some("127.0.0.1:0".to_owned())).await;
+    let mut stream = TcpStream::connect(server.http_address.unwrap()).await.unwrap();
+    stream.write_all(b"GET /healthz HTTP/1.0\r\n\r\n").await.unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).await.unwrap();
+    assert!(answer.starts_with("HTTP/1.0 200"), "{answer}");
+    assert!(answer.ends_with("\r\n\r\nok"), "{answer}");
+    server.stop().await;
+}
+
+#[tokio::test]
+async fn a_taken_address_is_named_in_the_error() {
+    let server = start().await;
+    let taken = server.address.to_string();
+    let mut options = server::Options::local("unused");
+    options.listen = taken.clone();
+    let probe = crate::probe::Probe::default();
+    let error = server::Server::start_with(options, probe).await.unwrap_err().to_string();
+    assert!(error.contains(&taken) && error.contains("--listen"), "{error}");
+    server.stop().await;
+}

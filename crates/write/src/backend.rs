@@ -1,0 +1,118 @@
+//! What the write loop asks of whoever keeps the documents.
+
+use bson::{RawBsonRef, RawDocument};
+use command::Namespace;
+use error::Result;
+use language::Needs;
+use language::query::Filter;
+use std::future::Future;
+use std::ops::Deref;
+use std::sync::Arc;
+
+/// Documents, reached inside a transaction: all of its writes, or none.
+///
+/// A write takes an intent on what it changes. Where another transaction holds
+/// that intent, it fails with `WriteConflict`; the loop then asks `retry`.
+pub trait Transaction: Send {
+    /// A document that this transaction holds an intent on.
+    type Row: Deref<Target = RawDocument> + Send + Sync;
+
+    /// The document with this `_id`, its intent taken. Values outside `needs`
+    /// may be missing from it in all but name; updates keep them as they are.
+    fn get(
+        &mut self,
+        namespace: &Namespace,
+        id: RawBsonRef<'_>,
+        needs: &Needs,
+    ) -> impl Future<Output = Result<Option<Self::Row>>> + Send;
+
+    /// Up to `limit` documents that match, in no particular order, their
+    /// intents taken.
+    fn find(
+        &mut self,
+        namespace: &Namespace,
+        filter: &Arc<Filter>,
+        limit: usize,
+    ) -> impl Future<Output = Result<Vec<Self::Row>>> + Send;
+
+    /// Adds a document, which has an `_id`.
+    fn insert(
+        &mut self,
+        namespace: &Namespace,
+        document: &RawDocument,
+    ) -> impl Future<Output = Result<()>> + Send;
+
+    /// Puts `after` in the place of `row`. Their `_id`s are equal.
+    fn replace(
+        &mut self,
+        namespace: &Namespace,
+        row: &Self::Row,
+        after: &RawDocument,
+    ) -> impl Future<Output = Result<()>> + Send;
+
+    fn delete(
+        &mut self,
+        namespace: &Namespace,
+        row: &Self::Row,
+    ) -> impl Future<Output = Result<()>> + Send;
+
+    /// Refuses a document that breaks the collection's validator.
+    fn check(
+        &self,
+        namespace: &Namespace,
+        before: Option<&RawDocument>,
+        after: &RawDocument,
+    ) -> Result<()>;
+
+    /// What `check` looks at in documents of this collection.
+    fn check_needs(&self, namespace: &Namespace, needs: &mut Needs);
+
+    /// After a `WriteConflict`: undoes everything, waits for whoever was in the
+    /// way, and says true if the work may be done anew. A client's own
+    /// transaction says false: the conflict is the client's to see.
+    fn retry(&mut self) -> impl Future<Output = Result<bool>> + Send;
+}
+
+/// Where transactions begin and end.
+pub trait Backend: Sync {
+    type Transaction: Transaction;
+    type Candidates: Candidates<Self::Transaction>;
+
+    /// A transaction for one step of the loop. Inside a client's transaction it
+    /// is that transaction.
+    fn begin(&self) -> impl Future<Output = Result<Self::Transaction>> + Send;
+
+    /// Ends a step. What it wrote survives once the command is acknowledged,
+    /// and later steps of the same command see it.
+    fn commit(&self, transaction: Self::Transaction) -> impl Future<Output = Result<()>> + Send;
+
+    /// Finds what a write is about to touch.
+    fn select(
+        &self,
+        namespace: &Namespace,
+        selection: &Selection<'_>,
+    ) -> impl Future<Output = Result<Self::Candidates>> + Send;
+}
+
+/// Which documents a write is about.
+#[derive(Debug, Clone, Copy)]
+pub struct Selection<'a> {
+    pub filter: &'a Arc<Filter>,
+    pub sort: Option<&'a RawDocument>,
+    pub hint: Option<RawBsonRef<'a>>,
+    pub multi: bool,
+}
+
+/// Documents that matched when the write began. By the time their turn comes
+/// they may have changed, so each is claimed and matched again.
+pub trait Candidates<T: Transaction>: Send {
+    /// Takes the next candidate; false when there is none.
+    fn advance(&mut self) -> impl Future<Output = Result<bool>> + Send;
+
+    /// The current candidate as it is now, its intent taken; `None` if it is gone.
+    fn claim(
+        &mut self,
+        transaction: &mut T,
+        needs: &Needs,
+    ) -> impl Future<Output = Result<Option<T::Row>>> + Send;
+}

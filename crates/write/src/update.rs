@@ -1,0 +1,203 @@
+//! Updates: operators, replacements, pipelines, upserts.
+
+use crate::{Backend, Candidates, Selection, Transaction, document, limits};
+use bson::{RawBson, RawBsonRef, RawDocument, RawDocumentBuf};
+use command::Namespace;
+use error::{Code, Error, Result};
+use language::Needs;
+use language::query::Matched;
+use language::update::Update;
+
+/// How often an upsert tries again that others beat to its key.
+const UPSERT_ATTEMPTS_MAX: usize = 16;
+
+#[derive(Debug)]
+pub struct Change<'a> {
+    pub selection: Selection<'a>,
+    pub update: &'a Update,
+    pub upsert: bool,
+    pub bypass_validation: bool,
+    /// What the caller wants to see of the document, before and after.
+    pub returns: Option<Needs>,
+}
+
+#[derive(Debug, Default)]
+pub struct Updated {
+    pub matched: u64,
+    pub modified: u64,
+    /// The `_id` of the document an upsert inserted.
+    pub upserted: Option<RawBson>,
+    pub touched: Option<Touched>,
+}
+
+/// The document a change touched, where the caller asked to see it.
+#[derive(Debug)]
+pub struct Touched {
+    pub before: Option<RawDocumentBuf>,
+    pub after: RawDocumentBuf,
+    pub matched: Matched,
+}
+
+/// Updates what matches: the first, or all, a transaction each.
+pub async fn update<B: Backend>(
+    backend: &B,
+    namespace: &Namespace,
+    change: &Change<'_>,
+) -> Result<Updated> {
+    let mut attempts = 1;
+    loop {
+        let updated = update_matching(backend, namespace, change).await?;
+        if updated.matched > 0 || !change.upsert {
+            return Ok(updated);
+        }
+        match upsert(backend, namespace, change).await {
+            // Someone inserted it meanwhile: it may match now.
+            Err(error)
+                if error.code() == Code::DuplicateKey
+                    && attempts < UPSERT_ATTEMPTS_MAX
+                    && names_key(change, &error) =>
+            {
+                attempts += 1;
+            }
+            outcome => return outcome,
+        }
+    }
+}
+
+/// Whether the filter asks for the very key that was taken, so that the
+/// document which took it may be the one to update.
+fn names_key(change: &Change<'_>, error: &Error) -> bool {
+    let key = error.details().find(|(name, _)| *name == "keyPattern");
+    let Some(RawBsonRef::Document(key)) = key.map(|(_, value)| value) else { return false };
+    let Ok(equalities) = change.selection.filter.equalities() else { return false };
+    let mut fields = value::elements(key);
+    fields.all(|field| equalities.iter().any(|(path, _)| path.as_str() == field.key))
+}
+
+async fn update_matching<B: Backend>(
+    backend: &B,
+    namespace: &Namespace,
+    change: &Change<'_>,
+) -> Result<Updated> {
+    let mut needs = change.returns.clone().unwrap_or_else(Needs::none);
+    change.selection.filter.needs(&mut needs);
+    change.update.needs(&mut needs);
+    let mut updated = Updated::default();
+    let mut candidates = backend.select(namespace, &change.selection).await?;
+    while candidates.advance().await? {
+        let Some(step) = step(backend, namespace, change, &mut candidates, &needs).await? else {
+            continue;
+        };
+        updated.matched += 1;
+        updated.modified += u64::from(step.modified);
+        updated.touched = step.touched;
+        if !change.selection.multi {
+            break;
+        }
+    }
+    Ok(updated)
+}
+
+struct Step {
+    modified: bool,
+    touched: Option<Touched>,
+}
+
+async fn step<B: Backend>(
+    backend: &B,
+    namespace: &Namespace,
+    change: &Change<'_>,
+    candidates: &mut B::Candidates,
+    needs: &Needs,
+) -> Result<Option<Step>> {
+    let mut transaction = backend.begin().await?;
+    let mut needs = needs.clone();
+    if !change.bypass_validation {
+        transaction.check_needs(namespace, &mut needs);
+    }
+    loop {
+        match attempt::<B>(&mut transaction, namespace, change, candidates, &needs).await {
+            Ok(step) => {
+                if step.as_ref().is_some_and(|step| step.modified) {
+                    backend.commit(transaction).await?;
+                }
+                return Ok(step);
+            }
+            Err(error) if error.code() == Code::WriteConflict => {
+                if !transaction.retry().await? {
+                    return Err(error);
+                }
+            }
+            Err(error) => return Err(error),
+        }
+    }
+}
+
+async fn attempt<B: Backend>(
+    transaction: &mut B::Transaction,
+    namespace: &Namespace,
+    change: &Change<'_>,
+    candidates: &mut B::Candidates,
+    needs: &Needs,
+) -> Result<Option<Step>> {
+    let Some(row) = candidates.claim(transaction, needs).await? else { return Ok(None) };
+    let Some(matched) = change.selection.filter.matches_at(&row)? else { return Ok(None) };
+    let after = change.update.apply(&row, matched)?;
+    if let Some(after) = &after {
+        if !change.bypass_validation {
+            transaction.check(namespace, Some(&row), after)?;
+        }
+        transaction.replace(namespace, &row, after).await?;
+    }
+    let modified = after.is_some();
+    let touched = change.returns.is_some().then(|| Touched {
+        before: Some((*row).to_owned()),
+        after: after.unwrap_or_else(|| (*row).to_owned()),
+        matched,
+    });
+    Ok(Some(Step { modified, touched }))
+}
+
+async fn upsert<B: Backend>(
+    backend: &B,
+    namespace: &Namespace,
+    change: &Change<'_>,
+) -> Result<Updated> {
+    let made = change.update.upsert(change.selection.filter)?;
+    let made = document::prepare(&made)?.into_owned();
+    if made.as_bytes().len() > limits::DOCUMENT_BYTES_MAX {
+        return Err(limits::upsert_too_large());
+    }
+    let mut transaction = backend.begin().await?;
+    loop {
+        match insert_made(&mut transaction, namespace, change, &made).await {
+            Ok(()) => break,
+            Err(error) if error.code() == Code::WriteConflict => {
+                if !transaction.retry().await? {
+                    return Err(error);
+                }
+            }
+            Err(error) => return Err(error),
+        }
+    }
+    backend.commit(transaction).await?;
+    let id = value::element::get(&made, "_id").map(|id| RawBson::from(id.value()));
+    let touched = change.returns.is_some().then(|| Touched {
+        before: None,
+        after: made,
+        matched: Matched::default(),
+    });
+    Ok(Updated { matched: 0, modified: 0, upserted: id, touched })
+}
+
+async fn insert_made<T: Transaction>(
+    transaction: &mut T,
+    namespace: &Namespace,
+    change: &Change<'_>,
+    made: &RawDocument,
+) -> Result<()> {
+    if !change.bypass_validation {
+        transaction.check(namespace, None, made)?;
+    }
+    transaction.insert(namespace, made).await
+}

@@ -1,0 +1,188 @@
+//! The runner of golden scripts. A command is a line that begins with `>`:
+//!
+//! - `> {find: "c"}` runs a command on the script's own database and prints the reply;
+//! - `[admin]> {…}` runs it on `admin`;
+//! - `> show cursor.id, ok {…}` prints some fields, `> types {…}` the types of all;
+//! - `> each {find: "c", filter: ?}` puts a value of every BSON type in place of `?` and prints
+//!   which of them are taken and which refused;
+//! - `> fill c 1000 {_id: i}` inserts many documents, `> sleep 100` waits for milliseconds;
+//! - `[sequence]>` sends the documents as a section of their own, `[exhaust]>` lets the server
+//!   send on unasked, `[unacknowledged]>` wants no reply;
+//! - `b: > {…}` speaks over a second connection named `b`.
+//!
+//! A line that ends with `\` goes on in the next. The database is named after the script, as
+//! `find_sort` for `find/sort.txt`.
+
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use bson::{RawBsonRef, RawDocument, RawDocumentBuf, cstr, rawdoc};
+use goldenscript::{Command, Context};
+
+use crate::connection::{Connection, Manner};
+use crate::syntax::{self, Scope};
+use crate::{Error, Result, print, samples};
+
+const FILL_BATCH_DOCUMENTS: usize = 1000;
+
+pub struct Script {
+    address: SocketAddr,
+    database: String,
+    connections: BTreeMap<String, Connection>,
+    scope: Scope,
+}
+
+impl Script {
+    pub fn new(address: SocketAddr, database: &str) -> Script {
+        Script {
+            address,
+            database: database.to_owned(),
+            connections: BTreeMap::new(),
+            scope: Scope::default(),
+        }
+    }
+
+    fn connection(&mut self, name: &str) -> Result<&mut Connection> {
+        if !self.connections.contains_key(name) {
+            self.connections.insert(name.to_owned(), Connection::open(self.address)?);
+        }
+        self.connections.get_mut(name).ok_or_else(|| "no connection".into())
+    }
+
+    /// The document in `text`, with `$db` unless it has one.
+    fn command(&self, text: &str, context: &Context) -> Result<RawDocumentBuf> {
+        let mut command = syntax::document(text, &self.scope)?;
+        if command.get("$db")?.is_none() {
+            let database = if context.tags.contains("admin") { "admin" } else { &self.database };
+            command.append(cstr!("$db"), database);
+        }
+        Ok(command)
+    }
+
+    fn converse(&mut self, text: &str, context: &Context) -> Result<Vec<RawDocumentBuf>> {
+        let command = self.command(text, context)?;
+        let manner = Manner {
+            sequence: context.tags.contains("sequence"),
+            exhaust: context.tags.contains("exhaust"),
+            unacknowledged: context.tags.contains("unacknowledged"),
+        };
+        let name = context.prefix.clone().unwrap_or_default();
+        let replies = self.connection(&name)?.converse(&command, manner)?;
+        for reply in &replies {
+            self.remember_cursors(reply)?;
+        }
+        Ok(replies)
+    }
+
+    /// Cursor ids differ from run to run; scripts call them by their order.
+    fn remember_cursors(&mut self, reply: &RawDocument) -> Result<()> {
+        if let Some(RawBsonRef::Document(cursor)) = reply.get("cursor")?
+            && let Some(RawBsonRef::Int64(id)) = cursor.get("id")?
+            && id != 0
+            && !self.scope.cursors.contains(&id)
+        {
+            self.scope.cursors.push(id);
+        }
+        Ok(())
+    }
+
+    fn each(&mut self, text: &str, context: &Context) -> Result<String> {
+        let mut outcomes: BTreeMap<String, Vec<&str>> = BTreeMap::new();
+        for sample in samples::samples() {
+            let name = print::type_name(sample.as_raw_bson_ref());
+            self.scope.sample = Some(sample);
+            let replies = self.converse(text, context)?;
+            let reply = replies.last().ok_or("no reply")?;
+            outcomes.entry(outcome(reply)?).or_default().push(name);
+        }
+        self.scope.sample = None;
+        let lines: Vec<String> = outcomes
+            .iter()
+            .map(|(outcome, types)| format!("{outcome}: {}", types.join(" ")))
+            .collect();
+        Ok(lines.join("\n"))
+    }
+
+    fn fill(&mut self, text: &str) -> Result<String> {
+        let (collection, text) = text.split_once(' ').ok_or("fill COLLECTION COUNT DOCUMENT")?;
+        let (count, text) = text.trim().split_once(' ').ok_or("fill COLLECTION COUNT DOCUMENT")?;
+        let count: i64 = count.parse()?;
+        let mut documents = Vec::new();
+        for index in 0..count {
+            self.scope.index = Some(index);
+            documents.push(syntax::document(text, &self.scope)?);
+        }
+        self.scope.index = None;
+        let database = self.database.clone();
+        for batch in documents.chunks(FILL_BATCH_DOCUMENTS) {
+            let mut array = bson::RawArrayBuf::new();
+            batch.iter().for_each(|document| array.push(document.clone()));
+            let insert =
+                rawdoc! { "insert": collection, "documents": array, "$db": database.as_str() };
+            let reply = self.connection("")?.command(&insert)?;
+            if outcome(&reply)? != "ok" || reply.get("writeErrors")?.is_some() {
+                return print::reply(&reply, &[]);
+            }
+        }
+        Ok(String::new())
+    }
+}
+
+/// `ok`, or the code of the error.
+fn outcome(reply: &RawDocument) -> Result<String> {
+    let mut error = reply.get("code")?;
+    if error.is_none()
+        && let Some(RawBsonRef::Array(errors)) = reply.get("writeErrors")?
+        && let Some(RawBsonRef::Document(first)) = errors.get(0)?
+    {
+        error = first.get("code")?;
+    }
+    Ok(match error {
+        Some(RawBsonRef::Int32(code)) => format!("error {code}"),
+        _ => "ok".to_owned(),
+    })
+}
+
+impl goldenscript::Runner for Script {
+    type Command = Command;
+
+    fn run(&mut self, command: &Command, context: &Context) -> Result<String> {
+        let line = command.name.trim();
+        let (verb, text) = match line.find('{') {
+            Some(brace) => line.split_at(brace),
+            None => (line, ""),
+        };
+        let (verb, options) = verb.trim().split_once(' ').unwrap_or((verb.trim(), ""));
+        match verb {
+            "" => {
+                let replies = self.converse(text, context)?;
+                let cursors = &self.scope.cursors;
+                let texts = replies.iter().map(|reply| print::reply(reply, cursors));
+                Ok(texts.collect::<Result<Vec<_>>>()?.join("\n"))
+            }
+            "show" => {
+                let paths: Vec<&str> =
+                    options.split([',', ' ']).filter(|s| !s.is_empty()).collect();
+                let replies = self.converse(text, context)?;
+                let texts = replies.iter().map(|reply| match reply.get("code") {
+                    Ok(None) => print::selected(reply, &paths, &self.scope.cursors),
+                    _ => print::reply(reply, &self.scope.cursors),
+                });
+                Ok(texts.collect::<Result<Vec<_>>>()?.join("\n"))
+            }
+            "types" => {
+                let replies = self.converse(text, context)?;
+                let texts = replies.iter().map(|reply| print::types(reply));
+                Ok(texts.collect::<Result<Vec<_>>>()?.join("\n"))
+            }
+            "each" => self.each(text, context),
+            "fill" => self.fill(line["fill".len()..].trim_start()),
+            "sleep" => {
+                std::thread::sleep(Duration::from_millis(options.trim().parse()?));
+                Ok(String::new())
+            }
+            verb => Err(Error::from(format!("no such verb {verb:?}"))),
+        }
+    }
+}
