@@ -3,7 +3,8 @@
 use super::Projection;
 use crate::query::{Filter, Matched};
 use crate::{Context, Needs};
-use bson::{RawArrayBuf, RawBson, RawDocument, RawDocumentBuf, rawarray, rawdoc};
+use bson::{RawArrayBuf, RawBson, RawDocument, RawDocumentBuf, rawdoc};
+use crate::testing::rawarray;
 use error::Result;
 use value::Path;
 

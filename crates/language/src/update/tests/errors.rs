@@ -1,7 +1,8 @@
 //! Updates that are refused as a whole.
 
 use super::{errors, refused};
-use bson::{RawBsonRef, rawarray, rawdoc};
+use bson::{RawBsonRef, rawdoc};
+use crate::testing::rawarray;
 
 #[test]
 fn unknown_modifiers() {

@@ -4,7 +4,8 @@ use super::super::Update;
 use super::refused;
 use crate::query::Matched;
 use crate::{Context, Needs};
-use bson::{RawArrayBuf, RawBsonRef, RawDocumentBuf, rawarray, rawdoc};
+use bson::{RawArrayBuf, RawBsonRef, RawDocumentBuf, rawdoc};
+use crate::testing::rawarray;
 use error::Result;
 use value::Path;
 
