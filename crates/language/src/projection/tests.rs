@@ -2,8 +2,9 @@
 
 use super::Projection;
 use crate::query::{Filter, Matched};
+use crate::testing::rawarray;
 use crate::{Context, Needs};
-use bson::{RawArrayBuf, RawBson, RawDocument, RawDocumentBuf, rawarray, rawdoc};
+use bson::{RawArrayBuf, RawBson, RawDocument, RawDocumentBuf, rawdoc};
 use error::Result;
 use value::Path;
 

@@ -4,7 +4,8 @@ use super::super::Update;
 use super::{changes, errors};
 use crate::Context;
 use crate::query::Matched;
-use bson::{RawArrayBuf, RawBsonRef, RawDocumentBuf, rawarray, rawdoc};
+use crate::testing::rawarray;
+use bson::{RawArrayBuf, RawBsonRef, RawDocumentBuf, rawdoc};
 use error::Result;
 
 fn positional(

@@ -1,7 +1,7 @@
 //! Dotted paths, numbers in them, conflicts, and the order of new fields.
 
 use super::{changes, errors};
-use bson::rawdoc;
+use bson::{RawBson, rawdoc};
 
 #[test]
 fn dotted_paths_create_documents_and_reach_into_arrays() {
@@ -65,7 +65,7 @@ fn new_fields_come_in_the_order_of_their_names() {
             let mut first = rawdoc! { "f050": 50 };
             for element in value::elements(&expected).filter(|element| element.key != "f050") {
                 let key = bson::raw::CString::try_from(element.key).unwrap();
-                first.append(key, element.value().to_raw_bson());
+                first.append(key, RawBson::from(element.value()));
             }
             first
         }),

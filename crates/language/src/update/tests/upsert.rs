@@ -3,7 +3,8 @@
 use super::super::Update;
 use super::filter;
 use crate::Context;
-use bson::{RawBsonRef, RawDocumentBuf, rawarray, rawdoc};
+use crate::testing::rawarray;
+use bson::{RawBsonRef, RawDocumentBuf, rawdoc};
 use error::Result;
 
 fn upsert(query: RawDocumentBuf, update: RawBsonRef<'_>) -> Result<RawDocumentBuf> {
