@@ -182,11 +182,24 @@ fn ids(documents: &[RawDocumentBuf]) -> Vec<i32> {
     ids
 }
 
+/// A document without regard to the order of its fields: what an index covers
+/// comes in the order of the index.
+fn normal(document: RawDocumentBuf) -> String {
+    let document = Document::try_from(document).expect("a document");
+    let mut fields: Vec<String> =
+        document.iter().map(|(name, value)| format!("{name}: {value:?}")).collect();
+    fields.sort_unstable();
+    fields.join(", ")
+}
+
 fn check(world: &World, filter: &RawDocumentBuf, sort: &RawDocumentBuf, shown: &str) {
     let asked = || query(filter).sorted(sort);
     // Parallel arrays cannot be sorted by; whether they are met depends on the plan.
     let Ok(expected) = naive(world, &asked()) else { return };
-    let Ok(found) = world.run(asked()) else { return };
+    let found = match world.run(asked()) {
+        Err(error) if error.code() == error::Code::BadValue => return,
+        found => found.expect(shown),
+    };
     assert_eq!(ids(&found), ids(&expected), "{shown}");
     let keys = |documents: &[RawDocumentBuf]| -> Vec<Vec<u8>> {
         let fields = asked();
@@ -204,18 +217,17 @@ fn check(world: &World, filter: &RawDocumentBuf, sort: &RawDocumentBuf, shown: &
     let project = |documents: &[RawDocumentBuf]| {
         let projected = query(filter).projected(&spec);
         let projection = projected.projection.as_ref().expect("a projection");
-        let mut shown: Vec<Document> = documents
+        let mut shown: Vec<String> = documents
             .iter()
             .map(|document| projection.apply(document, Default::default()).expect("projects"))
-            .map(|document| Document::try_from(document).expect("a document"))
+            .map(normal)
             .collect();
-        shown.sort_by_key(|document| format!("{document:?}"));
+        shown.sort_unstable();
         shown
     };
     let covered = world.run(query(filter).projected(&spec)).expect("runs");
-    let mut covered: Vec<Document> =
-        covered.into_iter().map(|document| Document::try_from(document).expect("reads")).collect();
-    covered.sort_by_key(|document| format!("{document:?}"));
+    let mut covered: Vec<String> = covered.into_iter().map(normal).collect();
+    covered.sort_unstable();
     assert_eq!(covered, project(&expected), "{shown}");
 }
 

@@ -12,12 +12,18 @@ use error::Result;
 use language::projection::Projection;
 use language::query::Filter;
 use language::Context;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 const COLLECTION: CollectionId = CollectionId(9);
 
+/// Empty, and shared by all tests.
+static STORE: LazyLock<(tempfile::TempDir, Store)> = LazyLock::new(|| {
+    let directory = tempfile::tempdir().expect("a directory");
+    let store = Store::open(directory.path()).expect("opens");
+    (directory, store)
+});
+
 pub struct World {
-    _directory: tempfile::TempDir,
     pub collection: Arc<Collection>,
     pub view: View,
     pub documents: Vec<RawDocumentBuf>,
@@ -72,11 +78,9 @@ impl World {
             collator: collator.map(Arc::new),
             state: Arc::default(),
         });
-        let directory = tempfile::tempdir().expect("a directory");
-        let store = Store::open(directory.path()).expect("opens");
-        let changes = Arc::new(changes(&store, &collection, &documents));
-        let view = store.view().layered(|base| Arc::new(Layered { base, changes }));
-        World { _directory: directory, collection, view, documents }
+        let changes = Arc::new(changes(&STORE.1, &collection, &documents));
+        let view = STORE.1.view().layered(|base| Arc::new(Layered { base, changes }));
+        World { collection, view, documents }
     }
 
     pub fn open(&self, query: Query) -> Result<Execution> {
