@@ -10,11 +10,7 @@ use value::key::{self, Direction};
 use value::{DocumentWriter, Path};
 
 /// The values of an entry's key.
-pub fn values(
-    scan: &IndexScan,
-    directions: &[Direction],
-    entry: &Entry,
-) -> Result<Vec<RawBson>> {
+pub fn values(scan: &IndexScan, directions: &[Direction], entry: &Entry) -> Result<Vec<RawBson>> {
     key::decode(entry.key(), entry.types(), directions).ok_or_else(|| {
         Code::DataCorruptionDetected
             .error(format!("an entry of index '{}' cannot be read", scan.index.name))
@@ -87,11 +83,8 @@ fn nest(writer: &mut DocumentWriter, fields: &[(&Path, &RawBson)], depth: usize)
             writer.append(component, value.as_raw_bson_ref());
             continue;
         }
-        let inner: Vec<_> = fields
-            .iter()
-            .filter(|(path, _)| path.component(depth) == component)
-            .copied()
-            .collect();
+        let inner: Vec<_> =
+            fields.iter().filter(|(path, _)| path.component(depth) == component).copied().collect();
         writer.begin_document(component);
         nest(writer, &inner, depth + 1);
         writer.end();

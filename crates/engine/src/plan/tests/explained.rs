@@ -21,13 +21,10 @@ fn explained(world: &World, query: Query, verbosity: Verbosity) -> Document {
 }
 
 fn world() -> World {
-    let documents = (0..10)
-        .map(|n| rawdoc! { "_id": n, "a": [n, n + 1], "b": { "c": n }, "s": "x" })
-        .collect();
-    let indexes = [
-        rawdoc! { "key": { "a": 1 } },
-        rawdoc! { "key": { "b.c": -1, "s": 1 }, "sparse": true },
-    ];
+    let documents =
+        (0..10).map(|n| rawdoc! { "_id": n, "a": [n, n + 1], "b": { "c": n }, "s": "x" }).collect();
+    let indexes =
+        [rawdoc! { "key": { "a": 1 } }, rawdoc! { "key": { "b.c": -1, "s": 1 }, "sparse": true }];
     World::new(&indexes, documents)
 }
 

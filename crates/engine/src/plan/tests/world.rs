@@ -9,9 +9,9 @@ use crate::storage::{CollectionId, Counts, IndexId, RecordId, Store, Tree, View,
 use bson::{RawBsonRef, RawDocument, RawDocumentBuf, rawdoc};
 use command::Namespace;
 use error::Result;
+use language::Context;
 use language::projection::Projection;
 use language::query::Filter;
-use language::Context;
 use std::sync::{Arc, LazyLock};
 
 const COLLECTION: CollectionId = CollectionId(9);
@@ -39,7 +39,9 @@ pub fn spec(given: &RawDocument) -> RawDocumentBuf {
         let key = value::element::get(given, "key").expect("a key").value();
         let RawBsonRef::Document(key) = key else { panic!("a key pattern") };
         let parts: Vec<String> = value::elements(key)
-            .map(|field| format!("{}_{}", field.key, crate::plan::bounds::text::value(field.value())))
+            .map(|field| {
+                format!("{}_{}", field.key, crate::plan::bounds::text::value(field.value()))
+            })
             .collect();
         spec.append(bson_key("name"), parts.join("_").replace('"', ""));
     }
