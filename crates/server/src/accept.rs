@@ -61,8 +61,8 @@ impl<B: Backend> Door<B> {
         self.shared.counters.connections_created.add(1);
         let client = Client::new(self.next_id, address);
         self.next_id = self.next_id.checked_add(1).unwrap_or(1);
-        let connection = Connection::new(stream, client, self.shared.clone(), self.backend.clone());
-        self.connections.spawn(connection.serve());
+        let connection = Connection::new(stream, client, self.backend.clone());
+        self.connections.spawn(connection.serve(self.shared.clone()));
     }
 
     async fn close(mut self) {

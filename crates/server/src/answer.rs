@@ -6,6 +6,7 @@ use crate::connection::Connection;
 use crate::counters::{Held, Operations};
 use crate::frames::End;
 use crate::run::{self, Call};
+use crate::shared::Shared;
 use bson::{RawBsonRef, RawDocument};
 use command::{Common, Reply, Request};
 use error::{Code, Error, Result};
@@ -29,13 +30,17 @@ impl Answer {
 
 impl<B: Backend> Connection<B> {
     /// Runs one command. `Err` only where the connection ends meanwhile.
-    pub async fn answer(&mut self, request: Request, exhaust: bool) -> Result<Answer, End> {
-        let shared = self.shared.clone();
+    pub async fn answer(
+        &mut self,
+        shared: &Shared,
+        request: Request,
+        exhaust: bool,
+    ) -> Result<Answer, End> {
         let _active = Held::new(&shared.counters.active);
         count(&shared.counters.operations, &request);
         let streams =
             exhaust && matches!(request.name(), "getMore" | "hello" | "isMaster" | "ismaster");
-        let result = AssertUnwindSafe(self.dispatch(request, exhaust)).catch_unwind().await;
+        let result = AssertUnwindSafe(self.dispatch(shared, request, exhaust)).catch_unwind().await;
         self.session.greeted = true;
         let error = match result {
             Ok(Ok(reply)) => {
@@ -57,7 +62,7 @@ impl<B: Backend> Connection<B> {
     }
 
     /// OP_QUERY is answered for what drivers send before they know better.
-    pub async fn query(&mut self, query: Query) -> Result<Answer, End> {
+    pub async fn query(&mut self, shared: &Shared, query: Query) -> Result<Answer, End> {
         let Some(database) = query.collection.strip_suffix(".$cmd") else {
             return Ok(Answer::error(&Code::location(5739101).error(
                 "OP_QUERY is no longer supported. The client driver may require an upgrade.",
@@ -70,10 +75,15 @@ impl<B: Backend> Connection<B> {
                 "Unsupported OP_QUERY command: {name}. The client driver may require an upgrade."
             ))));
         }
-        self.answer(request, false).await
+        self.answer(shared, request, false).await
     }
 
-    async fn dispatch(&mut self, request: Request, exhaust: bool) -> Result<Reply, Failure> {
+    async fn dispatch(
+        &mut self,
+        shared: &Shared,
+        request: Request,
+        exhaust: bool,
+    ) -> Result<Reply, Failure> {
         let Some(command) = command::command(request.name()) else {
             return Err(not_found(request.name()).into());
         };
@@ -81,17 +91,14 @@ impl<B: Backend> Connection<B> {
             return Ok(self.backend.run(request, &self.session.client).await?);
         };
         Common::parse(&request, command)?;
-        let shared = self.shared.clone();
         if let Some(wait) = row.wait {
-            let call =
-                Call { shared: &shared, session: &mut self.session, request: &request, exhaust };
+            let call = Call { shared, session: &mut self.session, request: &request, exhaust };
             if let Some(time) = wait(&call)? {
                 let _waiting = Held::new(&shared.counters.awaiting_topology_changes);
-                self.pause(time).await.map_err(Failure::Ended)?;
+                self.pause(shared, time).await.map_err(Failure::Ended)?;
             }
         }
-        let mut call =
-            Call { shared: &shared, session: &mut self.session, request: &request, exhaust };
+        let mut call = Call { shared, session: &mut self.session, request: &request, exhaust };
         Ok((row.run)(&mut call)?)
     }
 }

@@ -9,13 +9,13 @@ use crate::{Backend, limits, shared::Shared};
 use bytes::Bytes;
 use command::{Client, Request};
 use std::sync::Arc;
+use std::time::Duration;
 use tokio::io::AsyncWriteExt;
 use tokio::net::TcpStream;
-use tracing::{debug, warn};
+use tracing::{debug, info, warn};
 use wire::{Content, Envelope, Incoming, Msg, Outgoing};
 
 pub(crate) struct Connection<B> {
-    pub shared: Arc<Shared>,
     pub backend: Arc<B>,
     pub session: Session,
     stream: TcpStream,
@@ -33,9 +33,8 @@ struct Route {
 }
 
 impl<B: Backend> Connection<B> {
-    pub fn new(stream: TcpStream, client: Client, shared: Arc<Shared>, backend: Arc<B>) -> Self {
+    pub fn new(stream: TcpStream, client: Client, backend: Arc<B>) -> Self {
         Connection {
-            shared,
             backend,
             session: Session::new(client),
             stream,
@@ -46,26 +45,27 @@ impl<B: Backend> Connection<B> {
 
     /// Until the first bytes come this future is all a connection costs, so the
     /// state of running commands is kept apart from it.
-    pub async fn serve(self) {
-        let shared = self.shared.clone();
+    pub async fn serve(self, shared: Arc<Shared>) {
         let address = self.session.client.address;
         let _open = Held::new(&shared.counters.connections);
+        let mut first = [0; 1];
         tokio::select! {
-            readable = self.stream.readable() => {
-                if readable.is_ok() {
-                    Box::pin(self.talk()).await;
+            // Looking is surer than `readable`, which a new socket is said to be.
+            looked = self.stream.peek(&mut first) => {
+                if matches!(looked, Ok(1..)) {
+                    Box::pin(self.talk(&shared)).await;
                 }
             }
             () = shared.stop.cancelled() => {}
             () = tokio::time::sleep(limits::FIRST_MESSAGE_WAIT_MAX) => {
-                debug!("closed {address}: it said nothing");
+                info!("closed {address}: it said nothing");
             }
         }
     }
 
-    async fn talk(mut self) {
+    async fn talk(mut self, shared: &Shared) {
         let address = self.session.client.address;
-        let Err(end) = self.messages().await else { return };
+        let Err(end) = self.messages(shared).await else { return };
         match end {
             End::Closed => {}
             End::Io(error) => debug!("lost {address}: {error}"),
@@ -74,68 +74,66 @@ impl<B: Backend> Connection<B> {
         }
     }
 
-    async fn messages(&mut self) -> Result<(), End> {
+    async fn messages(&mut self, shared: &Shared) -> Result<(), End> {
         // Of its own, so that connections do not meet at one lock.
-        let stop = self.shared.stop.child_token();
+        let stop = shared.stop.child_token();
         while !stop.is_cancelled() {
             let frame = tokio::select! {
                 biased;
                 frame = self.frames.next(&mut self.stream) => frame?,
                 () = stop.cancelled() => return Ok(()),
             };
-            self.message(frame).await?;
+            self.message(shared, frame).await?;
         }
         Ok(())
     }
 
-    async fn message(&mut self, frame: Bytes) -> Result<(), End> {
-        let counters = &self.shared.counters;
+    async fn message(&mut self, shared: &Shared, frame: Bytes) -> Result<(), End> {
+        let counters = &shared.counters;
         counters.bytes_in.add(frame.len());
         counters.requests.add(1);
         let Incoming { request_id, envelope, more_to_come, content } =
             wire::decode(frame).map_err(End::Fault)?;
         let route = Route { request_id, envelope, silent: more_to_come };
         match content {
-            Ok(Content::Msg(msg)) => self.msg(msg, route).await,
+            Ok(Content::Msg(msg)) => self.msg(shared, msg, route).await,
             Ok(Content::Query(query)) => {
-                let answer = self.query(query).await?;
+                let answer = self.query(shared, query).await?;
                 let id = self.reply_id();
-                self.write(Outgoing::reply(id, request_id, answer.body)).await
+                self.write(shared, Outgoing::reply(id, request_id, answer.body)).await
             }
             Err(fault) => {
-                debug!("refused a message of {}: {fault}", self.session.client.address);
+                warn!("refused a message of {}: {fault}", self.session.client.address);
                 let answer = Answer::error(&fault.to_error());
-                self.reply(&route, request_id, answer).await.map(|_| ())
+                self.reply(shared, &route, request_id, answer).await.map(|_| ())
             }
         }
     }
 
     /// Runs a command, again and again where the client lets the server stream.
-    async fn msg(&mut self, msg: Msg, route: Route) -> Result<(), End> {
+    async fn msg(&mut self, shared: &Shared, msg: Msg, route: Route) -> Result<(), End> {
         let mut request = request(msg.body, msg.sequences);
         let mut response_to = route.request_id;
         let again = msg.exhaust_allowed.then(|| request.clone());
-        let shared = self.shared.clone();
         let _streaming = (msg.exhaust_allowed && request.name() == "hello")
             .then(|| Held::new(&shared.counters.exhaust_hello));
         loop {
-            let answer = self.answer(request, msg.exhaust_allowed).await?;
+            let answer = self.answer(shared, request, msg.exhaust_allowed).await?;
             let more = answer.more;
-            response_to = self.reply(&route, response_to, answer).await?;
+            response_to = self.reply(shared, &route, response_to, answer).await?;
             match &again {
-                Some(again) if more && !self.shared.stop.is_cancelled() => request = again.clone(),
+                Some(again) if more && !shared.stop.is_cancelled() => request = again.clone(),
                 _ => return Ok(()),
             }
         }
     }
 
     /// Waits for `time`, or until the server stops. Ends if the client does.
-    pub async fn pause(&mut self, time: std::time::Duration) -> Result<(), End> {
-        let stop = self.shared.stop.clone();
+    pub async fn pause(&mut self, shared: &Shared, time: Duration) -> Result<(), End> {
         let wait = async {
             tokio::select! {
                 () = tokio::time::sleep(time) => {}
-                () = stop.cancelled() => {}
+                () = shared.stop.cancelled() => {}
             }
         };
         tokio::pin!(wait);
@@ -149,10 +147,17 @@ impl<B: Backend> Connection<B> {
     }
 
     /// Writes a reply, unless the client waits for none, and returns its number.
-    async fn reply(&mut self, route: &Route, to: i32, answer: Answer) -> Result<i32, End> {
+    async fn reply(
+        &mut self,
+        shared: &Shared,
+        route: &Route,
+        to: i32,
+        answer: Answer,
+    ) -> Result<i32, End> {
         let id = self.reply_id();
         if !route.silent {
-            self.write(Outgoing::msg(route.envelope, id, to, answer.more, answer.body)).await?;
+            let Answer { body, more } = answer;
+            self.write(shared, Outgoing::msg(route.envelope, id, to, more, body)).await?;
         }
         Ok(id)
     }
@@ -163,8 +168,8 @@ impl<B: Backend> Connection<B> {
         id
     }
 
-    async fn write(&mut self, outgoing: Outgoing) -> Result<(), End> {
-        self.shared.counters.bytes_out.add(outgoing.len());
+    async fn write(&mut self, shared: &Shared, outgoing: Outgoing) -> Result<(), End> {
+        shared.counters.bytes_out.add(outgoing.len());
         self.stream.write_all_buf(&mut outgoing.buf()).await.map_err(End::Io)
     }
 }

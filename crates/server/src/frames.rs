@@ -1,8 +1,8 @@
 //! Frames off a stream.
 //!
-//! A connection that says nothing has no buffer. One that talks keeps a small
-//! one, and while the frame of the last command is gone by the time the next
-//! comes, as is usual, the same memory is used again.
+//! A connection that talks keeps a small buffer. While the frame of the last
+//! command is gone by the time the next comes, as is usual, the same memory is
+//! used again.
 
 use crate::limits::{BUFFER_KEPT_BYTES_MAX, MESSAGE_STALL_MAX, READ_AHEAD_BYTES_MAX, READ_BYTES};
 use bytes::{Bytes, BytesMut};
@@ -58,9 +58,6 @@ impl Frames {
     }
 
     async fn read(&mut self, stream: &mut TcpStream, missing: usize) -> Result<(), End> {
-        if self.buffer.capacity() == 0 {
-            stream.readable().await.map_err(End::Io)?;
-        }
         let ahead = READ_AHEAD_BYTES_MAX.max(self.last).max(self.buffer.len());
         self.buffer.reserve(missing.min(ahead));
         let begun = !self.buffer.is_empty();

@@ -15,6 +15,7 @@
 pub mod bounds;
 mod choose;
 pub mod execute;
+pub mod explain;
 mod implication;
 mod interrupt;
 mod query;
