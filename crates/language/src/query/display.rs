@@ -1,28 +1,11 @@
-//! Filters and values as people read them.
+//! Filters with every operator spelled out, as `explain` shows them.
 
 use super::operators::{Bits, In, Regex, Test, Types};
 use super::{Node, Predicate};
 use bson::raw::RawRegexRef;
 use bson::spec::ElementType;
-use bson::{Bson, RawBsonRef, RawDocumentBuf};
-use value::{DocumentWriter, Element};
-
-/// A value as MongoDB's messages show it.
-pub fn value(value: RawBsonRef<'_>) -> String {
-    match value {
-        RawBsonRef::String(text) => format!("\"{text}\""),
-        RawBsonRef::Double(number) if number.is_finite() && number.fract() == 0.0 => {
-            format!("{number:.1}")
-        }
-        value => Bson::try_from(value).map_or_else(|_| "?".into(), |value| value.to_string()),
-    }
-}
-
-/// A name and a value as MongoDB's messages show them.
-pub fn element(element: Element<'_>) -> String {
-    let shown = value(element.value());
-    if element.key.is_empty() { shown } else { format!("{}: {shown}", element.key) }
-}
+use bson::{RawBsonRef, RawDocumentBuf};
+use value::DocumentWriter;
 
 /// The filter with every operator spelled out.
 pub fn document(node: &Node) -> RawDocumentBuf {
@@ -44,6 +27,10 @@ fn write(node: &Node, out: &mut DocumentWriter) {
         // What an expression was parsed from is not kept.
         Node::Expr(_) => {
             out.begin_document("$expr");
+            out.end();
+        }
+        Node::JsonSchema(_) => {
+            out.begin_document("$jsonSchema");
             out.end();
         }
         Node::SampleRate(rate) => out.append_f64("$sampleRate", *rate),
@@ -73,7 +60,7 @@ fn rank(node: &Node) -> (u8, &str) {
         Node::Nor(_) => (19, ""),
         Node::False => (23, ""),
         Node::True => (24, ""),
-        Node::Expr(_) | Node::SampleRate(_) => (27, ""),
+        Node::Expr(_) | Node::JsonSchema(_) | Node::SampleRate(_) => (27, ""),
     }
 }
 

@@ -36,6 +36,7 @@ impl<'f> Matcher<'f> {
                 let value = expression.evaluate(document)?;
                 Ok(value.is_some_and(|value| value::value::is_true(value.get())))
             }
+            Node::JsonSchema(schema) => schema.accepts_document(document),
             Node::SampleRate(rate) => Ok(rand::random::<f64>() < *rate),
             Node::True => Ok(true),
             Node::False => Ok(false),

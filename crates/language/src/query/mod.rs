@@ -15,6 +15,7 @@ mod traverse;
 mod tests;
 
 use crate::aggregate::expressions::Expression;
+use crate::schema::Schema;
 use crate::{Context, Needs};
 use bson::{RawBson, RawDocument, RawDocumentBuf};
 use error::Result;
@@ -38,6 +39,7 @@ pub enum Node {
     /// `{path: {$op: …}}`; `{path: {$a: …, $b: …}}` is an `And` of two of these.
     Field(Path, Predicate),
     Expr(Expression),
+    JsonSchema(Schema),
     /// Matches with this probability.
     SampleRate(f64),
     /// `$alwaysTrue`, `$comment`, an empty filter.
@@ -213,6 +215,7 @@ impl Node {
             }
             Node::Field(path, _) => needs.add(path),
             Node::Expr(expression) => expression.needs(needs),
+            Node::JsonSchema(_) => needs.all(),
             Node::SampleRate(_) | Node::True | Node::False => {}
         }
     }

@@ -813,7 +813,10 @@ fn equalities_for_upserts() {
     let found = |by: Document| -> Vec<String> {
         let parsed = filter(&by);
         let found = parsed.equalities().unwrap();
-        found.iter().map(|(path, value)| format!("{path}={}", display::value(*value))).collect()
+        found
+            .iter()
+            .map(|(path, value)| format!("{path}={}", crate::describe::value(*value)))
+            .collect()
     };
     assert_eq!(found(doc! { "a": 1, "b.c": "x", "d": { "$gt": 5 } }), ["a=1", "b.c=\"x\""]);
     assert_eq!(found(doc! { "$and": [{ "a": 1 }, { "$and": [{ "b": 2 }] }] }), ["a=1", "b=2"]);
