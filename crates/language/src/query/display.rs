@@ -24,15 +24,8 @@ fn write(node: &Node, out: &mut DocumentWriter) {
             write_predicate(predicate, out);
             out.end();
         }
-        // What an expression was parsed from is not kept.
-        Node::Expr(_) => {
-            out.begin_document("$expr");
-            out.end();
-        }
-        Node::JsonSchema(_) => {
-            out.begin_document("$jsonSchema");
-            out.end();
-        }
+        Node::Expr(_, source) => out.append("$expr", source.as_raw_bson_ref()),
+        Node::JsonSchema(schema) => out.append_document("$jsonSchema", schema.source()),
         Node::SampleRate(rate) => out.append_f64("$sampleRate", *rate),
         Node::True => {}
         Node::False => out.append_i32("$alwaysFalse", 1),
@@ -60,7 +53,7 @@ fn rank(node: &Node) -> (u8, &str) {
         Node::Nor(_) => (19, ""),
         Node::False => (23, ""),
         Node::True => (24, ""),
-        Node::Expr(_) | Node::JsonSchema(_) | Node::SampleRate(_) => (27, ""),
+        Node::Expr(..) | Node::JsonSchema(_) | Node::SampleRate(_) => (27, ""),
     }
 }
 

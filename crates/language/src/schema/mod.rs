@@ -19,8 +19,9 @@ use value::{DocumentWriter, Element, elements};
 const SCHEMA_DEPTH_MAX: usize = 100;
 
 /// A parsed schema.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Schema {
+    source: RawDocumentBuf,
     title: Option<String>,
     description: Option<String>,
     statements: Vec<Statement>,
@@ -57,7 +58,12 @@ impl Schema {
             let message = format!("$jsonSchema nests deeper than {SCHEMA_DEPTH_MAX} levels");
             return Err(Code::BadValue.error(message));
         }
-        let mut parsed = Schema::default();
+        let mut parsed = Schema {
+            source: schema.to_owned(),
+            title: None,
+            description: None,
+            statements: Vec::new(),
+        };
         for element in elements(schema) {
             let Some(keyword) = keywords::find(element.key) else {
                 return Err(unknown(element.key));
@@ -74,6 +80,11 @@ impl Schema {
             }
         }
         Ok(parsed)
+    }
+
+    /// What it was parsed from.
+    pub fn source(&self) -> &RawDocument {
+        &self.source
     }
 
     pub fn accepts_document(&self, document: &RawDocument) -> Result<bool> {
