@@ -1,28 +1,11 @@
-//! Filters and values as people read them.
+//! Filters with every operator spelled out, as `explain` shows them.
 
 use super::operators::{Bits, In, Regex, Test, Types};
 use super::{Node, Predicate};
 use bson::raw::RawRegexRef;
 use bson::spec::ElementType;
-use bson::{Bson, RawBsonRef, RawDocumentBuf};
-use value::{DocumentWriter, Element};
-
-/// A value as MongoDB's messages show it.
-pub fn value(value: RawBsonRef<'_>) -> String {
-    match value {
-        RawBsonRef::String(text) => format!("\"{text}\""),
-        RawBsonRef::Double(number) if number.is_finite() && number.fract() == 0.0 => {
-            format!("{number:.1}")
-        }
-        value => Bson::try_from(value).map_or_else(|_| "?".into(), |value| value.to_string()),
-    }
-}
-
-/// A name and a value as MongoDB's messages show them.
-pub fn element(element: Element<'_>) -> String {
-    let shown = value(element.value());
-    if element.key.is_empty() { shown } else { format!("{}: {shown}", element.key) }
-}
+use bson::{RawBsonRef, RawDocumentBuf};
+use value::DocumentWriter;
 
 /// The filter with every operator spelled out.
 pub fn document(node: &Node) -> RawDocumentBuf {
@@ -41,11 +24,8 @@ fn write(node: &Node, out: &mut DocumentWriter) {
             write_predicate(predicate, out);
             out.end();
         }
-        // What an expression was parsed from is not kept.
-        Node::Expr(_) => {
-            out.begin_document("$expr");
-            out.end();
-        }
+        Node::Expr(_, source) => out.append("$expr", source.as_raw_bson_ref()),
+        Node::JsonSchema(schema) => out.append_document("$jsonSchema", schema.source()),
         Node::SampleRate(rate) => out.append_f64("$sampleRate", *rate),
         Node::True => {}
         Node::False => out.append_i32("$alwaysFalse", 1),
@@ -73,7 +53,7 @@ fn rank(node: &Node) -> (u8, &str) {
         Node::Nor(_) => (19, ""),
         Node::False => (23, ""),
         Node::True => (24, ""),
-        Node::Expr(_) | Node::SampleRate(_) => (27, ""),
+        Node::Expr(..) | Node::JsonSchema(_) | Node::SampleRate(_) => (27, ""),
     }
 }
 

@@ -15,6 +15,7 @@ mod traverse;
 mod tests;
 
 use crate::aggregate::expressions::Expression;
+use crate::schema::Schema;
 use crate::{Context, Needs};
 use bson::{RawBson, RawDocument, RawDocumentBuf};
 use error::Result;
@@ -37,7 +38,9 @@ pub enum Node {
     Nor(Vec<Node>),
     /// `{path: {$op: …}}`; `{path: {$a: …, $b: …}}` is an `And` of two of these.
     Field(Path, Predicate),
-    Expr(Expression),
+    /// An expression, and what it was parsed from.
+    Expr(Expression, RawBson),
+    JsonSchema(Schema),
     /// Matches with this probability.
     SampleRate(f64),
     /// `$alwaysTrue`, `$comment`, an empty filter.
@@ -212,7 +215,8 @@ impl Node {
                 nodes.iter().for_each(|node| node.needs(needs));
             }
             Node::Field(path, _) => needs.add(path),
-            Node::Expr(expression) => expression.needs(needs),
+            Node::Expr(expression, _) => expression.needs(needs),
+            Node::JsonSchema(_) => needs.all(),
             Node::SampleRate(_) | Node::True | Node::False => {}
         }
     }

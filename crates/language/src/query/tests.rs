@@ -813,7 +813,10 @@ fn equalities_for_upserts() {
     let found = |by: Document| -> Vec<String> {
         let parsed = filter(&by);
         let found = parsed.equalities().unwrap();
-        found.iter().map(|(path, value)| format!("{path}={}", display::value(*value))).collect()
+        found
+            .iter()
+            .map(|(path, value)| format!("{path}={}", crate::describe::value(*value)))
+            .collect()
     };
     assert_eq!(found(doc! { "a": 1, "b.c": "x", "d": { "$gt": 5 } }), ["a=1", "b.c=\"x\""]);
     assert_eq!(found(doc! { "$and": [{ "a": 1 }, { "$and": [{ "b": 2 }] }] }), ["a=1", "b=2"]);
@@ -836,6 +839,7 @@ fn filters_are_shown_with_every_operator() {
             doc! { "$and": [{ "a": { "$eq": 1 } }, { "b": { "$gt": 5 } }] },
         ),
         (doc! { "a": { "$ne": 1 } }, doc! { "a": { "$not": { "$eq": 1 } } }),
+        (doc! { "$expr": { "$gt": ["$a", 1] } }, doc! { "$expr": { "$gt": ["$a", 1] } }),
         (doc! { "a": { "$exists": false } }, doc! { "a": { "$not": { "$exists": true } } }),
         (doc! { "a": { "$in": [2, 1] } }, doc! { "a": { "$in": [1, 2] } }),
         (doc! { "a": { "$in": [] } }, doc! { "$alwaysFalse": 1 }),
@@ -858,6 +862,23 @@ fn needs_are_the_paths_named() {
         .needs(&mut needs);
     let paths = ["a.b", "c", "d"].map(Path::new).to_vec();
     assert_eq!(needs, Needs::Paths(paths));
+}
+
+#[test]
+fn a_collation_decides_how_strings_compare() {
+    let collation = raw(&doc! { "locale": "en", "strength": 2 });
+    let collator = Collator::parse(&collation).unwrap().map(Arc::new);
+    let context = Context { collator, ..Context::new() };
+    let matches = |by: Document, document: Document| {
+        Filter::parse(&raw(&by), &context).unwrap().matches(&raw(&document)).unwrap()
+    };
+    assert!(matches(doc! { "a": "abc" }, doc! { "a": "ABC" }));
+    assert!(matches(doc! { "a": { "b": "x" } }, doc! { "a": { "b": "X" } }));
+    assert!(matches(doc! { "a": { "$in": ["ZZ", "b", "A"] } }, doc! { "a": ["x", "B"] }));
+    assert!(matches(doc! { "a": { "$gt": "B" } }, doc! { "a": "c" }));
+    assert!(!matches(doc! { "a": { "$ne": "abc" } }, doc! { "a": "Abc" }));
+    // Regular expressions are not touched by it.
+    assert!(!matches(doc! { "a": regex("abc", "") }, doc! { "a": "ABC" }));
 }
 
 #[test]

@@ -39,7 +39,7 @@ impl Bits {
                 (0..64).filter(|at| mask >> at & 1 == 1).collect()
             }
             _ => {
-                let shown = crate::query::display::element(element);
+                let shown = crate::describe::element(element);
                 return Err(Code::BadValue.error(format!(
                     "{} takes an Array, a number, or a BinData but received: {shown}",
                     element.key
@@ -83,7 +83,7 @@ fn position(item: Element<'_>) -> Result<u32> {
         |reason: &str| Code::BadValue.error(format!("Failed to parse bit position. {reason}"));
     let position = integer::natural(item).map_err(|error| failed(error.message()))?;
     u32::try_from(position).ok().filter(|position| *position <= i32::MAX as u32).ok_or_else(|| {
-        let shown = crate::query::display::element(item);
+        let shown = crate::describe::element(item);
         failed(&format!("bit positions cannot be represented as a 32-bit signed integer: {shown}"))
     })
 }

@@ -14,5 +14,6 @@ fn parse(element: Element<'_>, scope: &Scope<'_>) -> Result<Node> {
         let message = "$expr can only be applied to the top-level document";
         return Err(Code::BadValue.error(message));
     }
-    Ok(Node::Expr(Expression::parse(element.value(), scope.context)?))
+    let expression = Expression::parse(element.value(), scope.context)?;
+    Ok(Node::Expr(expression, value::value::to_owned(element.value())))
 }

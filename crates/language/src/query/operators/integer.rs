@@ -7,7 +7,7 @@ use value::{Element, Number};
 /// some operators replace by their own.
 pub fn integer(element: Element<'_>) -> Result<i64> {
     let failed = |why: &str| {
-        let shown = crate::query::display::element(element);
+        let shown = crate::describe::element(element);
         Err(Code::FailedToParse.error(format!("{why}: {shown}")))
     };
     let Some(number) = Number::from_value(element.value()) else {
@@ -25,7 +25,7 @@ pub fn integer(element: Element<'_>) -> Result<i64> {
 pub fn natural(element: Element<'_>) -> Result<i64> {
     let value = integer(element)?;
     if value < 0 {
-        let shown = crate::query::display::element(element);
+        let shown = crate::describe::element(element);
         let message = format!("Expected a non-negative number in: {shown}");
         return Err(Code::FailedToParse.error(message));
     }

@@ -2,16 +2,21 @@
 
 use super::TopOperator;
 use crate::query::{Node, parse::Scope};
-use bson::spec::ElementType;
+use crate::schema::Schema;
+use bson::RawBsonRef;
 use error::{Code, Result};
 use value::Element;
 
 pub const ROW: TopOperator =
     TopOperator { name: "$jsonSchema", help: "Documents that a schema describes.", parse };
 
-fn parse(element: Element<'_>, _: &Scope<'_>) -> Result<Node> {
-    if element.kind != ElementType::EmbeddedDocument {
+fn parse(element: Element<'_>, scope: &Scope<'_>) -> Result<Node> {
+    let RawBsonRef::Document(schema) = element.value() else {
         return Err(Code::TypeMismatch.error("$jsonSchema must be an object"));
+    };
+    if !scope.whole {
+        let message = "$jsonSchema can only be applied to the top-level document";
+        return Err(Code::BadValue.error(message));
     }
-    Err(Code::NotImplemented.error("$jsonSchema is not supported yet"))
+    Ok(Node::JsonSchema(Schema::parse(schema)?))
 }

@@ -102,7 +102,7 @@ fn by_number(number: Number) -> Result<ElementType> {
     let code = number.to_i32_exact();
     let found = TYPES.iter().find(|(known, _, _)| Some(*known) == code);
     found.map(|(_, _, kind)| *kind).ok_or_else(|| {
-        let shown = crate::query::display::value(number.to_ref());
+        let shown = crate::describe::value(number.to_ref());
         let hint = if code == Some(0) { ". Instead use {$exists:false}." } else { "" };
         Code::BadValue.error(format!("Invalid numerical type code: {shown}{hint}"))
     })

@@ -1,0 +1,107 @@
+//! `additionalProperties`
+
+use super::{Given, Keyword};
+use crate::regex;
+use crate::schema::{Rule, Schema, wrong_type};
+use bson::spec::ElementType;
+use bson::{RawBsonRef, RawDocument};
+use error::Result;
+use rustc_hash::FxHashSet;
+use value::element::get;
+use value::{DocumentWriter, Element, elements};
+
+pub const ROW: Keyword = Keyword {
+    name: "additionalProperties",
+    help: "Whether other fields may be there, or a schema for them.",
+    parse,
+};
+
+#[derive(Debug)]
+struct AdditionalProperties {
+    names: FxHashSet<String>,
+    patterns: Vec<pcre2::bytes::Regex>,
+    /// What other fields must satisfy; `None` if there may be none.
+    schema: Option<Schema>,
+}
+
+fn parse(given: &Given<'_>) -> Result<Option<Box<dyn Rule>>> {
+    let schema = match given.element.value() {
+        RawBsonRef::Boolean(true) => return Ok(None),
+        RawBsonRef::Boolean(false) => None,
+        RawBsonRef::Document(schema) => Some(given.sub_schema(schema)?),
+        _ => return Err(wrong_type(given.name(), "must be an object or a boolean")),
+    };
+    let mut patterns = Vec::new();
+    for element in keys(given.siblings, "patternProperties") {
+        patterns.push(regex::compile(element, "", "patternProperties")?);
+    }
+    let names = keys(given.siblings, "properties").map(str::to_owned).collect();
+    Ok(Some(Box::new(AdditionalProperties { names, patterns, schema })))
+}
+
+/// The keys of a document that stands in a schema.
+fn keys<'a>(schema: &'a RawDocument, name: &str) -> impl Iterator<Item = &'a str> {
+    let inner = get(schema, name).and_then(|element| element.as_document());
+    inner.into_iter().flat_map(elements).map(|element| element.key)
+}
+
+impl AdditionalProperties {
+    fn is_additional(&self, field: Element<'_>) -> Result<bool> {
+        if self.names.contains(field.key) {
+            return Ok(false);
+        }
+        for pattern in &self.patterns {
+            if regex::is_match(pattern, field.key)? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    fn failing<'a>(&self, value: Element<'a>) -> Result<Option<Element<'a>>> {
+        if value.kind != ElementType::EmbeddedDocument {
+            return Ok(None);
+        }
+        for field in value.children() {
+            if !self.is_additional(field)? {
+                continue;
+            }
+            match &self.schema {
+                Some(schema) if schema.accepts(field)? => {}
+                _ => return Ok(Some(field)),
+            }
+        }
+        Ok(None)
+    }
+}
+
+impl Rule for AdditionalProperties {
+    fn accepts(&self, value: Element<'_>) -> Result<bool> {
+        Ok(self.failing(value)?.is_none())
+    }
+
+    fn is_repeated(&self) -> bool {
+        self.schema.is_none()
+    }
+
+    fn explain(&self, value: Element<'_>, out: &mut DocumentWriter) -> Result<()> {
+        let Some(schema) = &self.schema else {
+            out.begin_array("additionalProperties");
+            for field in value.children() {
+                if self.is_additional(field)? {
+                    out.push(RawBsonRef::String(field.key));
+                }
+            }
+            out.end();
+            return Ok(());
+        };
+        if let Some(field) = self.failing(value)? {
+            let reason = "at least one additional property did not match the subschema";
+            out.append_str("reason", reason);
+            out.append_str("failingProperty", field.key);
+            schema.label(out);
+            schema.explain("details", field, out)?;
+        }
+        Ok(())
+    }
+}

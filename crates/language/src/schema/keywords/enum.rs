@@ -1,0 +1,41 @@
+//! `enum`
+
+use super::{Given, Keyword, unordered};
+use crate::schema::{Rule, malformed, wrong_type};
+use bson::RawBsonRef;
+use error::Result;
+use value::element::array_elements;
+use value::{DocumentWriter, Element};
+
+pub const ROW: Keyword = Keyword { name: "enum", help: "One of these values.", parse };
+
+/// The keys of the values, in order.
+#[derive(Debug)]
+struct Enum(Vec<Vec<u8>>);
+
+fn parse(given: &Given<'_>) -> Result<Option<Box<dyn Rule>>> {
+    let RawBsonRef::Array(array) = given.element.value() else {
+        return Err(wrong_type(given.name(), "must be an array"));
+    };
+    let mut keys: Vec<_> = array_elements(array).map(unordered::key).collect();
+    if keys.is_empty() {
+        return Err(malformed(given.name(), "cannot be an empty array"));
+    }
+    keys.sort();
+    if keys.windows(2).any(|pair| pair[0] == pair[1]) {
+        return Err(malformed(given.name(), "array cannot contain duplicate values"));
+    }
+    Ok(Some(Box::new(Enum(keys))))
+}
+
+impl Rule for Enum {
+    fn accepts(&self, value: Element<'_>) -> Result<bool> {
+        Ok(self.0.binary_search(&unordered::key(value)).is_ok())
+    }
+
+    fn explain(&self, value: Element<'_>, out: &mut DocumentWriter) -> Result<()> {
+        out.append_str("reason", "value was not found in enum");
+        out.copy_as("consideredValue", value);
+        Ok(())
+    }
+}

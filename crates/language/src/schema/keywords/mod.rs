@@ -1,0 +1,157 @@
+//! The keywords of `$jsonSchema`, and their table.
+
+mod additional_items;
+mod additional_properties;
+mod count;
+mod dependencies;
+mod r#enum;
+mod items;
+mod limit;
+mod logic;
+mod multiple_of;
+mod pattern;
+mod pattern_properties;
+mod properties;
+mod required;
+mod text;
+mod r#type;
+mod unique_items;
+mod unordered;
+
+use super::{Rule, Schema, wrong_type};
+use bson::{RawBsonRef, RawDocument};
+use error::{Code, Result};
+use value::element::array_elements;
+use value::{Element, Number};
+
+/// A row of the table.
+pub struct Keyword {
+    pub name: &'static str,
+    pub help: &'static str,
+    /// `None` for what demands nothing by itself.
+    pub parse: fn(&Given<'_>) -> Result<Option<Box<dyn Rule>>>,
+}
+
+/// A keyword where it stands.
+pub struct Given<'a> {
+    pub element: Element<'a>,
+    /// The schema it stands in.
+    pub siblings: &'a RawDocument,
+    pub depth: usize,
+}
+
+pub const KEYWORDS: &[Keyword] = &[
+    additional_items::ROW,
+    additional_properties::ROW,
+    logic::ALL_OF,
+    logic::ANY_OF,
+    r#type::BSON_TYPE,
+    dependencies::ROW,
+    text::DESCRIPTION,
+    r#enum::ROW,
+    limit::EXCLUSIVE_MAXIMUM,
+    limit::EXCLUSIVE_MINIMUM,
+    items::ROW,
+    count::MAX_ITEMS,
+    count::MAX_LENGTH,
+    count::MAX_PROPERTIES,
+    limit::MAXIMUM,
+    count::MIN_ITEMS,
+    count::MIN_LENGTH,
+    count::MIN_PROPERTIES,
+    limit::MINIMUM,
+    multiple_of::ROW,
+    logic::NOT,
+    logic::ONE_OF,
+    pattern::ROW,
+    pattern_properties::ROW,
+    properties::ROW,
+    required::ROW,
+    text::TITLE,
+    r#type::TYPE,
+    unique_items::ROW,
+];
+
+pub fn find(name: &str) -> Option<&'static Keyword> {
+    let row = KEYWORDS.binary_search_by_key(&name, |keyword| keyword.name).ok()?;
+    KEYWORDS.get(row)
+}
+
+impl<'a> Given<'a> {
+    fn name(&self) -> &'a str {
+        self.element.key
+    }
+
+    fn sub_schema(&self, schema: &RawDocument) -> Result<Schema> {
+        Schema::parse_at(schema, self.depth + 1)
+    }
+
+    /// The value, which must be a document.
+    fn object(&self) -> Result<&'a RawDocument> {
+        match self.element.value() {
+            RawBsonRef::Document(document) => Ok(document),
+            _ => Err(wrong_type(self.name(), "must be an object")),
+        }
+    }
+
+    /// The value, which must be a number.
+    fn number(&self) -> Result<Number> {
+        Number::from_value(self.element.value())
+            .ok_or_else(|| wrong_type(self.name(), "must be a number"))
+    }
+
+    /// The value, which must be a whole number from 0 on.
+    fn natural(&self) -> Result<i64> {
+        let number = self.number()?;
+        number.to_i64_exact().filter(|number| *number >= 0).ok_or_else(|| {
+            let shown = crate::describe::element(self.element);
+            Code::FailedToParse.error(if number.is_negative() {
+                format!("Expected a non-negative number in: {shown}")
+            } else {
+                format!("Expected an integer: {shown}")
+            })
+        })
+    }
+
+    /// The schema under a name, which must be a document.
+    fn schema_of(&self, element: Element<'_>) -> Result<Schema> {
+        match element.value() {
+            RawBsonRef::Document(schema) => self.sub_schema(schema),
+            _ => {
+                let must = format!("must hold only objects, but '{}' is none", element.key);
+                Err(wrong_type(self.name(), &must))
+            }
+        }
+    }
+
+    /// The value, which must be an array of different strings, at least one.
+    fn names(&self, element: Element<'_>) -> Result<Vec<String>> {
+        let RawBsonRef::Array(array) = element.value() else {
+            return Err(wrong_type(self.name(), "must be an array"));
+        };
+        let mut names = Vec::new();
+        for item in array_elements(array).values() {
+            let RawBsonRef::String(name) = item else {
+                return Err(wrong_type(self.name(), "must hold only strings"));
+            };
+            if names.iter().any(|known| known == name) {
+                return Err(super::malformed(self.name(), &format!("has a duplicate: {name}")));
+            }
+            names.push(name.to_owned());
+        }
+        if names.is_empty() {
+            return Err(super::malformed(self.name(), "cannot be an empty array"));
+        }
+        Ok(names)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_are_sorted_so_that_they_are_found() {
+        assert!(KEYWORDS.is_sorted_by_key(|keyword| keyword.name));
+    }
+}

@@ -1,0 +1,38 @@
+//! `pattern`
+
+use super::{Given, Keyword};
+use crate::regex;
+use crate::schema::{Rule, wrong_type};
+use bson::RawBsonRef;
+use error::Result;
+use value::{DocumentWriter, Element};
+
+pub const ROW: Keyword =
+    Keyword { name: "pattern", help: "A string that the pattern matches.", parse };
+
+#[derive(Debug)]
+struct Pattern(pcre2::bytes::Regex);
+
+fn parse(given: &Given<'_>) -> Result<Option<Box<dyn Rule>>> {
+    match given.element.value() {
+        RawBsonRef::String(pattern) => {
+            Ok(Some(Box::new(Pattern(regex::compile(pattern, "", "pattern")?))))
+        }
+        _ => Err(wrong_type(given.name(), "must be a string")),
+    }
+}
+
+impl Rule for Pattern {
+    fn accepts(&self, value: Element<'_>) -> Result<bool> {
+        match value.value() {
+            RawBsonRef::String(text) | RawBsonRef::Symbol(text) => regex::is_match(&self.0, text),
+            _ => Ok(true),
+        }
+    }
+
+    fn explain(&self, value: Element<'_>, out: &mut DocumentWriter) -> Result<()> {
+        out.append_str("reason", "regular expression did not match");
+        out.copy_as("consideredValue", value);
+        Ok(())
+    }
+}

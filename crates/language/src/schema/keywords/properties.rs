@@ -1,0 +1,65 @@
+//! `properties`
+
+use super::{Given, Keyword};
+use crate::schema::{Rule, Schema};
+use bson::spec::ElementType;
+use error::Result;
+use value::{DocumentWriter, Element, elements};
+
+pub const ROW: Keyword = Keyword { name: "properties", help: "A schema for each field.", parse };
+
+#[derive(Debug)]
+struct Properties(Vec<(String, Schema)>);
+
+fn parse(given: &Given<'_>) -> Result<Option<Box<dyn Rule>>> {
+    let mut properties = Vec::new();
+    for element in elements(given.object()?) {
+        properties.push((element.key.to_owned(), given.schema_of(element)?));
+    }
+    Ok(Some(Box::new(Properties(properties))))
+}
+
+impl Properties {
+    /// The fields that are there and do not satisfy their schemas.
+    fn failing<'a>(
+        &'a self,
+        value: Element<'a>,
+    ) -> impl Iterator<Item = Result<(&'a str, &'a Schema, Element<'a>)>> {
+        let is_document = value.kind == ElementType::EmbeddedDocument;
+        self.0.iter().filter(move |_| is_document).filter_map(move |(name, schema)| {
+            let field = value.children().find_key(name)?;
+            match schema.accepts(field) {
+                Ok(true) => None,
+                Ok(false) => Some(Ok((name.as_str(), schema, field))),
+                Err(error) => Some(Err(error)),
+            }
+        })
+    }
+}
+
+impl Rule for Properties {
+    fn accepts(&self, value: Element<'_>) -> Result<bool> {
+        match self.failing(value).next() {
+            None => Ok(true),
+            Some(failing) => failing.map(|_| false),
+        }
+    }
+
+    fn is_repeated(&self) -> bool {
+        false
+    }
+
+    fn explain(&self, value: Element<'_>, out: &mut DocumentWriter) -> Result<()> {
+        out.begin_array("propertiesNotSatisfied");
+        for failing in self.failing(value) {
+            let (name, schema, field) = failing?;
+            out.begin_next_document();
+            out.append_str("propertyName", name);
+            schema.label(out);
+            schema.explain("details", field, out)?;
+            out.end();
+        }
+        out.end();
+        Ok(())
+    }
+}

@@ -1,0 +1,85 @@
+//! `type` and `bsonType`
+
+use super::{Given, Keyword};
+use crate::describe::type_name;
+use crate::query::operators::Types;
+use crate::schema::{Rule, malformed, wrong_type};
+use bson::{RawArrayBuf, RawBsonRef};
+use error::{Code, Result};
+use value::element::{array_elements, get};
+use value::{DocumentWriter, Element};
+
+pub const BSON_TYPE: Keyword =
+    Keyword { name: "bsonType", help: "One of these BSON types.", parse: bson_type };
+pub const TYPE: Keyword =
+    Keyword { name: "type", help: "One of these JSON types.", parse: json_type };
+
+#[derive(Debug)]
+struct Type(Types);
+
+fn bson_type(given: &Given<'_>) -> Result<Option<Box<dyn Rule>>> {
+    let mut names = RawArrayBuf::new();
+    for name in strings(given)? {
+        names.push(name);
+    }
+    types(&names)
+}
+
+fn json_type(given: &Given<'_>) -> Result<Option<Box<dyn Rule>>> {
+    if get(given.siblings, "bsonType").is_some() {
+        let message = "Cannot specify both $jsonSchema keywords 'type' and 'bsonType'";
+        return Err(Code::FailedToParse.error(message));
+    }
+    let mut names = RawArrayBuf::new();
+    for name in strings(given)? {
+        names.push(match name {
+            "array" | "null" | "number" | "object" | "string" => name,
+            "boolean" => "bool",
+            "integer" => {
+                let message = "$jsonSchema type 'integer' is not currently supported.";
+                return Err(Code::BadValue.error(message));
+            }
+            _ => return Err(Code::BadValue.error(format!("Unknown type name alias: {name}"))),
+        });
+    }
+    types(&names)
+}
+
+fn types(names: &RawArrayBuf) -> Result<Option<Box<dyn Rule>>> {
+    Ok(Some(Box::new(Type(Types::parse(RawBsonRef::Array(names), "")?))))
+}
+
+/// A string, or an array of different strings.
+fn strings<'a>(given: &Given<'a>) -> Result<Vec<&'a str>> {
+    let wrong = || wrong_type(given.name(), "must be either a string or an array of strings");
+    let array = match given.element.value() {
+        RawBsonRef::String(name) => return Ok(vec![name]),
+        RawBsonRef::Array(array) => array,
+        _ => return Err(wrong()),
+    };
+    let mut names = Vec::new();
+    for item in array_elements(array).values() {
+        let RawBsonRef::String(name) = item else { return Err(wrong()) };
+        if names.contains(&name) {
+            return Err(malformed(given.name(), &format!("has duplicate value: {name}")));
+        }
+        names.push(name);
+    }
+    if names.is_empty() {
+        return Err(malformed(given.name(), "must name at least one type"));
+    }
+    Ok(names)
+}
+
+impl Rule for Type {
+    fn accepts(&self, value: Element<'_>) -> Result<bool> {
+        Ok(self.0.contains(value.kind))
+    }
+
+    fn explain(&self, value: Element<'_>, out: &mut DocumentWriter) -> Result<()> {
+        out.append_str("reason", "type did not match");
+        out.copy_as("consideredValue", value);
+        out.append_str("consideredType", type_name(value.kind));
+        Ok(())
+    }
+}
