@@ -13,7 +13,7 @@ use value::key::{self, Direction};
 const INDEX_VERSION: i32 = 2;
 
 pub fn id_read(read: &IdRead, done: Option<&StatsTree>, out: &mut DocumentWriter) {
-    out.append_str("keyPattern", &text::document(read.index.key_pattern()));
+    out.append_str("keyPattern", &value::text::document(read.index.key_pattern()));
     out.append_str("indexName", &read.index.name);
     if let Some(done) = done {
         count(out, "keysExamined", done.stats.keys_examined);
