@@ -53,7 +53,8 @@ enum Slot<'m> {
 
 /// Finds the last container on a path, making documents on the way if told to.
 fn slot<'m>(document: &'m mut Document, path: &str, make: bool) -> Result<Option<Slot<'m>>, ()> {
-    let (parents, name) = path.rsplit_once('.').map_or(("", path), |(parents, name)| (parents, name));
+    let (parents, name) =
+        path.rsplit_once('.').map_or(("", path), |(parents, name)| (parents, name));
     let mut bson: Option<&mut Bson> = None;
     let mut root = Some(document);
     for part in parents.split('.').filter(|part| !part.is_empty()) {
@@ -104,9 +105,7 @@ fn model(document: &mut Document, operator: &str, path: &str, argument: &Bson) -
         return Ok(());
     }
     let (old, slot) = match slot(document, path, true)?.ok_or(())? {
-        Slot::Field(document, name) => {
-            (document.get(&name).cloned(), Slot::Field(document, name))
-        }
+        Slot::Field(document, name) => (document.get(&name).cloned(), Slot::Field(document, name)),
         Slot::Item(array, at) => (array.get(at).cloned(), Slot::Item(array, at)),
     };
     let new = match (operator, old) {
@@ -165,9 +164,9 @@ fn updates_agree_with_a_naive_model() {
         }
         steps.sort_by(|a, b| a.0.cmp(&b.0));
         let mut expected = before.clone();
-        let outcome = steps
-            .iter()
-            .try_for_each(|(path, operator, argument)| model(&mut expected, operator, path, argument));
+        let outcome = steps.iter().try_for_each(|(path, operator, argument)| {
+            model(&mut expected, operator, path, argument)
+        });
         match (after, outcome) {
             (Ok(after), Ok(())) => {
                 let after = after.unwrap_or_else(|| raw(&before));
