@@ -22,7 +22,10 @@ impl Needs {
             Needs::All => {}
             Needs::Paths(paths) if paths.contains(path) => {}
             Needs::Paths(paths) => paths.push(path.clone()),
-            Needs::Except(paths) => paths.retain(|except| !except.overlaps(path)),
+            Needs::Except(paths) => {
+                paths.retain(|except| !except.overlaps(path));
+                self.settle();
+            }
         }
     }
 
@@ -35,6 +38,14 @@ impl Needs {
         let mut except = Needs::Except(paths);
         std::mem::swap(self, &mut except);
         self.merge(&except);
+        self.settle();
+    }
+
+    /// Everything but nothing is everything.
+    fn settle(&mut self) {
+        if matches!(self, Needs::Except(paths) if paths.is_empty()) {
+            self.all();
+        }
     }
 
     pub fn merge(&mut self, other: &Needs) {
@@ -55,6 +66,7 @@ impl Needs {
                     }
                 }
                 *mine = both;
+                self.settle();
             }
         }
     }
@@ -102,8 +114,6 @@ mod tests {
         needs.merge(&except(&["b.c", "d"]));
         assert_eq!(needs, except(&["b.c"]));
         needs.add(&Path::new("b"));
-        assert_eq!(needs, except(&[]));
-        needs.merge(&Needs::All);
         assert_eq!(needs, Needs::All);
     }
 }

@@ -151,6 +151,17 @@ impl Pipeline {
         Ok(current)
     }
 
+    /// What `apply` must see, where values that only pass through may be stand-ins
+    /// for what is not loaded.
+    pub fn reads(&self, needs: &mut Needs) {
+        for stage in &self.stages {
+            match stage.transform() {
+                Some(transform) => transform.reads(needs),
+                None => needs.all(),
+            }
+        }
+    }
+
     /// What the pipeline looks at in its input documents.
     pub fn needs(&self) -> Needs {
         let mut needs = Needs::none();

@@ -16,11 +16,13 @@ mod unset;
 #[cfg(test)]
 mod tests;
 
+use crate::aggregate::expressions::Expression;
 use crate::query::{Filter, Matched};
 use crate::{Context, Needs};
 use bson::{RawBsonRef, RawDocument, RawDocumentBuf};
 use error::Result;
-use tree::{Branch, Kind};
+use tree::{Branch, Kind, Node};
+use value::Path;
 
 /// A parsed projection.
 #[derive(Debug)]
@@ -54,9 +56,24 @@ impl Projection {
         add_fields::parse(spec, stage, context)
     }
 
+    /// Gives one path the value of an expression.
+    pub fn add_field(path: &Path, expression: Expression) -> Projection {
+        let mut root = Branch::default();
+        // The first path of a tree collides with none.
+        let _ = root.insert(path, Node::Compute(expression));
+        Projection { kind: Kind::Addition, root }
+    }
+
     /// `$unset`'s: a path or an array of paths.
-    pub fn parse_unset(spec: RawBsonRef<'_>, context: &Context) -> Result<Projection> {
-        unset::parse(spec, context)
+    pub fn parse_unset(spec: RawBsonRef<'_>) -> Result<Projection> {
+        unset::parse(spec)
+    }
+
+    /// The paths that the specification names.
+    pub fn paths(&self) -> Vec<Path> {
+        let mut paths = Vec::new();
+        self.root.paths(None, &mut paths);
+        paths
     }
 
     /// Whether `apply` needs to know which array element matched, for `$`.

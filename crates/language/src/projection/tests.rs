@@ -353,7 +353,7 @@ fn needs() {
         (rawdoc! { "_id": 0, "a": "$x.y" }, Needs::Paths(paths(&["x.y"]))),
         (rawdoc! { "big": 0, "a.b": 0 }, Needs::Except(paths(&["big", "a.b"]))),
         (rawdoc! { "big": 0, "a": { "$slice": 1 } }, Needs::Except(paths(&["big"]))),
-        (rawdoc! {}, Needs::Except(vec![])),
+        (rawdoc! {}, Needs::All),
     ];
     for (spec, expected) in cases {
         let mut needs = Needs::none();

@@ -41,6 +41,7 @@ pub enum Node {
 pub struct Branch {
     /// In the order of the specification.
     children: Vec<(Box<str>, Node)>,
+    /// Where each child stands; empty while there are few.
     places: FxHashMap<Box<str>, usize>,
     /// Whether anything below is computed, so that it appears even where the
     /// document has no such field.
@@ -117,15 +118,38 @@ impl Branch {
     }
 
     fn push(&mut self, name: &str, node: Node) {
-        self.places.insert(name.into(), self.children.len());
         self.children.push((name.into(), node));
+        if self.places.is_empty() {
+            self.index();
+        } else {
+            self.places.insert(name.into(), self.children.len() - 1);
+        }
     }
 
     pub fn remove(&mut self, name: &str) {
         if let Some(at) = self.find(name) {
             self.children.remove(at);
-            self.places.remove(name);
-            self.places.values_mut().filter(|place| **place > at).for_each(|place| *place -= 1);
+            self.index();
+        }
+    }
+
+    /// Notes where each child stands, if there are many.
+    fn index(&mut self) {
+        self.places.clear();
+        if self.children.len() > LINEAR_CHILDREN_MAX {
+            let names = self.children.iter().enumerate();
+            self.places.extend(names.map(|(at, (name, _))| (name.clone(), at)));
+        }
+    }
+
+    /// Every path that the specification names.
+    pub fn paths(&self, parent: Option<&Path>, out: &mut Vec<Path>) {
+        for (name, node) in &self.children {
+            let path = join(parent, name);
+            match node {
+                Node::Branch(branch) => branch.paths(Some(&path), out),
+                _ => out.push(path),
+            }
         }
     }
 

@@ -2,12 +2,11 @@
 
 use super::tree::{Branch, Kind, Node};
 use super::{Projection, field_path};
-use crate::Context;
 use bson::RawBsonRef;
 use error::{Code, Error, Result};
 use value::element::array_elements;
 
-pub fn parse(spec: RawBsonRef<'_>, _: &Context) -> Result<Projection> {
+pub fn parse(spec: RawBsonRef<'_>) -> Result<Projection> {
     let mut paths = Vec::new();
     match spec {
         RawBsonRef::String(path) => paths.push(path),

@@ -17,8 +17,9 @@ pub struct ArrayFilter {
 impl ArrayFilter {
     fn parse(spec: &RawDocument, context: &Context) -> Result<ArrayFilter> {
         let refused = |error: Error| error.context("Error parsing array filter");
+        let identifier = identifier(spec).map_err(refused)?;
         let filter = Filter::parse(spec, context).map_err(refused)?;
-        let identifier = identifier(spec).map_err(refused)?.ok_or_else(|| {
+        let identifier = identifier.ok_or_else(|| {
             Code::FailedToParse
                 .error("Cannot use an expression without a top-level field name in arrayFilters")
         })?;
@@ -74,6 +75,10 @@ fn identifier(spec: &RawDocument) -> Result<Option<String>> {
                     }
                 }
                 inner
+            }
+            "$expr" | "$jsonSchema" | "$text" | "$where" => {
+                return Err(Code::QueryFeatureNotAllowed
+                    .error(format!("{} is not allowed in this context", field.key)));
             }
             key if key.starts_with('$') => None,
             key => Some(checked(key.split('.').next().unwrap_or_default())?),

@@ -13,6 +13,7 @@ mod pipeline;
 mod place;
 mod replacement;
 mod set_of_operators;
+mod sources;
 mod stored;
 mod tree;
 mod upsert;

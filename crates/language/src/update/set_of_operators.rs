@@ -2,6 +2,7 @@
 
 use super::array_filter::ArrayFilter;
 use super::operator::{Argument, Operator};
+use super::sources::Sources;
 use super::tree::{self, Object, is_filtered};
 use super::walk::{self, Facts};
 use super::{operators, stored};
@@ -18,6 +19,7 @@ use value::{Path, elements};
 pub struct Operators {
     root: Object,
     positional: bool,
+    sources: Sources,
     /// The paths whose old values are looked at.
     needs: Vec<Path>,
 }
@@ -50,8 +52,9 @@ impl Operators {
                 let path = checked_path(field.key)?;
                 let operator = (row.parse)(&Argument { field, context })?;
                 parsed.insert(path, operator.clone(), filters, &mut used)?;
-                if let Some((path, operator)) = operator.companion() {
-                    parsed.insert(checked_path(path)?, operator, filters, &mut used)?;
+                if let Some((target, operator)) = operator.companion() {
+                    parsed.sources.add(&Path::new(field.key));
+                    parsed.insert(checked_path(target)?, operator, filters, &mut used)?;
                 }
             }
         }
@@ -87,12 +90,15 @@ impl Operators {
     }
 
     pub fn apply(&self, before: &RawDocument, matched: Matched) -> Result<Option<RawDocumentBuf>> {
-        walk::apply(&self.root, Facts { before, insert: false, matched: matched.element })
+        let sources = &self.sources.find(before);
+        let matched = matched.element;
+        walk::apply(&self.root, Facts { before, insert: false, matched, sources })
     }
 
     /// As `apply`, to the beginnings of a document that an upsert inserts.
     pub fn insert_into(&self, found: &RawDocument) -> Result<Option<RawDocumentBuf>> {
-        walk::apply(&self.root, Facts { before: found, insert: true, matched: None })
+        let sources = &self.sources.find(found);
+        walk::apply(&self.root, Facts { before: found, insert: true, matched: None, sources })
     }
 
     pub fn needs(&self, needs: &mut Needs) {

@@ -25,6 +25,7 @@ pub enum Node {
 pub struct Object {
     /// In the order in which new fields are appended.
     children: Vec<(Box<str>, Node)>,
+    /// Where each child stands; empty while there are few.
     places: FxHashMap<Box<str>, usize>,
     /// What `$` stands for is known only once a document has matched.
     positional: Option<Box<Node>>,
@@ -91,16 +92,26 @@ impl Object {
 
     fn sort_children(&mut self) {
         self.children.sort_by(|(a, _), (b, _)| compare_names(a, b));
-        for (at, (name, _)) in self.children.iter().enumerate() {
-            if let Some(place) = self.places.get_mut(name) {
-                *place = at;
-            }
-        }
+        self.index();
     }
 
     fn push(&mut self, name: Box<str>, node: Node) {
-        self.places.insert(name.clone(), self.children.len());
+        if !self.places.is_empty() {
+            self.places.insert(name.clone(), self.children.len());
+        }
         self.children.push((name, node));
+        if self.places.is_empty() {
+            self.index();
+        }
+    }
+
+    /// Notes where each child stands, if there are many.
+    fn index(&mut self) {
+        self.places.clear();
+        if self.children.len() > LINEAR_CHILDREN_MAX {
+            let names = self.children.iter().enumerate();
+            self.places.extend(names.map(|(at, (name, _))| (name.clone(), at)));
+        }
     }
 
     /// The child for a component, made if it is not there.

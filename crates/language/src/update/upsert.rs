@@ -2,6 +2,7 @@
 //! field equals.
 
 use super::operators::Set;
+use super::sources::Found;
 use super::tree::{self, Object};
 use super::walk::{self, Facts};
 use crate::query::Filter;
@@ -35,6 +36,8 @@ fn set(document: RawDocumentBuf, path: &Path, value: RawBsonRef<'_>) -> Result<R
     let Some(field) = elements(&argument).next() else { return Ok(document) };
     let mut root = Object::default();
     tree::insert(&mut root, path, &[], Arc::new(Set::new(field)))?;
-    let after = walk::apply(&root, Facts { before: &document, insert: true, matched: None })?;
+    let facts =
+        Facts { before: &document, insert: true, matched: None, sources: &Found::default() };
+    let after = walk::apply(&root, facts)?;
     Ok(after.unwrap_or(document))
 }

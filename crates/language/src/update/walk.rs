@@ -4,6 +4,7 @@
 use super::edits::{Container, Edits};
 use super::operator::{Absent, Operator};
 use super::place::Place;
+use super::sources::Found;
 use super::tree::{Array, Node, Object};
 use crate::describe;
 use bson::spec::ElementType;
@@ -24,6 +25,8 @@ pub struct Facts<'d> {
     pub insert: bool,
     /// The array element that `$` stands for.
     pub matched: Option<usize>,
+    /// What is to be renamed.
+    pub sources: &'d Found<'d>,
 }
 
 #[derive(Debug)]
@@ -334,7 +337,7 @@ fn check_dollar(name: &str) -> Result<()> {
 }
 
 /// The element of an array that a path component names.
-pub fn array_index(name: &str) -> Option<usize> {
+fn array_index(name: &str) -> Option<usize> {
     let digits = !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_digit());
     digits.then(|| name.parse::<u32>().ok()).flatten().map(|index| index as usize)
 }

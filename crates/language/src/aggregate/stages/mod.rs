@@ -27,7 +27,6 @@ mod source;
 mod target;
 #[cfg(test)]
 pub mod testing;
-mod tree;
 mod union_with;
 mod unset;
 mod unwind;
@@ -93,6 +92,10 @@ pub trait Stage: Any + std::fmt::Debug + Send + Sync {
 /// A stage that turns one document into one.
 pub trait Transform: Send + Sync {
     fn apply(&self, document: &RawDocument) -> Result<RawDocumentBuf>;
+
+    /// What `apply` must see, where values that only pass through may be
+    /// stand-ins for what is not loaded.
+    fn reads(&self, needs: &mut Needs);
 }
 
 /// A stage as it is written, and what surrounds it.

@@ -46,4 +46,8 @@ impl Transform for Project {
     fn apply(&self, document: &RawDocument) -> Result<RawDocumentBuf> {
         self.projection.apply(document, Matched::default())
     }
+
+    fn reads(&self, needs: &mut Needs) {
+        self.projection.reads(needs);
+    }
 }

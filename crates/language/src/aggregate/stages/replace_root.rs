@@ -30,13 +30,14 @@ fn new_root(value: RawBsonRef<'_>) -> Result<RawBsonRef<'_>> {
     let mut root = None;
     for element in elements(spec) {
         if element.key != "newRoot" {
-            return Err(Code::location(40230)
-                .error(format!("unrecognized option to $replaceRoot stage: {}", element.key)));
+            return Err(Code::location(40415)
+                .error(format!("BSON field '$replaceRoot.{}' is an unknown field.", element.key)));
         }
         root = Some(element.value());
     }
     root.ok_or_else(|| {
-        Code::location(40231).error("no newRoot specified for the $replaceRoot stage")
+        Code::location(40414)
+            .error("BSON field '$replaceRoot.newRoot' is missing but a required field")
     })
 }
 
@@ -74,5 +75,9 @@ impl Transform for ReplaceRoot {
                 )))
             }
         }
+    }
+
+    fn reads(&self, needs: &mut Needs) {
+        self.root.needs(needs);
     }
 }

@@ -1,51 +1,22 @@
 //! `$unset`: removes fields.
 
-use super::tree::{Change, Tree};
 use super::{Documents, Foreign, Specification, Stage, Transform, map, one};
 use crate::Needs;
-use crate::aggregate::expressions::FieldPath;
-use bson::{RawBsonRef, RawDocument, RawDocumentBuf};
-use error::{Code, Result};
+use crate::projection::Projection;
+use crate::query::Matched;
+use bson::{RawDocument, RawDocumentBuf};
+use error::Result;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use value::Path;
-use value::element::array_elements;
 
 #[derive(Debug)]
 struct Unset {
-    tree: Tree,
+    projection: Projection,
 }
 
 pub fn parse(stage: Specification<'_>) -> Result<Vec<Box<dyn Stage>>> {
-    let mut tree = Tree::default();
-    match stage.value {
-        RawBsonRef::String(path) => remove(&mut tree, path)?,
-        RawBsonRef::Array(paths) => {
-            for element in array_elements(paths) {
-                let RawBsonRef::String(path) = element.value() else {
-                    return Err(Code::location(31120)
-                        .error("$unset specification must be a string or an array containing only string values"));
-                };
-                remove(&mut tree, path)?;
-            }
-        }
-        _ => {
-            return Err(
-                Code::location(31002).error("$unset specification must be a string or an array")
-            );
-        }
-    }
-    if tree.is_empty() {
-        return Err(Code::location(31119)
-            .error("$unset specification must be a string or an array with at least one field"));
-    }
-    one(Unset { tree })
-}
-
-fn remove(tree: &mut Tree, path: &str) -> Result<()> {
-    let field = FieldPath::parse(path)?;
-    tree.insert(field.path(), Change::Remove)
-        .map_err(|_| Code::location(31250).error(format!("Path collision at {path}")))
+    one(Unset { projection: Projection::parse_unset(stage.value)? })
 }
 
 impl Stage for Unset {
@@ -57,12 +28,13 @@ impl Stage for Unset {
         map(input, self)
     }
 
-    fn needs(&self, _: &mut Needs) -> ControlFlow<()> {
+    fn needs(&self, needs: &mut Needs) -> ControlFlow<()> {
+        self.projection.reads(needs);
         ControlFlow::Continue(())
     }
 
     fn changes(&self) -> Option<Vec<Path>> {
-        Some(self.tree.paths())
+        Some(self.projection.paths())
     }
 
     fn transform(&self) -> Option<&dyn Transform> {
@@ -72,6 +44,10 @@ impl Stage for Unset {
 
 impl Transform for Unset {
     fn apply(&self, document: &RawDocument) -> Result<RawDocumentBuf> {
-        self.tree.apply(document)
+        self.projection.apply(document, Matched::default())
+    }
+
+    fn reads(&self, needs: &mut Needs) {
+        self.projection.reads(needs);
     }
 }

@@ -7,14 +7,13 @@ use super::super::operator::{Absent, Argument, Operator, depth_below};
 use super::super::place::{Place, id_of};
 use super::super::stored::too_deep;
 use super::super::tree::is_filtered;
-use super::super::walk::{Facts, Run, array_index};
+use super::super::walk::{Facts, Run};
 use super::{Row, set};
-use bson::spec::ElementType;
 use bson::{RawBsonRef, RawDocument};
 use error::{Code, Error, Result};
 use std::sync::Arc;
 use value::check::DEPTH_MAX;
-use value::{DocumentWriter, Element, Path, elements};
+use value::{DocumentWriter, Element, Path};
 
 pub const ROW: Row = Row { name: "$rename", parse, help: "give a field another name" };
 
@@ -79,16 +78,8 @@ impl Operator for Source {
 
 impl Target {
     /// The value at the old path, if there is one.
-    fn source<'d>(&self, document: &'d RawDocument) -> Option<Element<'d>> {
-        let mut found = elements(document).find_key(self.from.component(0))?;
-        for component in self.from.components().skip(1) {
-            found = match found.kind {
-                ElementType::EmbeddedDocument => found.children().find_key(component)?,
-                ElementType::Array => found.children().nth(array_index(component)?)?,
-                _ => return None,
-            };
-        }
-        Some(found)
+    fn source<'d>(&self, facts: &Facts<'d>) -> Option<Element<'d>> {
+        facts.sources.get(self.from.as_str()).copied()
     }
 
     fn check(&self, source: Element<'_>, place: &Place<'_>, facts: &Facts<'_>) -> Result<()> {
@@ -105,13 +96,13 @@ impl Target {
 
 impl Operator for Target {
     fn update<'d>(&self, old: Element<'d>, place: &Place<'_>, run: &mut Run<'d>) -> Result<()> {
-        let Some(source) = self.source(run.facts.before) else { return Ok(()) };
+        let Some(source) = self.source(&run.facts) else { return Ok(()) };
         self.check(source, place, &run.facts)?;
         set::put(&mut run.edits, old, source)
     }
 
     fn absent(&self, facts: &Facts<'_>) -> Result<Absent> {
-        let found = self.source(facts.before).is_some();
+        let found = self.source(facts).is_some();
         Ok(if found { Absent::Creates } else { Absent::Ignores })
     }
 
@@ -122,7 +113,7 @@ impl Operator for Target {
         facts: &Facts<'_>,
         out: &mut DocumentWriter,
     ) -> Result<()> {
-        let Some(source) = self.source(facts.before) else { return Ok(()) };
+        let Some(source) = self.source(facts) else { return Ok(()) };
         self.check(source, place, facts)?;
         out.copy_as(key, source);
         Ok(())

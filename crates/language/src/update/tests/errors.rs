@@ -38,6 +38,8 @@ fn array_filters() {
         (Some(rawarray![{ "X": 1 }]), 2),
         (Some(rawarray![{ "x_y": 1 }]), 2),
         (Some(rawarray![{}]), 9),
+        (Some(rawarray![{ "$expr": true }]), 224),
+        (Some(rawarray![{ "x": { "$foo": 1 } }]), 2),
         (Some(rawarray![5]), 14),
     ];
     for (filters, code) in cases {

@@ -6,6 +6,7 @@ mod field_operators;
 mod filtered;
 mod paths;
 mod pipeline;
+mod random;
 mod replacement;
 mod upsert;
 mod whole;

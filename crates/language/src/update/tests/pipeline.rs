@@ -65,6 +65,7 @@ fn constants_are_variables() {
 fn misuse() {
     let cases = vec![
         (rawarray![{ "$match": {} }], 72),
+        (rawarray![{ "$foo": {} }], 40324),
         (rawarray![5], 14),
         (rawarray![{}], 40323),
         (rawarray![{ "$set": {}, "$unset": "a" }], 40323),
@@ -74,7 +75,7 @@ fn misuse() {
         (rawarray![{ "$unset": [5] }], 31120),
         (rawarray![{ "$project": {} }], 51272),
         (rawarray![{ "$project": 5 }], 15969),
-        (rawarray![{ "$replaceRoot": {} }], 40231),
+        (rawarray![{ "$replaceRoot": {} }], 40414),
         (rawarray![{ "$replaceRoot": 5 }], 40229),
         (rawarray![{ "$replaceRoot": { "newRoot": "$a", "x": 1 } }], 40415),
     ];
