@@ -1,7 +1,7 @@
 //! Keys of documents, read back as text.
 
 use super::*;
-use crate::catalog::Index;
+use crate::catalog::{Index, IndexField, IndexKind};
 use crate::storage::IndexId;
 use bson::{RawBson, RawDocumentBuf, rawdoc};
 use value::key::decode;
@@ -12,8 +12,9 @@ fn index(spec: &RawDocumentBuf) -> Index {
 
 fn shown(index: &Index, keys: &Keys) -> Vec<String> {
     let mut directions: Vec<_> = index.fields.iter().map(|field| field.direction()).collect();
-    if index.fields[0].kind == crate::catalog::IndexKind::Wildcard {
-        directions.push(directions[0]);
+    let is_wildcard = |field: &IndexField| field.kind == IndexKind::Wildcard;
+    if let Some(at) = index.fields.iter().position(is_wildcard) {
+        directions.insert(at, directions[at]);
     }
     let text = |values: Vec<RawBson>| {
         let texts: Vec<String> =
@@ -113,6 +114,14 @@ fn wildcards_index_every_leaf() {
     assert_keys(only, document.clone(), &["\"_id\" | 1", "\"e\" | {}"], 1);
     let except = rawdoc! { "key": { "$**": 1 }, "wildcardProjection": { "a": 0 } };
     assert_keys(except, document, &expected[3..], 1);
+}
+
+#[test]
+fn wildcards_stand_beside_other_fields() {
+    let spec = rawdoc! { "key": { "x": 1, "a.$**": 1, "y": -1 } };
+    let document = rawdoc! { "x": [1, 2], "a": { "b": 5 }, "y": 9 };
+    assert_keys(spec.clone(), document, &["1 | \"a.b\" | 5 | 9", "2 | \"a.b\" | 5 | 9"], 0b001);
+    assert_keys(spec, rawdoc! { "x": 3 }, &["3 | MinKey | MinKey | null"], 0);
 }
 
 #[test]

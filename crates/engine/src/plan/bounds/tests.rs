@@ -101,6 +101,15 @@ fn other_kinds_of_index() {
     let filter = rawdoc! { "x.y": { "$gt": 3, "$lt": 9 } };
     assert_eq!(bounds(&wildcard, &rawdoc! {}, &filter), "[\"x.y\", \"x.y\"]; (3, 9)");
     assert_eq!(bounds(&wildcard, &rawdoc! {}, &rawdoc! { "x": { "y": 1 } }), "-");
+    let beside = rawdoc! { "key": { "x": 1, "a.$**": 1 } };
+    let table = [
+        (rawdoc! { "x": 1 }, "[1, 1]; [MinKey, MaxKey]; [MinKey, MaxKey]"),
+        (rawdoc! { "x": 1, "a.b": 2 }, "[1, 1]; [\"a.b\", \"a.b\"]; [2, 2]"),
+        (rawdoc! { "a.b": 2 }, "-"),
+    ];
+    for (filter, expected) in table {
+        assert_eq!(bounds(&beside, &rawdoc! {}, &filter), expected, "{filter:?}");
+    }
     let positional = rawdoc! { "key": { "a.0": 1 } };
     assert_eq!(bounds(&positional, &rawdoc! {}, &rawdoc! { "a.0": 5 }), "[5, 5] !");
     assert_eq!(bounds(&positional, &rawdoc! {}, &rawdoc! { "a.0": null }), "-");
