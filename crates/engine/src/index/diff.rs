@@ -4,6 +4,7 @@ use super::{Keys, keys};
 use crate::catalog::{Index, IndexKind};
 use bson::RawDocument;
 use error::Result;
+use language::Needs;
 use value::key::Key;
 
 /// The entries to add and to remove; both empty if the index is not touched.
@@ -45,19 +46,28 @@ fn difference(before: Keys, after: Keys) -> Diff {
 /// Whether the top-level fields an index looks at are the same bytes in both, so
 /// that no key changes. Also holds for documents whose large values are stubs.
 pub fn untouched(index: &Index, before: &RawDocument, after: &RawDocument) -> bool {
-    // A partial filter may look at any field.
-    if index.partial.is_some() {
-        return false;
+    let fields = index.fields.iter().all(|field| {
+        let top = field.path.first();
+        match field.kind {
+            IndexKind::Wildcard if top.is_empty() => before.as_bytes() == after.as_bytes(),
+            _ => same(top, before, after),
+        }
+    });
+    fields
+        && index.partial.as_ref().is_none_or(|partial| {
+            let mut needs = Needs::none();
+            partial.needs(&mut needs);
+            match needs {
+                Needs::Paths(paths) => paths.iter().all(|path| same(path.first(), before, after)),
+                Needs::All | Needs::Except(_) => before.as_bytes() == after.as_bytes(),
+            }
+        })
+}
+
+fn same(field: &str, before: &RawDocument, after: &RawDocument) -> bool {
+    match (value::element::get(before, field), value::element::get(after, field)) {
+        (None, None) => true,
+        (Some(a), Some(b)) => a.kind == b.kind && a.bytes == b.bytes,
+        _ => false,
     }
-    index.fields.iter().all(|field| {
-        let top = field.path.component(0);
-        if field.kind == IndexKind::Wildcard && top.is_empty() {
-            return before.as_bytes() == after.as_bytes();
-        }
-        match (value::element::get(before, top), value::element::get(after, top)) {
-            (None, None) => true,
-            (Some(a), Some(b)) => a.kind == b.kind && a.bytes == b.bytes,
-            _ => false,
-        }
-    })
 }

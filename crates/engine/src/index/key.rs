@@ -36,9 +36,10 @@ pub fn keys(index: &Index, document: &RawDocument) -> Result<Keys> {
     {
         return Ok(Keys::default());
     }
-    let keys = match index.fields.as_slice() {
-        [IndexField { path, kind: IndexKind::Wildcard }] => wildcard_keys(index, path, document),
-        _ => match plain(index, document) {
+    let wildcard = index.fields.iter().position(|field| field.kind == IndexKind::Wildcard);
+    let keys = match wildcard {
+        Some(at) => wildcard_keys(index, at, document)?,
+        None => match plain(index, document) {
             Some(keys) => keys,
             None => expanded(index, document)?,
         },
@@ -97,15 +98,48 @@ fn expanded(index: &Index, document: &RawDocument) -> Result<Keys> {
     Ok(Keys { keys: sorted(keys), multikey: bits })
 }
 
-fn wildcard_keys(index: &Index, root: &Path, document: &RawDocument) -> Keys {
-    let mut keys = Vec::new();
+/// The leaves below the wildcard, each combined with the values of the other
+/// fields. Beside other fields, a document without leaves has a key all the same,
+/// so that the other fields can be searched.
+fn wildcard_keys(index: &Index, at: usize, document: &RawDocument) -> Result<Keys> {
+    let mut leaves = Vec::new();
+    let root = &index.fields[at].path;
     let arrays = wildcard::leaves(index, root, document, &mut |path, leaf| {
         let mut key = Key::default();
         key.push(RawBsonRef::String(path), Direction::Ascending, None);
-        key.push(leaf, Direction::Ascending, index.collator.as_ref());
-        keys.push(key);
+        leaves.push((key, leaf));
     });
-    Keys { keys: sorted(keys), multikey: u64::from(arrays) }
+    let (before, after) = (&index.fields[..at], &index.fields[at + 1..]);
+    if leaves.is_empty() && index.fields.len() > 1 {
+        leaves.push((Key::of(RawBsonRef::MinKey), RawBsonRef::MinKey));
+    }
+    let mut bits = if arrays { multikey::bit(&index.fields, at, 0) } else { 0 };
+    let others: Vec<&Path> = before.iter().chain(after).map(|field| &field.path).collect();
+    let mut keys = Vec::new();
+    extract::tuples(
+        &others,
+        document,
+        &mut |field, component| {
+            let field = if field < at { field } else { field + 1 };
+            bits |= multikey::bit(&index.fields, field, component);
+        },
+        &mut |values| {
+            for (path, leaf) in &leaves {
+                let mut key = Key::default();
+                for (field, found) in before.iter().zip(values) {
+                    push(&mut key, index, field, *found);
+                }
+                key.bytes.extend_from_slice(&path.bytes);
+                key.push(*leaf, Direction::Ascending, index.collator.as_ref());
+                for (field, found) in after.iter().zip(&values[at..]) {
+                    push(&mut key, index, field, *found);
+                }
+                keys.push(key);
+            }
+            Ok(())
+        },
+    )?;
+    Ok(Keys { keys: sorted(keys), multikey: bits })
 }
 
 fn push(key: &mut Key, index: &Index, field: &IndexField, found: Option<RawBsonRef<'_>>) {

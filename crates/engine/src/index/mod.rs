@@ -14,3 +14,6 @@ pub mod wildcard;
 
 pub use diff::{Diff, diff, untouched};
 pub use key::{KEY_BYTES_MAX, Keys, keys};
+
+#[cfg(test)]
+mod tests;

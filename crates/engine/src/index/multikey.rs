@@ -14,11 +14,11 @@ pub fn bit(fields: &[IndexField], field: usize, component: usize) -> u64 {
     1 << (before + component).min(BITS - 1)
 }
 
-/// Whether arrays were met at a component of a field. A wildcard index only knows
-/// whether it met one anywhere.
+/// Whether arrays were met at a component of a field. Of a wildcard it is only known
+/// whether one was met anywhere below it.
 pub fn component(index: &Index, bits: u64, field: usize, component: usize) -> bool {
     match index.fields.get(field) {
-        Some(of) if of.kind == IndexKind::Wildcard => bits != 0,
+        Some(of) if of.kind == IndexKind::Wildcard => bits & bit(&index.fields, field, 0) != 0,
         _ => bits & bit(&index.fields, field, component) != 0,
     }
 }

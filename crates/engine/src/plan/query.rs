@@ -252,10 +252,10 @@ fn sort_path(text: &str) -> Result<Path> {
             );
         }
         if component.starts_with('$') && !matches!(component, "$id" | "$ref" | "$db") {
-            return Err(Code::location(16410).error(format!(
+            return Err(Code::location(16410).error(
                 "FieldPath field names may not start with '$'. Consider using $getField or \
-                 $setField."
-            )));
+                 $setField.",
+            ));
         }
     }
     Ok(path)

@@ -114,31 +114,39 @@ pub struct IndexScan {
     pub filter: Option<Arc<Residual>>,
     /// The index's multikey bits when the plan was made.
     pub multikey: u64,
-    /// For a wildcard index, the path it is used for.
+    /// The path that a wildcard of the index is used for.
     pub wildcard: Option<Path>,
 }
 
 impl IndexScan {
     /// The direction of each field of the key.
     pub fn directions(&self) -> Vec<Direction> {
-        match self.wildcard {
-            Some(_) => vec![Direction::Ascending; 2],
-            None => self.index.fields.iter().map(|field| field.direction()).collect(),
-        }
+        let fields = self.index.fields.iter();
+        fields
+            .flat_map(|field| {
+                let parts = if field.kind == IndexKind::Wildcard { 2 } else { 1 };
+                std::iter::repeat_n(field.direction(), parts)
+            })
+            .collect()
     }
 
     /// Whether a record can be met more than once: it has several keys, and the
     /// bounds allow more than one.
     pub fn may_repeat(&self) -> bool {
         let one_key = self.range.is_none() && self.bounds.iter().all(Intervals::is_point);
-        self.multikey != 0 && !one_key
+        // Below a wildcard, each path has a key of its own.
+        let paths = self.wildcard.is_none() && self.has_wildcard();
+        (self.multikey != 0 || paths) && !one_key
+    }
+
+    pub fn has_wildcard(&self) -> bool {
+        self.index.fields.iter().any(|field| field.kind == IndexKind::Wildcard)
     }
 
     /// Whether the keys hold the values themselves, so that documents can be made
     /// from them.
     pub fn holds_values(&self) -> bool {
         self.index.collator.is_none()
-            && self.wildcard.is_none()
             && self
                 .index
                 .fields
@@ -154,7 +162,37 @@ impl IndexScan {
     }
 }
 
+impl Plan {
+    /// The plan on one line, for the profiler and the log: `IXSCAN { a: 1 }`.
+    pub fn summary(&self) -> String {
+        let mut parts: Vec<String> = Vec::new();
+        self.root.summarise(&mut parts);
+        parts.join(", ")
+    }
+}
+
 impl Stage {
+    /// The ways to the data, each once.
+    fn summarise(&self, parts: &mut Vec<String>) {
+        let on = |index: &Index| {
+            format!("{} {}", self.name(), value::text::document(index.key_pattern()))
+        };
+        let part = match self {
+            Stage::IndexScan(scan) | Stage::CountScan(scan) | Stage::DistinctScan { scan, .. } => {
+                on(&scan.index)
+            }
+            Stage::IdRead(read) => on(&read.index),
+            Stage::Empty | Stage::CollectionScan(_) | Stage::RecordCount => self.name().to_owned(),
+            _ => {
+                self.inputs().iter().for_each(|input| input.summarise(parts));
+                return;
+            }
+        };
+        if !parts.contains(&part) {
+            parts.push(part);
+        }
+    }
+
     /// The stages directly below.
     pub fn inputs(&self) -> &[Stage] {
         match self {

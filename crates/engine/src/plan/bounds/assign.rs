@@ -8,7 +8,7 @@
 use super::interval::Intervals;
 use super::leaf::{Leaf, is_positional};
 use super::translate::{Target, Tightness, Translated, translate};
-use crate::catalog::{Index, IndexKind};
+use crate::catalog::{Index, IndexField, IndexKind};
 use crate::index::{multikey, wildcard};
 use bson::RawBson;
 use value::Path;
@@ -16,16 +16,14 @@ use value::Path;
 /// The bounds a filter gives an index.
 #[derive(Debug, Clone)]
 pub struct Assignment {
-    /// One list for each field of the key; a wildcard index's key has two, the
-    /// path and the value.
+    /// One list for each field of the key; a wildcard has two, the path and the
+    /// value.
     pub bounds: Vec<Intervals>,
     /// The conjuncts that the bounds express completely.
     pub exact: Vec<usize>,
     /// The conjuncts that the key alone can check.
     pub on_key: Vec<usize>,
-    /// How many leaves narrow the scan.
-    pub used: usize,
-    /// For a wildcard index, the path it is used for.
+    /// The path that a wildcard is used for.
     pub wildcard: Option<Path>,
 }
 
@@ -42,64 +40,121 @@ pub fn assign(
     same_collation: bool,
     leaves: &[Leaf<'_>],
 ) -> Option<Assignment> {
-    match index.fields.as_slice() {
-        [field] if field.kind == IndexKind::Wildcard => {
-            assign_wildcard(index, bits, same_collation, leaves)
+    let mut assigner = Assigner {
+        index,
+        bits,
+        same_collation,
+        leaves,
+        used: Vec::new(),
+        bounds: Vec::with_capacity(index.fields.len() + 1),
+        wildcard: None,
+    };
+    for (at, field) in index.fields.iter().enumerate() {
+        match field.kind {
+            IndexKind::Wildcard => assigner.wildcard(at, field),
+            _ => assigner.field(at, field),
         }
-        _ => assign_fields(index, bits, same_collation, leaves),
+        if assigner.used.is_empty() {
+            return None;
+        }
+    }
+    Some(assigner.finish())
+}
+
+struct Assigner<'l, 'f> {
+    index: &'l Index,
+    bits: u64,
+    same_collation: bool,
+    leaves: &'l [Leaf<'f>],
+    used: Vec<Used<'l, 'f>>,
+    bounds: Vec<Intervals>,
+    wildcard: Option<Path>,
+}
+
+impl<'l, 'f> Assigner<'l, 'f> {
+    fn field(&mut self, at: usize, field: &IndexField) {
+        let target = Target {
+            kind: field.kind,
+            collator: self.index.collator.as_ref(),
+            same_collation: self.same_collation,
+            multikey: multikey::field(self.index, self.bits, at),
+            present: self.index.sparse && self.index.fields.len() == 1,
+            positional: is_positional(&field.path),
+        };
+        let leaves = self.leaves.iter().filter(|leaf| leaf.path == field.path);
+        let intervals = self.narrow(at, candidates(leaves, target));
+        self.bounds.push(intervals);
+    }
+
+    /// A wildcard serves one path of the filter: the one with the narrowest bounds.
+    fn wildcard(&mut self, at: usize, field: &IndexField) {
+        let target = Target {
+            kind: IndexKind::Wildcard,
+            collator: self.index.collator.as_ref(),
+            same_collation: self.same_collation,
+            multikey: multikey::field(self.index, self.bits, at),
+            present: true,
+            positional: false,
+        };
+        let reach = wildcard::Reach::of(self.index, &field.path);
+        // Which position of an array a value had is not in the index.
+        let usable = |leaf: &&Leaf<'_>| {
+            !is_positional(&leaf.path)
+                && wildcard_serves(leaf)
+                && reach.contains(leaf.path.as_str())
+        };
+        let mut candidates = candidates(self.leaves.iter().filter(usable), target);
+        let Some(path) = candidates.first().map(|(leaf, _)| leaf.path.clone()) else {
+            self.bounds.extend([Intervals::all(), Intervals::all()]);
+            return;
+        };
+        candidates.retain(|(leaf, _)| leaf.path == path);
+        let name = RawBson::String(path.as_str().to_owned());
+        self.bounds.push(Intervals::point(name, None));
+        let intervals = self.narrow(at, candidates);
+        self.bounds.push(intervals);
+        self.wildcard = Some(path);
+    }
+
+    /// All candidates that may be combined with what is used already.
+    fn narrow(&mut self, at: usize, candidates: Vec<(&'l Leaf<'f>, Translated)>) -> Intervals {
+        let mut intervals = Intervals::all();
+        for (leaf, translated) in candidates {
+            let fits = self.used.iter().all(|other| {
+                compatible(self.index, self.bits, (at, leaf), (other.field, other.leaf))
+            });
+            if fits {
+                intervals = intervals.intersect(&translated.intervals);
+                self.used.push(Used { field: at, leaf, tightness: translated.tightness });
+            }
+        }
+        intervals
+    }
+
+    fn finish(self) -> Assignment {
+        let used = self.used.iter().filter(|used| used.leaf.is_whole_conjunct());
+        let of = |tightness: Tightness| {
+            let matching = used.clone().filter(|used| used.tightness == tightness);
+            matching.map(|used| used.leaf.conjunct).collect()
+        };
+        Assignment {
+            exact: of(Tightness::Exact),
+            on_key: of(Tightness::Key),
+            bounds: self.bounds,
+            wildcard: self.wildcard,
+        }
     }
 }
 
-fn assign_fields(
-    index: &Index,
-    bits: u64,
-    same_collation: bool,
-    leaves: &[Leaf<'_>],
-) -> Option<Assignment> {
-    let mut used: Vec<Used<'_, '_>> = Vec::new();
-    let mut bounds = Vec::with_capacity(index.fields.len());
-    for (at, field) in index.fields.iter().enumerate() {
-        let target = Target {
-            kind: field.kind,
-            collator: index.collator.as_ref(),
-            same_collation,
-            multikey: multikey::field(index, bits, at),
-            present: index.sparse && index.fields.len() == 1,
-            positional: is_positional(&field.path),
-        };
-        let mut candidates: Vec<(&Leaf<'_>, Translated)> = leaves
-            .iter()
-            .filter(|leaf| leaf.path == field.path)
-            .filter_map(|leaf| Some((leaf, translate(leaf.predicate, target)?)))
-            .collect();
-        candidates.sort_by_key(|(_, translated)| rank(&translated.intervals));
-        let mut intervals = Intervals::all();
-        for (leaf, translated) in candidates {
-            let fits = used
-                .iter()
-                .all(|other| compatible(index, bits, (at, leaf), (other.field, other.leaf)));
-            if fits {
-                intervals = intervals.intersect(&translated.intervals);
-                used.push(Used { field: at, leaf, tightness: translated.tightness });
-            }
-        }
-        if at == 0 && used.is_empty() {
-            return None;
-        }
-        bounds.push(intervals);
-    }
-    let whole = |used: &&Used<'_, '_>| used.leaf.is_whole_conjunct();
-    let of = |tightness: Tightness| {
-        let matching = used.iter().filter(whole).filter(|used| used.tightness == tightness);
-        matching.map(|used| used.leaf.conjunct).collect()
-    };
-    Some(Assignment {
-        bounds,
-        exact: of(Tightness::Exact),
-        on_key: of(Tightness::Key),
-        used: used.len(),
-        wildcard: None,
-    })
+/// The leaves that can be translated, the narrowest first.
+fn candidates<'l, 'f>(
+    leaves: impl Iterator<Item = &'l Leaf<'f>>,
+    target: Target<'_>,
+) -> Vec<(&'l Leaf<'f>, Translated)> {
+    let mut candidates: Vec<_> =
+        leaves.filter_map(|leaf| Some((leaf, translate(leaf.predicate, target)?))).collect();
+    candidates.sort_by_key(|(_, translated)| rank(&translated.intervals));
+    candidates
 }
 
 /// The narrower, the earlier: where only one predicate of a field may be used, it
@@ -128,61 +183,16 @@ fn rank(intervals: &Intervals) -> u8 {
 
 /// Whether one key can stand for both predicates.
 fn compatible(index: &Index, bits: u64, a: (usize, &Leaf<'_>), b: (usize, &Leaf<'_>)) -> bool {
+    // The values below a wildcard are combined with those of every other field.
+    if a.0 != b.0 && [a.0, b.0].iter().any(|at| index.fields[*at].kind == IndexKind::Wildcard) {
+        return true;
+    }
     let shared =
         a.1.path.components().zip(b.1.path.components()).take_while(|(a, b)| a == b).count();
     let tied = a.1.shared_depth(b.1);
     (tied..shared).all(|component| {
         !multikey::component(index, bits, a.0, component)
             && !multikey::component(index, bits, b.0, component)
-    })
-}
-
-/// A wildcard index serves one path of the filter at a time: the narrowest.
-fn assign_wildcard(
-    index: &Index,
-    bits: u64,
-    same_collation: bool,
-    leaves: &[Leaf<'_>],
-) -> Option<Assignment> {
-    let field = index.fields.first()?;
-    let target = Target {
-        kind: IndexKind::Wildcard,
-        collator: index.collator.as_ref(),
-        same_collation,
-        multikey: bits != 0,
-        present: true,
-        positional: false,
-    };
-    let reach = wildcard::Reach::of(index, &field.path);
-    let usable = |leaf: &&Leaf<'_>| {
-        // Which position of an array a value had is not in the index.
-        !is_positional(&leaf.path) && wildcard_serves(leaf) && reach.contains(leaf.path.as_str())
-    };
-    let mut candidates: Vec<(&Leaf<'_>, Translated)> = leaves
-        .iter()
-        .filter(usable)
-        .filter_map(|leaf| Some((leaf, translate(leaf.predicate, target)?)))
-        .collect();
-    candidates.sort_by_key(|(_, translated)| rank(&translated.intervals));
-    let path = candidates.first()?.0.path.clone();
-    let mut used: Vec<Used<'_, '_>> = Vec::new();
-    let mut intervals = Intervals::all();
-    for (leaf, translated) in candidates.iter().filter(|(leaf, _)| leaf.path == path) {
-        let fits = used.iter().all(|other| compatible(index, bits, (0, leaf), (0, other.leaf)));
-        if fits {
-            intervals = intervals.intersect(&translated.intervals);
-            used.push(Used { field: 0, leaf, tightness: translated.tightness });
-        }
-    }
-    let exact = used
-        .iter()
-        .filter(|used| used.leaf.is_whole_conjunct() && used.tightness == Tightness::Exact);
-    Some(Assignment {
-        bounds: vec![Intervals::point(RawBson::String(path.as_str().to_owned()), None), intervals],
-        exact: exact.map(|used| used.leaf.conjunct).collect(),
-        on_key: Vec::new(),
-        used: used.len(),
-        wildcard: Some(path),
     })
 }
 

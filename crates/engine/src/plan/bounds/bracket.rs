@@ -2,7 +2,7 @@
 
 use super::interval::{End, Interval, Intervals};
 use bson::oid::ObjectId;
-use bson::spec::BinarySubtype;
+use bson::spec::{BinarySubtype, ElementType};
 use bson::{Binary, DateTime, RawArrayBuf, RawBson, RawBsonRef, RawDocumentBuf, Timestamp};
 
 /// The interval of all values that compare with `value`; `None` where comparison
@@ -32,6 +32,28 @@ pub fn bracket(value: RawBsonRef<'_>) -> Option<Interval> {
         end: End::new(end, None),
         end_inclusive,
     })
+}
+
+/// The interval of all values that sort among those of a type; `None` for types
+/// whose values are not found under a key of their own.
+pub fn class(kind: ElementType) -> Option<Interval> {
+    let sample = match kind {
+        ElementType::Double | ElementType::Int32 | ElementType::Int64 | ElementType::Decimal128 => {
+            let mut numbers = bracket(RawBsonRef::Double(0.0))?;
+            numbers.start = End::new(RawBson::Double(f64::NAN), None);
+            return Some(numbers);
+        }
+        ElementType::String | ElementType::Symbol => empty_string(),
+        ElementType::EmbeddedDocument => empty_document(),
+        ElementType::Binary => empty_binary(),
+        ElementType::ObjectId => RawBson::ObjectId(oid(0)),
+        ElementType::Boolean => RawBson::Boolean(false),
+        ElementType::DateTime => date(0),
+        ElementType::Timestamp => timestamp(0),
+        ElementType::Null => RawBson::Null,
+        _ => return None,
+    };
+    bracket(sample.as_raw_bson_ref())
 }
 
 /// All strings.

@@ -17,3 +17,6 @@ pub use interval::{End, Interval, Intervals};
 pub use keys::{Checker, KeyRange, Verdict, ranges, successor};
 pub use leaf::{Conjunct, Leaf, Leaves, Place, conjuncts, is_positional};
 pub use translate::{Target, Tightness, Translated, implies_exists, translate};
+
+#[cfg(test)]
+mod tests;

@@ -4,9 +4,10 @@ use super::bracket::{self, bracket};
 use super::interval::{End, Interval, Intervals};
 use crate::catalog::IndexKind;
 use crate::index::hashed;
+use bson::spec::ElementType;
 use bson::{RawBson, RawBsonRef};
 use language::query::Predicate;
-use language::query::operators::{In, Regex};
+use language::query::operators::{In, Regex, Types};
 use value::Collator;
 
 /// What the bounds of a field depend on beside the predicate.
@@ -73,8 +74,22 @@ pub fn translate(predicate: &Predicate, target: Target<'_>) -> Option<Translated
         Predicate::Exists(true) => Translated::document(Intervals::all()),
         Predicate::Exists(false) => Translated::document(null()),
         Predicate::Not(inner) => not(inner, target),
+        Predicate::Type(types) => of_types(types),
         _ => None,
     }
+}
+
+/// All values of the classes that the types belong to. An array is indexed by its
+/// elements, so that asking for arrays finds nothing in an index.
+fn of_types(types: &Types) -> Option<Translated> {
+    let mut intervals = Vec::new();
+    if types.all_numbers {
+        intervals.push(bracket::class(ElementType::Double)?);
+    }
+    for kind in &types.kinds {
+        intervals.push(bracket::class(*kind)?);
+    }
+    Translated::document(Intervals::of(intervals))
 }
 
 /// Whether the predicate can only match documents that have the field. `single`
@@ -90,8 +105,14 @@ pub fn implies_exists(predicate: &Predicate, single: bool) -> bool {
             present(value) && !matches!(value, RawBson::MinKey | RawBson::MaxKey)
         }
         Predicate::In(list) => list.values.iter().all(present),
-        Predicate::Regex(_) | Predicate::Exists(true) => true,
-        Predicate::ElemMatchObject(_) | Predicate::ElemMatchValue(_) => true,
+        Predicate::Regex(_)
+        | Predicate::Exists(true)
+        | Predicate::ElemMatchObject(_)
+        | Predicate::ElemMatchValue(_)
+        | Predicate::Type(_)
+        | Predicate::Size(_)
+        | Predicate::Mod(_)
+        | Predicate::Bits(_) => true,
         // Below an empty array a path is missing and yet not null.
         Predicate::Not(inner) => {
             single && matches!(&**inner, Predicate::Eq(RawBson::Null) | Predicate::Exists(false))
@@ -142,6 +163,11 @@ fn null() -> Intervals {
     Intervals::point(RawBson::Null, None)
 }
 
+/// Null and undefined, which are of one class when it comes to order.
+fn nothing() -> Intervals {
+    null().union(Intervals::point(RawBson::Undefined, None))
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Side {
     Above,
@@ -156,7 +182,7 @@ fn compare(
 ) -> Option<Translated> {
     match value {
         RawBsonRef::Array(_) => return None,
-        RawBsonRef::Null | RawBsonRef::Undefined => return Translated::document(null()),
+        RawBsonRef::Null | RawBsonRef::Undefined => return Translated::document(nothing()),
         RawBsonRef::MinKey | RawBsonRef::MaxKey => {
             let all = Interval {
                 start: End::new(RawBson::MinKey, None),

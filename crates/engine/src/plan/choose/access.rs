@@ -62,7 +62,6 @@ impl Access {
             bounds: index.fields.iter().map(|_| Intervals::all()).collect(),
             exact: Vec::new(),
             on_key: Vec::new(),
-            used: 0,
             wildcard: None,
         };
         Some(Access::new(scene, index, index.multikey.bits(), conjuncts, assignment))

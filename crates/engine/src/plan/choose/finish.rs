@@ -17,11 +17,11 @@ pub fn access(query: &Query, access: Access) -> Stage {
     }
     // An index that covers the query is not read beyond its keys, unless a sort in
     // memory needs documents to sort.
+    if access.filter.is_none() && sorted && query.wants_nothing() {
+        return limited(query, in_order(query, &access), None);
+    }
     if access.filter.is_none() && sorted && covers(query, &access.scan) {
         return limited(query, in_order(query, &access), Some(Shape::Covered));
-    }
-    if access.filter.is_none() && sorted && wants_nothing(query) {
-        return limited(query, in_order(query, &access), None);
     }
     let stage = match (&access.order, wants_order) {
         (Order::Merge(_), true) => fetched(in_order(query, &access), &access),
@@ -113,7 +113,7 @@ fn covers(query: &Query, scan: &IndexScan) -> bool {
     if query.projection.as_ref().is_some_and(|projection| projection.needs_match()) {
         return false;
     }
-    match query.all_needs() {
+    match query.shown() {
         Needs::All | Needs::Except(_) => false,
         Needs::Paths(paths) => {
             scan.holds_values()
@@ -121,11 +121,4 @@ fn covers(query: &Query, scan: &IndexScan) -> bool {
                 && paths.iter().all(|path| scan.single_valued(path).is_some())
         }
     }
-}
-
-/// Whether the caller looks at nothing but which records there are.
-fn wants_nothing(query: &Query) -> bool {
-    query.projection.is_none()
-        && !query.show_record_id
-        && matches!(query.all_needs(), Needs::Paths(paths) if paths.is_empty())
 }

@@ -12,8 +12,8 @@ mod trial;
 
 pub use trial::{Chosen, matching, open};
 
-use super::bounds::{Conjunct, Leaves, Place, conjuncts};
-use super::{CollectionScan, Hint, Plan, Purpose, Query, Residual, Scan, Sort, Stage};
+use super::bounds::{Conjunct, Intervals, Leaves, Place, conjuncts};
+use super::{CollectionScan, Hint, IndexScan, Plan, Purpose, Query, Residual, Scan, Sort, Stage};
 use crate::catalog::{Collection, Index};
 use access::Access;
 use error::Result;
@@ -149,11 +149,30 @@ impl Scene<'_> {
     }
 
     fn collection_scan(&self, scan: Scan) -> Stage {
+        if let (true, Some(index)) = (self.collection.is_clustered(), self.collection.id_index()) {
+            return self.clustered_scan(index, scan);
+        }
         let stage = Stage::CollectionScan(Arc::new(CollectionScan {
             scan,
             after: self.query.after,
             filter: Residual::of(&self.query.filter, &self.conjuncts),
         }));
+        finish::documents(self.query, stage, natural(self.query).is_some())
+    }
+
+    /// The natural order of a clustered collection is that of its `_id` index.
+    fn clustered_scan(&self, index: &Arc<Index>, scan: Scan) -> Stage {
+        let stage = Stage::IndexScan(Arc::new(IndexScan {
+            index: Arc::clone(index),
+            scan,
+            bounds: vec![Intervals::all()],
+            range: None,
+            filter: None,
+            multikey: 0,
+            wildcard: None,
+        }));
+        let filter = Residual::of(&self.query.filter, &self.conjuncts);
+        let stage = Stage::Fetch { input: Box::new(stage), filter };
         finish::documents(self.query, stage, natural(self.query).is_some())
     }
 

@@ -13,10 +13,12 @@ const SPLIT_MAX: usize = 200;
 /// The direction in which a scan gives this order, if one does. Fields bounded to
 /// a single value are in any order.
 pub fn provided(scan: &IndexScan, sort: &[SortField]) -> Option<Scan> {
-    if let Some(path) = &scan.wildcard {
-        return match sort {
-            [] => Some(Scan::Forward),
-            [field] if field.path == *path && scan.multikey == 0 => {
+    if scan.has_wildcard() {
+        return match (sort, &scan.wildcard) {
+            ([], _) => Some(Scan::Forward),
+            ([field], Some(path))
+                if field.path == *path && scan.multikey == 0 && scan.index.fields.len() == 1 =>
+            {
                 Some(toward(Direction::Ascending, field.direction))
             }
             _ => None,
@@ -75,7 +77,7 @@ fn whole_value(scan: &IndexScan, at: usize) -> bool {
 /// If leading lists of values are all that stands between the scan and the order,
 /// the scans of the single values: each is in order.
 pub fn split(scan: &IndexScan, sort: &[SortField]) -> Option<Vec<Arc<IndexScan>>> {
-    if sort.is_empty() || scan.wildcard.is_some() || scan.range.is_some() {
+    if sort.is_empty() || scan.has_wildcard() || scan.range.is_some() {
         return None;
     }
     let lists = scan.bounds.iter().take_while(|bounds| bounds.are_points()).count();
@@ -89,7 +91,9 @@ pub fn split(scan: &IndexScan, sort: &[SortField]) -> Option<Vec<Arc<IndexScan>>
         combinations = combinations
             .into_iter()
             .flat_map(|prefix| {
-                points.iter().map(move |point| [prefix.as_slice(), &[point.clone()]].concat())
+                points
+                    .iter()
+                    .map(move |point| [prefix.as_slice(), std::slice::from_ref(point)].concat())
             })
             .collect();
     }

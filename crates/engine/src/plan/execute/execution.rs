@@ -184,14 +184,29 @@ impl Iterator for Execution {
 
 impl crate::plan::Query {
     /// Everything the sort, the projection and the caller look at.
-    pub(in crate::plan) fn all_needs(&self) -> Needs {
-        if let Purpose::Distinct(path) = &self.purpose {
-            return Needs::Paths(vec![path.clone()]);
+    fn all_needs(&self) -> Needs {
+        let mut needs = self.shown();
+        if self.purpose == Purpose::Documents {
+            self.sort.needs(&mut needs);
         }
-        if self.purpose == Purpose::Count {
-            return Needs::none();
+        needs
+    }
+
+    /// Whether the caller looks at nothing but which records there are.
+    pub(in crate::plan) fn wants_nothing(&self) -> bool {
+        self.projection.is_none()
+            && !self.show_record_id
+            && matches!(&self.needs, Needs::Paths(paths) if paths.is_empty())
+    }
+
+    /// What the projection and the caller look at.
+    pub(in crate::plan) fn shown(&self) -> Needs {
+        match &self.purpose {
+            Purpose::Documents => {}
+            Purpose::Count => return Needs::none(),
+            Purpose::Distinct(path) => return Needs::Paths(vec![path.clone()]),
         }
-        let mut needs = match &self.projection {
+        match &self.projection {
             None => self.needs.clone(),
             Some(projection) => {
                 let mut needs = Needs::none();
@@ -201,8 +216,6 @@ impl crate::plan::Query {
                 }
                 needs
             }
-        };
-        self.sort.needs(&mut needs);
-        needs
+        }
     }
 }

@@ -30,7 +30,7 @@ impl Operation {
         member: &mut Member,
     ) -> Result<Document> {
         if let (Shape::Covered, Some(scan), Some(entry)) = (self.shape, &self.scan, &member.entry) {
-            let cover = self.cover.get_or_insert_with(|| Cover::new(scan, &shared.needs));
+            let cover = self.cover.get_or_insert_with(|| Cover::new(scan, &shared.query.shown()));
             if let Some(document) = cover.certain(entry)? {
                 return Ok(Document::Built(document));
             }

@@ -11,34 +11,11 @@ use crate::catalog::Collection;
 use crate::storage::View;
 use bson::RawBsonRef;
 use command::Namespace;
-use error::{Code, Error, Result};
+use command::views::Verbosity;
+use error::{Error, Result};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use value::DocumentWriter;
-
-/// How much is to be told.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Verbosity {
-    /// The plans.
-    QueryPlanner,
-    /// Also what the winning plan did, run to its end.
-    ExecutionStats,
-    /// Also what every candidate did while on trial.
-    AllPlansExecution,
-}
-
-impl Verbosity {
-    pub fn parse(text: &str) -> Result<Verbosity> {
-        match text {
-            "queryPlanner" => Ok(Verbosity::QueryPlanner),
-            "executionStats" => Ok(Verbosity::ExecutionStats),
-            "allPlansExecution" => Ok(Verbosity::AllPlansExecution),
-            _ => Err(Code::BadValue.error(format!(
-                "Enumeration value '{text}' for field 'verbosity' is not a valid value."
-            ))),
-        }
-    }
-}
 
 /// What is to be explained.
 pub struct Explained<'a> {

@@ -1,6 +1,7 @@
 //! Index scans: the index, its arrays, the bounds.
 
 use super::count;
+use crate::catalog::IndexKind;
 use crate::index::multikey;
 use crate::plan::bounds::{KeyRange, text};
 use crate::plan::execute::StatsTree;
@@ -24,14 +25,14 @@ pub fn id_read(read: &IdRead, done: Option<&StatsTree>, out: &mut DocumentWriter
 
 pub fn index_scan(scan: &IndexScan, out: &mut DocumentWriter) {
     let index = &scan.index;
-    match &scan.wildcard {
-        None => out.append_document("keyPattern", index.key_pattern()),
-        Some(path) => {
-            out.begin_document("keyPattern");
-            out.append_i32("$_path", 1);
-            out.append_i32(path.as_str(), 1);
-            out.end();
-        }
+    if scan.has_wildcard() {
+        out.begin_document("keyPattern");
+        names(scan).iter().zip(scan.directions()).for_each(|(name, direction)| {
+            out.append_i32(name, if direction == Direction::Ascending { 1 } else { -1 });
+        });
+        out.end();
+    } else {
+        out.append_document("keyPattern", index.key_pattern());
     }
     out.append_str("indexName", &index.name);
     if let Some(collator) = &index.collator {
@@ -52,42 +53,50 @@ pub fn index_scan(scan: &IndexScan, out: &mut DocumentWriter) {
     out.end();
 }
 
-/// For each field the prefixes of its path at which arrays were met.
+/// The fields of the key; a wildcard is the path and the value there.
+fn names(scan: &IndexScan) -> Vec<&str> {
+    let value = scan.wildcard.as_ref().map_or("$_value", |path| path.as_str());
+    let fields = scan.index.fields.iter();
+    fields
+        .flat_map(|field| match field.kind {
+            IndexKind::Wildcard => vec!["$_path", value],
+            _ => vec![field.path.as_str()],
+        })
+        .collect()
+}
+
+/// For each field the prefixes of its path at which arrays were met. Of a wildcard
+/// it is only known whether there was one.
 fn multikey_paths(scan: &IndexScan, out: &mut DocumentWriter) {
     out.begin_document("multiKeyPaths");
-    match &scan.wildcard {
-        Some(path) => {
+    for (at, field) in scan.index.fields.iter().enumerate() {
+        let met = |component| multikey::component(&scan.index, scan.multikey, at, component);
+        if field.kind == IndexKind::Wildcard {
             out.begin_array("$_path");
             out.end();
-            out.begin_array(path.as_str());
-            if scan.multikey != 0 {
-                out.push(RawBsonRef::String(path.as_str()));
+            let value = scan.wildcard.as_ref().map_or("$_value", |path| path.as_str());
+            out.begin_array(value);
+            if met(0) {
+                out.push(RawBsonRef::String(value));
             }
             out.end();
+            continue;
         }
-        None => {
-            for (at, field) in scan.index.fields.iter().enumerate() {
-                out.begin_array(field.path.as_str());
-                for component in 0..field.path.len() {
-                    if multikey::component(&scan.index, scan.multikey, at, component)
-                        && let Some(prefix) = field.path.prefix(component + 1)
-                    {
-                        out.push(RawBsonRef::String(prefix.as_str()));
-                    }
-                }
-                out.end();
+        out.begin_array(field.path.as_str());
+        for component in (0..field.path.len()).filter(|component| met(*component)) {
+            if let Some(prefix) = field.path.prefix(component + 1) {
+                out.push(RawBsonRef::String(prefix.as_str()));
             }
         }
+        out.end();
     }
     out.end();
 }
 
 fn bounds(scan: &IndexScan, out: &mut DocumentWriter) {
-    let names: Vec<&str> = match &scan.wildcard {
-        Some(path) => vec!["$_path", path.as_str()],
-        None => scan.index.fields.iter().map(|field| field.path.as_str()).collect(),
-    };
-    for ((name, intervals), direction) in names.iter().zip(&scan.bounds).zip(scan.directions()) {
+    for ((name, intervals), direction) in
+        names(scan).iter().zip(&scan.bounds).zip(scan.directions())
+    {
         // As they are scanned: a descending field forward, or an ascending one
         // backward, goes from the end.
         let descending = (direction == Direction::Descending) != (scan.scan == Scan::Backward);

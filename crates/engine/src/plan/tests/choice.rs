@@ -149,6 +149,19 @@ fn indexes_that_do_not_hold_every_document() {
 }
 
 #[test]
+fn a_plan_on_one_line() {
+    let indexes = [rawdoc! { "key": { "a": 1 } }, rawdoc! { "key": { "b.c": -1, "d": 1 } }];
+    let world = World::new(&indexes, vec![]);
+    let line = |filter: RawDocumentBuf| world.plan(query(&filter)).summary();
+    assert_eq!(line(rawdoc! { "_id": 1 }), "EXPRESS_IXSCAN { _id: 1 }");
+    assert_eq!(line(rawdoc! { "z": 1 }), "COLLSCAN");
+    assert_eq!(
+        line(rawdoc! { "$or": [{ "a": 1 }, { "b.c": 2 }, { "a": 3 }] }),
+        "IXSCAN { a: 1 }, IXSCAN { b.c: -1, d: 1 }"
+    );
+}
+
+#[test]
 fn a_bad_hint_is_an_error() {
     let world = World::new(&[rawdoc! { "key": { "x": 1 }, "hidden": true }], vec![]);
     for name in ["nothing_1", "x_1"] {

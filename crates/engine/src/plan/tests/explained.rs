@@ -1,9 +1,10 @@
 //! What `explain` says.
 
 use super::world::{World, query};
-use crate::plan::explain::{Explained, Verbosity, explain};
+use crate::plan::explain::{Explained, explain};
 use crate::plan::{Interrupt, Query};
 use bson::{Document, RawDocumentBuf, doc, rawdoc};
+use command::views::Verbosity;
 use value::DocumentWriter;
 
 fn explained(world: &World, query: Query, verbosity: Verbosity) -> Document {

@@ -100,6 +100,7 @@ impl Random {
             }
             2 => spec.insert("key", doc! { "$**": 1 }),
             3 => spec.insert("key", doc! { "a.$**": 1 }),
+            4 => spec.insert("key", doc! { "d": 1, "a.$**": 1 }),
             _ => None,
         };
         let mut named = doc! { "name": format!("i{}", self.0.random::<u32>()) };

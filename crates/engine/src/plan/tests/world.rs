@@ -39,9 +39,7 @@ pub fn spec(given: &RawDocument) -> RawDocumentBuf {
         let key = value::element::get(given, "key").expect("a key").value();
         let RawBsonRef::Document(key) = key else { panic!("a key pattern") };
         let parts: Vec<String> = value::elements(key)
-            .map(|field| {
-                format!("{}_{}", field.key, value::text::value(field.value()))
-            })
+            .map(|field| format!("{}_{}", field.key, value::text::value(field.value())))
             .collect();
         spec.append(bson_key("name"), parts.join("_").replace('"', ""));
     }
