@@ -10,6 +10,15 @@ const STRING_CHARACTERS_MAX: usize = 300;
 
 /// A reply. An error's code, name and message come first, on a line.
 pub fn reply(reply: &RawDocument, cursors: &[i64]) -> Result<String> {
+    let mut text = whole(reply, cursors)?;
+    // Messages speak of cursors by their ids.
+    for (index, id) in cursors.iter().enumerate() {
+        text = text.replace(&id.to_string(), &format!("cursor{}", index + 1));
+    }
+    Ok(text)
+}
+
+fn whole(reply: &RawDocument, cursors: &[i64]) -> Result<String> {
     let printer = Printer { cursors };
     let failed = matches!(reply.get("ok")?, Some(RawBsonRef::Double(ok)) if ok == 0.0);
     if !failed {

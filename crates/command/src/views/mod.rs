@@ -2,13 +2,13 @@
 //!
 //! A view checks names, types and ranges exactly as MongoDB's parser does and
 //! borrows from the request. What depends on the collection (an index that must
-//! exist, a pipeline that must parse) is for whoever runs the command.
+//! exist, a pipeline that must parse) is for whoever runs the command. Commands
+//! that the server answers by itself read their few fields where they run.
 
 mod aggregate;
 mod bulk_write;
 mod coll_mod;
 mod coll_stats;
-mod connection_status;
 mod count;
 mod create;
 mod create_indexes;
@@ -24,10 +24,7 @@ mod drop_indexes;
 mod explain;
 mod find;
 mod find_and_modify;
-mod get_log;
 mod get_more;
-mod get_parameter;
-mod hello;
 mod index_spec;
 mod insert;
 mod kill_cursors;
@@ -38,9 +35,6 @@ mod list_indexes;
 mod modification;
 mod profile;
 mod rename_collection;
-mod server_status;
-mod sessions;
-mod set_parameter;
 mod timeseries;
 mod update;
 mod validate;
@@ -53,7 +47,6 @@ pub use aggregate::Aggregate;
 pub use bulk_write::{BulkWrite, Operation};
 pub use coll_mod::{CollMod, Expiry, IndexChange};
 pub use coll_stats::CollStats;
-pub use connection_status::ConnectionStatus;
 pub use count::Count;
 pub use create::{ClusteredIndex, Create, ValidationAction, ValidationLevel};
 pub use create_indexes::CreateIndexes;
@@ -68,10 +61,7 @@ pub use drop_indexes::{DropIndexes, Selection};
 pub use explain::{Explain, Verbosity};
 pub use find::Find;
 pub use find_and_modify::FindAndModify;
-pub use get_log::GetLog;
 pub use get_more::GetMore;
-pub use get_parameter::GetParameter;
-pub use hello::{Hello, TopologyVersion};
 pub use index_spec::{IndexKind, IndexSpec};
 pub use insert::Insert;
 pub use kill_cursors::KillCursors;
@@ -82,9 +72,6 @@ pub use list_indexes::ListIndexes;
 pub use modification::Modification;
 pub use profile::{Profile, ProfileFilter};
 pub use rename_collection::RenameCollection;
-pub use server_status::ServerStatus;
-pub use sessions::{KillAllSessions, Sessions};
-pub use set_parameter::SetParameter;
 pub use timeseries::{Granularity, Timeseries};
 pub use update::{Update, UpdateStatement};
 pub use validate::Validate;

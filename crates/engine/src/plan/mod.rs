@@ -15,6 +15,7 @@
 pub mod bounds;
 mod choose;
 pub mod execute;
+pub mod explain;
 mod implication;
 mod interrupt;
 mod query;
@@ -27,3 +28,6 @@ pub use interrupt::Interrupt;
 pub use query::{Hint, Purpose, Query, SORT_BYTES_MAX, Scan, Sort, SortField};
 pub use residual::Residual;
 pub use stage::{CollectionScan, IdRead, IndexScan, Plan, Shape, Stage};
+
+#[cfg(test)]
+mod tests;

@@ -19,6 +19,8 @@ pub struct Query {
     pub filter: Arc<Filter>,
     pub sort: Sort,
     pub projection: Option<Arc<Projection>>,
+    /// What the projection was parsed from, for `explain`.
+    pub projection_spec: Option<RawDocumentBuf>,
     pub skip: u64,
     /// Without a limit, `None`; a limit of 0 is also none.
     pub limit: Option<u64>,
@@ -89,6 +91,7 @@ impl Query {
             filter,
             sort: Sort::None,
             projection: None,
+            projection_spec: None,
             skip: 0,
             limit: None,
             hint: None,

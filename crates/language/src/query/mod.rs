@@ -201,6 +201,11 @@ impl Node {
         }
     }
 
+    /// As `Filter::to_document`, for a part of a filter.
+    pub fn to_document(&self) -> RawDocumentBuf {
+        display::document(self)
+    }
+
     pub fn needs(&self, needs: &mut Needs) {
         match self {
             Node::And(nodes) | Node::Or(nodes) | Node::Nor(nodes) => {

@@ -161,10 +161,10 @@ fn take<'a>(read: &mut IndexSpec<'a>, element: &Element<'a>) -> Result<()> {
         | "finestIndexedLevel"
         | "max"
         | "min"
-        | "textIndexVersion" => {
-            if safe_i64(element.value()).is_none() {
-                return Err(must_be(element, "a number"));
-            }
+        | "textIndexVersion"
+            if safe_i64(element.value()).is_none() =>
+        {
+            return Err(must_be(element, "a number"));
         }
         _ => {}
     }

@@ -3,6 +3,7 @@
 
 use super::choose;
 use crate::catalog::Collection;
+use crate::plan::execute::StatsTree;
 use crate::plan::{Execution, Interrupt, Plan, Query, Stage};
 use crate::storage::{RecordId, View};
 use error::Result;
@@ -21,6 +22,8 @@ pub struct Chosen {
     pub rejected: Vec<Execution>,
     /// Each plan's score, the winner's first; empty if there was no trial.
     pub scores: Vec<f64>,
+    /// What each had done when the trial ended, in the same order.
+    pub trials: Vec<StatsTree>,
 }
 
 /// Plans a query on a collection and starts it. The view must not be younger than
@@ -70,7 +73,7 @@ fn run(plans: Vec<Plan>, view: &View, interrupt: &Interrupt, timed: bool) -> Res
         .collect();
     if executions.len() == 1 {
         let winner = executions.remove(0);
-        return Ok(Chosen { winner, rejected: Vec::new(), scores: Vec::new() });
+        return Ok(Chosen { winner, rejected: Vec::new(), scores: Vec::new(), trials: Vec::new() });
     }
     let finished = race(&mut executions)?;
     let scores: Vec<f64> = executions
@@ -83,12 +86,10 @@ fn run(plans: Vec<Plan>, view: &View, interrupt: &Interrupt, timed: bool) -> Res
     let best = best.unwrap_or(0);
     let mut order: Vec<usize> = vec![best];
     order.extend((0..scores.len()).filter(|at| *at != best));
+    let trials = order.iter().map(|at| executions[*at].stats()).collect();
+    let scores = order.iter().map(|at| scores[*at]).collect();
     let winner = executions.remove(best);
-    Ok(Chosen {
-        winner,
-        rejected: executions,
-        scores: order.into_iter().map(|at| scores[at]).collect(),
-    })
+    Ok(Chosen { winner, rejected: executions, scores, trials })
 }
 
 /// Gives each plan a turn until one is done or has rows enough. A plan that fails,

@@ -55,6 +55,19 @@ pub fn round_to(value: Decimal128, places: i32, rounding: Rounding) -> Decimal12
     context.quantize(value, unit)
 }
 
+/// As `round_to`, and with exactly so many places where the digits suffice.
+pub fn quantize(value: Decimal128, places: i32, rounding: Rounding) -> Decimal128 {
+    if !value.is_finite() {
+        return value;
+    }
+    let mut context = Context::<Decimal128>::default();
+    context.set_rounding(rounding);
+    let mut unit = Decimal128::from(1);
+    context.set_exponent(&mut unit, -places);
+    let quantized = context.quantize(value, unit);
+    if quantized.is_nan() { value } else { quantized }
+}
+
 /// A decimal128 of a wider decimal, rounded.
 pub fn narrow(value: &Wide) -> Decimal128 {
     let mut context = Context::<Wide>::default();

@@ -1,0 +1,71 @@
+//! `freeboard bench`: the load generator.
+
+use std::error::Error;
+use std::process::ExitCode;
+
+use clap::ValueEnum;
+
+use crate::FAILURE;
+
+/// Measure servers under load.
+///
+/// Starts a server in this process and runs every workload on it and on each --uri, in turns.
+/// On each it fills the database freeboard_bench and drops it at the end.
+#[derive(clap::Args)]
+pub struct Arguments {
+    /// Another server to measure; may be given several times.
+    #[arg(long, env = "FREEBOARD_BENCH_URI", value_name = "URI", value_delimiter = ' ')]
+    uri: Vec<String>,
+    /// Start no server in this process; measure only those of --uri.
+    #[arg(long, env = "FREEBOARD_BENCH_NO_OWN", requires = "uri")]
+    no_own: bool,
+    /// How long each workload runs on each server.
+    #[arg(long, env = "FREEBOARD_BENCH_SECONDS", default_value_t = 5.0, value_parser = seconds)]
+    seconds: f64,
+    /// How many clients work at once.
+    #[arg(long, env = "FREEBOARD_BENCH_CLIENTS", default_value_t = 16, value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    clients: u32,
+    /// How many documents the collections have that are read.
+    #[arg(long, env = "FREEBOARD_BENCH_DOCUMENTS", default_value_t = 100_000, value_parser = clap::value_parser!(u64).range(1..))]
+    documents: u64,
+    /// Only these workloads.
+    #[arg(long, env = "FREEBOARD_BENCH_ONLY", value_name = "NAME,…", value_delimiter = ',')]
+    only: Vec<String>,
+    #[arg(long, env = "FREEBOARD_BENCH_FORMAT", value_enum, default_value_t = Format::Text)]
+    format: Format,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum Format {
+    Text,
+    Json,
+}
+
+fn seconds(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(seconds) if seconds > 0.0 && seconds <= 86_400.0 => Ok(seconds),
+        _ => Err("a number of seconds above 0 is wanted".to_owned()),
+    }
+}
+
+pub fn run(arguments: Arguments) -> Result<ExitCode, Box<dyn Error>> {
+    let options = bench::Options {
+        uris: arguments.uri,
+        own: !arguments.no_own,
+        seconds: arguments.seconds,
+        clients: arguments.clients as usize,
+        documents: arguments.documents,
+        only: arguments.only,
+    };
+    let report = bench::run(&options)?;
+    match arguments.format {
+        Format::Text => print!("{}", report.text()),
+        Format::Json => {
+            println!("{}", report.json()?);
+            for (workload, target, why) in &report.failures {
+                eprintln!("freeboard: {workload} on {target} failed: {why}");
+            }
+        }
+    }
+    Ok(if report.failures.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(FAILURE) })
+}

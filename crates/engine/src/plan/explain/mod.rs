@@ -1,0 +1,198 @@
+//! `explain`: the chosen plan, the rejected ones, and what each stage has done.
+
+mod scan;
+mod shape;
+mod stage;
+mod stats;
+
+use super::execute::StatsTree;
+use super::{Chosen, Execution, Interrupt, Query};
+use crate::catalog::Collection;
+use crate::storage::View;
+use bson::RawBsonRef;
+use command::Namespace;
+use error::{Code, Error, Result};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use value::DocumentWriter;
+
+/// How much is to be told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Verbosity {
+    /// The plans.
+    QueryPlanner,
+    /// Also what the winning plan did, run to its end.
+    ExecutionStats,
+    /// Also what every candidate did while on trial.
+    AllPlansExecution,
+}
+
+impl Verbosity {
+    pub fn parse(text: &str) -> Result<Verbosity> {
+        match text {
+            "queryPlanner" => Ok(Verbosity::QueryPlanner),
+            "executionStats" => Ok(Verbosity::ExecutionStats),
+            "allPlansExecution" => Ok(Verbosity::AllPlansExecution),
+            _ => Err(Code::BadValue.error(format!(
+                "Enumeration value '{text}' for field 'verbosity' is not a valid value."
+            ))),
+        }
+    }
+}
+
+/// What is to be explained.
+pub struct Explained<'a> {
+    pub namespace: &'a Namespace,
+    /// `None` if there is no such collection.
+    pub collection: Option<&'a Arc<Collection>>,
+    pub query: Query,
+    /// A stage that stands above the plan: `UPDATE`, `DELETE`.
+    pub above: Option<&'static str>,
+    pub verbosity: Verbosity,
+}
+
+/// A query that has been planned and, if asked for, run.
+struct Explanation {
+    query: Arc<Query>,
+    above: Option<&'static str>,
+    winner: Execution,
+    rejected: Vec<Execution>,
+    scores: Vec<f64>,
+    trials: Vec<StatsTree>,
+    planning: Duration,
+    run: Option<Run>,
+}
+
+/// What came of running the winning plan.
+struct Run {
+    rows: u64,
+    time: Duration,
+    failure: Option<Error>,
+}
+
+/// Plans, runs and describes a query: `explainVersion`, `queryPlanner`,
+/// `executionStats`. What comes after them is the same for every command.
+pub fn explain(
+    explained: Explained<'_>,
+    view: &View,
+    interrupt: &Interrupt,
+    out: &mut DocumentWriter,
+) -> Result<()> {
+    let Explained { namespace, collection, query, above, verbosity } = explained;
+    let query = Arc::new(query);
+    let started = Instant::now();
+    let Chosen { winner, rejected, scores, trials } =
+        Chosen::observed(collection, &query, view, interrupt)?;
+    let planning = started.elapsed();
+    let mut explanation =
+        Explanation { query, above, winner, rejected, scores, trials, planning, run: None };
+    if verbosity >= Verbosity::ExecutionStats {
+        explanation.run = Some(explanation.run());
+    }
+    out.append_str("explainVersion", "1");
+    explanation.planner(namespace, out);
+    if let Some(run) = &explanation.run {
+        explanation.execution(run, verbosity, out);
+    }
+    Ok(())
+}
+
+impl Explanation {
+    fn run(&mut self) -> Run {
+        let started = Instant::now();
+        let mut rows = 0;
+        let mut failure = None;
+        for row in self.winner.by_ref() {
+            match row {
+                Ok(_) => rows += 1,
+                Err(error) => failure = Some(error),
+            }
+        }
+        Run { rows, time: self.planning + started.elapsed(), failure }
+    }
+
+    fn planner(&self, namespace: &Namespace, out: &mut DocumentWriter) {
+        let hash = shape::hash(&self.query);
+        out.begin_document("queryPlanner");
+        out.append_str("namespace", &namespace.to_string());
+        out.append_document("parsedQuery", &self.query.filter.to_document());
+        out.append_bool("indexFilterSet", false);
+        out.append_str("queryHash", &hash);
+        out.append_str("planCacheShapeHash", &hash);
+        out.append_str("planCacheKey", &shape::with_indexes(&self.query, self.winner.plan()));
+        count(out, "optimizationTimeMillis", self.planning.as_millis() as u64);
+        out.append_bool("maxIndexedOrSolutionsReached", false);
+        out.append_bool("maxIndexedAndSolutionsReached", false);
+        out.append_bool("maxScansToExplodeReached", false);
+        out.append_bool("prunedSimilarIndexes", false);
+        out.begin_document("winningPlan");
+        self.plan(&self.winner, out);
+        out.end();
+        out.begin_array("rejectedPlans");
+        for rejected in &self.rejected {
+            out.begin_next_document();
+            self.plan(rejected, out);
+            out.end();
+        }
+        out.end();
+        out.end();
+    }
+
+    fn plan(&self, execution: &Execution, out: &mut DocumentWriter) {
+        out.append_bool("isCached", false);
+        stage::under(self.above, out, |out| {
+            stage::describe(&execution.plan().root, &self.query, None, out);
+        });
+    }
+
+    fn execution(&self, run: &Run, verbosity: Verbosity, out: &mut DocumentWriter) {
+        let stats = self.winner.stats();
+        out.begin_document("executionStats");
+        out.append_bool("executionSuccess", run.failure.is_none());
+        if let Some(failure) = &run.failure {
+            out.append_str("errorMessage", failure.message());
+            out.append_i32("errorCode", failure.code().number());
+        }
+        count(out, "nReturned", run.rows);
+        count(out, "executionTimeMillis", run.time.as_millis() as u64);
+        count(out, "totalKeysExamined", stats.keys_examined());
+        count(out, "totalDocsExamined", stats.documents_examined());
+        out.begin_document("executionStages");
+        out.append_bool("isCached", false);
+        stage::under(self.above, out, |out| {
+            stage::describe(&self.winner.plan().root, &self.query, Some(&stats), out);
+        });
+        out.end();
+        if verbosity == Verbosity::AllPlansExecution {
+            self.trials(out);
+        }
+        out.end();
+    }
+
+    /// What each candidate had done when the choice was made, the winner first.
+    fn trials(&self, out: &mut DocumentWriter) {
+        out.begin_array("allPlansExecution");
+        let executions = std::iter::once(&self.winner).chain(&self.rejected);
+        for ((execution, stats), score) in executions.zip(&self.trials).zip(&self.scores) {
+            out.begin_next_document();
+            count(out, "nReturned", stats.stats.advanced);
+            count(out, "executionTimeMillisEstimate", stats.stats.time.as_millis() as u64);
+            count(out, "totalKeysExamined", stats.keys_examined());
+            count(out, "totalDocsExamined", stats.documents_examined());
+            out.append_f64("score", *score);
+            out.begin_document("executionStages");
+            stage::describe(&execution.plan().root, &self.query, Some(stats), out);
+            out.end();
+            out.end();
+        }
+        out.end();
+    }
+}
+
+/// A count as MongoDB writes it: int32 while it fits.
+fn count(out: &mut DocumentWriter, name: &str, count: u64) {
+    match i32::try_from(count) {
+        Ok(count) => out.append_i32(name, count),
+        Err(_) => out.append(name, RawBsonRef::Int64(i64::try_from(count).unwrap_or(i64::MAX))),
+    }
+}

@@ -1,0 +1,17 @@
+//! `$exp`: e to a power.
+
+use super::{unary, wide};
+use crate::aggregate::expressions::{Arguments, Evaluated, decimal};
+use bson::RawBson;
+use value::Number;
+
+pub fn evaluate<'a>(arguments: Arguments<'_, 'a>) -> Evaluated<'a> {
+    unary(&arguments, |number| {
+        Ok(match number {
+            Number::Decimal(value) => {
+                decimal::value(wide(decimal::decode(value), |context, value| context.exp(value)))
+            }
+            number => RawBson::Double(number.to_f64().exp()),
+        })
+    })
+}

@@ -1,0 +1,19 @@
+//! `$floor`: the greatest integer not above.
+
+use super::unary;
+use crate::aggregate::expressions::{Arguments, Evaluated, decimal};
+use bson::RawBson;
+use dec::Rounding;
+use value::Number;
+
+pub fn evaluate<'a>(arguments: Arguments<'_, 'a>) -> Evaluated<'a> {
+    unary(&arguments, |number| {
+        Ok(match number {
+            Number::Double(value) => RawBson::Double(value.floor()),
+            Number::Decimal(value) => {
+                decimal::value(decimal::quantize(decimal::decode(value), 0, Rounding::Floor))
+            }
+            integer => integer.to_value(),
+        })
+    })
+}

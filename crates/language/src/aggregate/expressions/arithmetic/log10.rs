@@ -1,0 +1,24 @@
+//! `$log10`: the logarithm to base 10.
+
+use super::{unary, wide};
+use crate::aggregate::expressions::{Arguments, Evaluated, decimal};
+use bson::RawBson;
+use error::Code;
+use value::Number;
+
+pub fn evaluate<'a>(arguments: Arguments<'_, 'a>) -> Evaluated<'a> {
+    unary(&arguments, |number| {
+        if !number.is_nan() && (number.is_zero() || number.is_negative()) {
+            return Err(Code::location(28761).error(format!(
+                "$log10's argument must be a positive number, but is {}",
+                number.to_f64()
+            )));
+        }
+        Ok(match number {
+            Number::Decimal(value) => {
+                decimal::value(wide(decimal::decode(value), |context, value| context.log10(value)))
+            }
+            number => RawBson::Double(number.to_f64().log10()),
+        })
+    })
+}
