@@ -1,5 +1,12 @@
 //! The fuzz target of this crate, on random bytes.
 
+#![allow(
+    clippy::expect_used,
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "a test fails by panicking"
+)]
+
 // The targets call the crates by their short names.
 extern crate freeboard_value as value;
 

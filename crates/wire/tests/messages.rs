@@ -1,5 +1,12 @@
 //! Messages of both kinds, whole, broken and lying.
 
+#![allow(
+    clippy::expect_used,
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "a test fails by panicking"
+)]
+
 extern crate freeboard_wire as wire;
 
 use bson::{RawDocumentBuf, rawdoc};

@@ -41,14 +41,17 @@ pub(crate) struct Call<'a> {
     pub exhaust: bool,
 }
 
+type Run = fn(&mut Call<'_>) -> Result<Reply>;
+type Wait = fn(&Call<'_>) -> Result<Option<Duration>>;
+
 pub(crate) struct Row {
     pub name: &'static str,
-    pub run: fn(&mut Call<'_>) -> Result<Reply>,
+    pub run: Run,
     /// How long the client wants to wait before the command runs.
-    pub wait: Option<fn(&Call<'_>) -> Result<Option<Duration>>>,
+    pub wait: Option<Wait>,
 }
 
-const fn row(name: &'static str, run: fn(&mut Call<'_>) -> Result<Reply>) -> Row {
+const fn row(name: &'static str, run: Run) -> Row {
     Row { name, run, wait: None }
 }
 

@@ -35,7 +35,7 @@ async fn hello_answers_as_a_mongos() {
             "ok"
         ]
     );
-    assert_eq!(reply.get_bool("isWritablePrimary").unwrap(), true);
+    assert!(reply.get_bool("isWritablePrimary").unwrap());
     assert_eq!(reply.get_str("msg").unwrap(), "isdbgrid");
     assert_eq!(reply.get_i32("maxBsonObjectSize").unwrap(), 16_777_216);
     assert_eq!(reply.get_i32("maxMessageSizeBytes").unwrap(), 48_000_000);
@@ -47,11 +47,11 @@ async fn hello_answers_as_a_mongos() {
     assert_eq!(version.get_i64("counter").unwrap(), 0);
 
     let again = client.run(rawdoc! { "isMaster": 1, "helloOk": true }).await;
-    assert_eq!(again.get_bool("ismaster").unwrap(), true);
-    assert_eq!(again.get_bool("helloOk").unwrap(), true);
+    assert!(again.get_bool("ismaster").unwrap());
+    assert!(again.get_bool("helloOk").unwrap());
     assert_eq!(again.get_i32("connectionId").unwrap(), reply.get_i32("connectionId").unwrap());
     assert_eq!(again.get_document("topologyVersion").unwrap(), version);
-    assert_eq!(client.run(rawdoc! { "ismaster": 1 }).await.get_bool("ismaster").unwrap(), true);
+    assert!(client.run(rawdoc! { "ismaster": 1 }).await.get_bool("ismaster").unwrap());
     assert_eq!(client.code(rawdoc! { "Hello": 1 }).await, 59);
     server.stop().await;
 }
@@ -69,7 +69,7 @@ async fn the_first_hello_may_be_an_op_query() {
         let reply = client.receive().await;
         assert_eq!(reply.response_to, 9);
         match expected {
-            None => assert_eq!(reply.body.get_bool("ismaster").unwrap(), true, "{command:?}"),
+            None => assert!(reply.body.get_bool("ismaster").unwrap(), "{command:?}"),
             Some(expected) => assert_eq!(code(&reply.body), expected),
         }
     }
