@@ -25,8 +25,18 @@ use error::{Code, Result};
 
 pub const ROWS: &[Row] = &[
     Row::call("$concat", Arity::Any, concat::evaluate, "strings, one after the other"),
-    Row::call("$indexOfBytes", Arity::Between(2, 4), index_of_bytes::evaluate, "where a string is, in bytes"),
-    Row::call("$indexOfCP", Arity::Between(2, 4), index_of_cp::evaluate, "where a string is, in code points"),
+    Row::call(
+        "$indexOfBytes",
+        Arity::Between(2, 4),
+        index_of_bytes::evaluate,
+        "where a string is, in bytes",
+    ),
+    Row::call(
+        "$indexOfCP",
+        Arity::Between(2, 4),
+        index_of_cp::evaluate,
+        "where a string is, in code points",
+    ),
     Row::named("$ltrim", trim::named(trim::left), "without characters at the beginning"),
     Row::own("$regexFind", regex_find::parse, "the first match of a pattern"),
     Row::own("$regexFindAll", regex_find_all::parse, "every match of a pattern"),
@@ -37,21 +47,44 @@ pub const ROWS: &[Row] = &[
     Row::call("$split", Arity::Exactly(2), split::evaluate, "the parts between separators"),
     Row::call("$strLenBytes", Arity::Exactly(1), str_len_bytes::evaluate, "the length in bytes"),
     Row::call("$strLenCP", Arity::Exactly(1), str_len_cp::evaluate, "the length in code points"),
-    Row::call("$strcasecmp", Arity::Exactly(2), strcasecmp::evaluate, "the order of strings, their case apart"),
+    Row::call(
+        "$strcasecmp",
+        Arity::Exactly(2),
+        strcasecmp::evaluate,
+        "the order of strings, their case apart",
+    ),
     Row::call("$substr", Arity::Exactly(3), substr_bytes::evaluate, "a part of a string, by bytes"),
-    Row::call("$substrBytes", Arity::Exactly(3), substr_bytes::evaluate, "a part of a string, by bytes"),
-    Row::call("$substrCP", Arity::Exactly(3), substr_cp::evaluate, "a part of a string, by code points"),
+    Row::call(
+        "$substrBytes",
+        Arity::Exactly(3),
+        substr_bytes::evaluate,
+        "a part of a string, by bytes",
+    ),
+    Row::call(
+        "$substrCP",
+        Arity::Exactly(3),
+        substr_cp::evaluate,
+        "a part of a string, by code points",
+    ),
     Row::call("$toLower", Arity::Exactly(1), to_lower::evaluate, "in lower case"),
     Row::call("$toUpper", Arity::Exactly(1), to_upper::evaluate, "in upper case"),
     Row::named("$trim", trim::named(trim::both), "without characters at both ends"),
 ];
 
 /// The string an operand must be, or an error of `code` with these words.
-fn text<'v>(arguments: &'v Arguments<'_, '_>, at: usize, code: i32, words: &str) -> Result<&'v str> {
+fn text<'v>(
+    arguments: &'v Arguments<'_, '_>,
+    at: usize,
+    code: i32,
+    words: &str,
+) -> Result<&'v str> {
     match arguments.get(at) {
         Some(RawBsonRef::String(text)) => Ok(text),
-        other => Err(Code::location(code)
-            .error(format!("{}{words}{}", arguments.name, coerce::type_name(other)))),
+        other => Err(Code::location(code).error(format!(
+            "{}{words}{}",
+            arguments.name,
+            coerce::type_name(other)
+        ))),
     }
 }
 

@@ -42,8 +42,9 @@ pub fn parse(
             "regex" => &mut pattern,
             "options" => &mut options,
             key => {
-                return Err(Code::location(31024)
-                    .error(format!("{name} found an unknown argument: {key}")));
+                return Err(
+                    Code::location(31024).error(format!("{name} found an unknown argument: {key}"))
+                );
             }
         };
         *slot = Some(parser.operand(element.value())?);
@@ -95,8 +96,9 @@ impl Matching {
         }
         let options = options.unwrap_or(own_options);
         if pattern.is_some_and(|pattern| pattern.contains('\0')) {
-            return Err(Code::location(51109)
-                .error(format!("{name}: regular expression cannot contain an embedded null byte")));
+            return Err(Code::location(51109).error(format!(
+                "{name}: regular expression cannot contain an embedded null byte"
+            )));
         }
         if options.contains('\0') {
             return Err(Code::location(51110).error(format!(
@@ -125,10 +127,8 @@ impl Special for Matching {
                     Some(options) => options.evaluate(scope)?,
                     None => None,
                 };
-                computed = self.compile(
-                    pattern.as_ref().map(Value::get),
-                    options.as_ref().map(Value::get),
-                )?;
+                computed = self
+                    .compile(pattern.as_ref().map(Value::get), options.as_ref().map(Value::get))?;
                 computed.as_ref()
             }
         };

@@ -9,9 +9,7 @@ pub fn evaluate<'a>(arguments: Arguments<'_, 'a>) -> Evaluated<'a> {
     let start = integer(&arguments, 1, "starting index", 34450, 34451)?;
     let length = integer(&arguments, 2, "length", 34452, 34453)?;
     let Ok(length) = usize::try_from(length) else {
-        return Err(
-            Code::location(34454).error("$substrCP: length must be a nonnegative integer.")
-        );
+        return Err(Code::location(34454).error("$substrCP: length must be a nonnegative integer."));
     };
     let Ok(start) = usize::try_from(start) else {
         return Err(Code::location(34455)
