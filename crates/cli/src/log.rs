@@ -5,9 +5,14 @@ use tracing_subscriber::EnvFilter;
 
 /// `FREEBOARD_LOG` sets the level, as `debug` or `warn,freeboard_engine=debug`.
 const LEVEL_VARIABLE: &str = "FREEBOARD_LOG";
+/// The storage engine tells of every file it writes at `info`.
+const LEVEL: &str = "info,fjall=warn,lsm_tree=warn";
+
+/// The storage engine tells too much of its own work.
+const LEVEL: &str = "info,fjall=warn,lsm_tree=warn";
 
 pub fn start() -> Result<(), String> {
-    let level = std::env::var(LEVEL_VARIABLE).unwrap_or_else(|_| "info".to_owned());
+    let level = std::env::var(LEVEL_VARIABLE).unwrap_or_else(|_| LEVEL.to_owned());
     let filter = EnvFilter::try_new(&level).map_err(|error| {
         format!("{LEVEL_VARIABLE}={level} is not a log level ({error}); use info, debug or warn")
     })?;

@@ -1,6 +1,7 @@
 //! The `freeboard` binary: one file a subcommand.
 
 mod bench;
+mod inspect;
 mod log;
 mod serve;
 
@@ -25,12 +26,14 @@ struct Arguments {
 #[derive(Subcommand)]
 enum Command {
     Bench(bench::Arguments),
+    Inspect(inspect::Arguments),
     Serve(serve::Arguments),
 }
 
 fn main() -> ExitCode {
     let result = match Arguments::parse().command {
         Command::Bench(arguments) => bench::run(arguments),
+        Command::Inspect(arguments) => inspect::run(arguments),
         Command::Serve(arguments) => serve::run(arguments),
     };
     match result {

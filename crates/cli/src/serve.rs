@@ -39,7 +39,9 @@ pub fn run(arguments: Arguments) -> Result<ExitCode, Box<dyn Error>> {
 }
 
 async fn serve(options: Options) -> Result<(), Box<dyn Error>> {
+    // Before anything else, so that no signal finds the server half started.
     let mut terminate = signal(SignalKind::terminate())?;
+    let mut interrupt = signal(SignalKind::interrupt())?;
     let running = Server::start(options).await?;
     // What starts the server reads the address here; people read the log.
     if !std::io::stdout().is_terminal() {
@@ -47,7 +49,7 @@ async fn serve(options: Options) -> Result<(), Box<dyn Error>> {
     }
     let reason = tokio::select! {
         _ = terminate.recv() => "SIGTERM",
-        _ = tokio::signal::ctrl_c() => "Ctrl-C",
+        _ = interrupt.recv() => "Ctrl-C",
     };
     info!("stopping on {reason}");
     running.stop().await;

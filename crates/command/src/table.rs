@@ -137,7 +137,7 @@ pub const COMMANDS: &[Command] = &[
     Command::new("hostInfo", Server, "Tells about the machine the server runs on."),
     Command::new("insert", Write, "Inserts documents.").collection().write_concern().transaction().stable(),
     Command::new("isMaster", Session, "Tells a client what it talks to, by the old name.").alias(&["ismaster"]).open(),
-    Command::new("isdbgrid", Session, "Says that the client talks to a router, as drivers see this server.").open(),
+    Command::new("isdbgrid", Server, "Says that clients may take the server for a mongos.").open(),
     Command::new("killAllSessions", Session, "Ends every session, or those of some users."),
     Command::new("killAllSessionsByPattern", Session, "Ends the sessions that match a pattern."),
     Command::new("killCursors", Read, "Closes cursors.").collection().transaction().stable(),

@@ -5,6 +5,7 @@ pub mod cursor;
 pub mod define;
 mod engine;
 pub mod index;
+pub mod inspect;
 pub mod operation;
 pub mod plan;
 pub mod run;

@@ -80,6 +80,7 @@ codes! {
     143 CursorInUse
     146 ExceededMemoryLimit
     159 DurationOverflow
+    161 IncompatibleCollationVersion
     165 ViewDepthLimitExceeded
     166 CommandNotSupportedOnView
     167 OptionNotSupportedOnView

@@ -9,6 +9,8 @@ pub mod projection;
 pub mod query;
 pub mod regex;
 pub mod sort;
+#[cfg(test)]
+mod testing;
 pub mod update;
 
 pub use context::Context;

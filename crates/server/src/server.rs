@@ -52,13 +52,23 @@ pub struct Running {
 #[derive(Debug)]
 pub struct StartError(String);
 
+/// The sockets of a server. They are bound before a store is opened, so that a
+/// server that cannot listen leaves its data alone.
+struct Listeners {
+    clients: TcpListener,
+    address: SocketAddr,
+    http: Option<TcpListener>,
+    http_address: Option<SocketAddr>,
+}
+
 impl Server {
     /// Starts a server on the embedded engine.
     pub async fn start(options: Options) -> Result<Running, StartError> {
+        let listeners = Listeners::bind(&options).await?;
         let engine = Engine::open(&options.data)
             .await
             .map_err(|error| StartError::new(error.to_string()))?;
-        Server::start_with(options, Embedded(engine)).await
+        Ok(run(options, listeners, Embedded(engine)))
     }
 
     /// Starts a server in front of `backend`.
@@ -66,29 +76,41 @@ impl Server {
         options: Options,
         backend: B,
     ) -> Result<Running, StartError> {
-        let listener = bind(&options.listen, "--listen").await?;
-        let address = local_address(&listener)?;
-        let http_listener = match &options.http {
+        let listeners = Listeners::bind(&options).await?;
+        Ok(run(options, listeners, backend))
+    }
+}
+
+fn run<B: Backend>(options: Options, listeners: Listeners, backend: B) -> Running {
+    let Listeners { clients, address, http, http_address } = listeners;
+    let backend = Arc::new(backend);
+    let shared = Arc::new(Shared::new(options, address, backend.clone()));
+    let stop = shared.stop.clone();
+    let http = http.map(|listener| tokio::spawn(http::serve(listener, stop.clone())));
+    let finished = tokio::spawn(async move {
+        accept::accept(clients, shared, backend.clone()).await;
+        if let Some(http) = http {
+            http.abort();
+        }
+        backend.stop().await;
+    });
+    info!("listening on {address}");
+    if let Some(http_address) = http_address {
+        info!("serving HTTP on {http_address}");
+    }
+    Running { address, http_address, stop, finished: Some(finished) }
+}
+
+impl Listeners {
+    async fn bind(options: &Options) -> Result<Listeners, StartError> {
+        let clients = bind(&options.listen, "--listen").await?;
+        let address = local_address(&clients)?;
+        let http = match &options.http {
             Some(listen) => Some(bind(listen, "--http").await?),
             None => None,
         };
-        let http_address = http_listener.as_ref().map(local_address).transpose()?;
-        let backend = Arc::new(backend);
-        let shared = Arc::new(Shared::new(options, address, backend.clone()));
-        let stop = shared.stop.clone();
-        let http = http_listener.map(|listener| tokio::spawn(http::serve(listener, stop.clone())));
-        let finished = tokio::spawn(async move {
-            accept::accept(listener, shared, backend.clone()).await;
-            if let Some(http) = http {
-                http.abort();
-            }
-            backend.stop().await;
-        });
-        info!("listening on {address}");
-        if let Some(http_address) = http_address {
-            info!("serving HTTP on {http_address}");
-        }
-        Ok(Running { address, http_address, stop, finished: Some(finished) })
+        let http_address = http.as_ref().map(local_address).transpose()?;
+        Ok(Listeners { clients, address, http, http_address })
     }
 }
 

@@ -36,27 +36,19 @@ impl<'e> Definition<'e> {
     /// waited for first, in one order for all, before others are kept waiting.
     pub async fn begin(engine: &'e Arc<Engine>, alters: &[&Namespace]) -> Definition<'e> {
         loop {
-            let mut seen: Vec<_> =
-                alters.iter().filter_map(|namespace| engine.registry.get(namespace)).collect();
-            seen.sort_by_key(|collection| collection.id);
-            seen.dedup_by_key(|collection| collection.id);
+            let seen = defined(&engine.registry.current(), alters);
             let mut gates = Vec::new();
             for collection in &seen {
                 gates.push(collection.state.gate.clone().write_owned().await);
             }
             let turn = engine.registry.changes.lock().await;
             let catalog = Catalog::clone(&engine.registry.current());
-            let count = alters.iter().filter(|namespace| catalog.get(namespace).is_some()).count();
-            let same = seen.iter().all(|old| {
-                let now = catalog.get(&old.namespace);
-                now.is_some_and(|now| Arc::ptr_eq(&now.state, &old.state))
-            });
-            if same
-                && count >= seen.len()
-                && alters.iter().all(|n| {
-                    catalog.get(n).is_none_or(|now| seen.iter().any(|old| old.id == now.id))
-                })
-            {
+            // Another change may have come in between: then these are others' gates.
+            let now = defined(&catalog, alters);
+            let states = |of: &[Arc<Collection>]| {
+                of.iter().map(|collection| Arc::as_ptr(&collection.state)).collect::<Vec<_>>()
+            };
+            if states(&now) == states(&seen) {
                 return Definition { engine, catalog, changes: Vec::new(), gates, _turn: turn };
             }
         }
@@ -130,4 +122,13 @@ impl<'e> Definition<'e> {
         }
         Ok(())
     }
+}
+
+/// Those of the collections that exist, in the order in which gates are taken.
+fn defined(catalog: &Catalog, namespaces: &[&Namespace]) -> Vec<Arc<Collection>> {
+    let mut found: Vec<_> =
+        namespaces.iter().filter_map(|namespace| catalog.get(namespace).cloned()).collect();
+    found.sort_by_key(|collection| collection.id);
+    found.dedup_by_key(|collection| collection.id);
+    found
 }

@@ -28,3 +28,6 @@ pub use interrupt::Interrupt;
 pub use query::{Hint, Purpose, Query, SORT_BYTES_MAX, Scan, Sort, SortField};
 pub use residual::Residual;
 pub use stage::{CollectionScan, IdRead, IndexScan, Plan, Shape, Stage};
+
+#[cfg(test)]
+mod tests;

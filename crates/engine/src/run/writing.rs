@@ -12,10 +12,7 @@ pub fn check_target(call: Call<'_>, namespace: &Namespace) -> Result<()> {
         return Err(Code::CommandNotSupportedOnView
             .error(format!("Namespace {namespace} is a view, not a collection")));
     }
-    if namespace.collection.starts_with("system.") && &*namespace.collection != "system.js" {
-        return Err(Code::InvalidNamespace.error(format!("cannot write to '{namespace}'")));
-    }
-    Ok(())
+    namespace.check_write()
 }
 
 /// Waits until the writes are as safe as asked, and replies.

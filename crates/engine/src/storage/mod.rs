@@ -8,6 +8,7 @@ mod id;
 pub mod keys;
 pub mod large;
 pub mod layered;
+pub mod show;
 mod store;
 pub mod trees;
 mod view;

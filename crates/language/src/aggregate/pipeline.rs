@@ -107,6 +107,11 @@ impl Pipeline {
         self.stages.push_front(stage);
     }
 
+    /// Puts a stage behind the first.
+    pub fn insert_second(&mut self, stage: Box<dyn Stage>) {
+        self.stages.insert(1.min(self.stages.len()), stage);
+    }
+
     /// Where the documents come from, if not from the collection: the first
     /// stage, whose documents the runner passes to `run`.
     pub fn source(&self) -> Option<&Source> {

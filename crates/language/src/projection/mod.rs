@@ -8,7 +8,6 @@
 mod add_fields;
 mod apply;
 mod field_path;
-mod meta;
 mod parse;
 mod slice;
 mod tree;

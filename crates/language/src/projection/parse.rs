@@ -2,7 +2,7 @@
 
 use super::slice::Slice;
 use super::tree::{Branch, Kind, Node};
-use super::{Projection, field_path, meta};
+use super::{Projection, field_path};
 use crate::aggregate::expressions::{Expression, table};
 use crate::query::Filter;
 use crate::{Context, describe};
@@ -244,7 +244,11 @@ impl<'c> Parser<'c> {
                     Code::InvalidPipelineOperator.error("Cannot use $elemMatch in this context")
                 );
             }
-            "$meta" => return Err(meta::refuse(operator.value())),
+            // Metadata may stand in an exclusion; there is none, so this is an error.
+            "$meta" => {
+                let metadata = Expression::parse(whole.value(), self.context)?;
+                self.root.insert(path, Node::Compute(metadata))?;
+            }
             name if table::find(name).is_some() => self.expression(path, whole)?,
             _ => return Ok(false),
         }

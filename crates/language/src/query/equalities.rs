@@ -11,15 +11,26 @@ impl Filter {
     /// and `$all` with a single value. Two for overlapping paths are an error.
     pub fn equalities(&self) -> Result<Vec<(&Path, RawBsonRef<'_>)>> {
         let mut found = Vec::new();
-        collect(&self.root, &mut found)?;
+        collect(&self.root, None, &mut found)?;
+        Ok(found)
+    }
+
+    /// As `equalities`, only of one field and of what is below it.
+    pub fn equalities_of(&self, field: &str) -> Result<Vec<(&Path, RawBsonRef<'_>)>> {
+        let mut found = Vec::new();
+        collect(&self.root, Some(field), &mut found)?;
         Ok(found)
     }
 }
 
-fn collect<'f>(node: &'f Node, found: &mut Vec<(&'f Path, RawBsonRef<'f>)>) -> Result<()> {
+fn collect<'f>(
+    node: &'f Node,
+    only: Option<&str>,
+    found: &mut Vec<(&'f Path, RawBsonRef<'f>)>,
+) -> Result<()> {
     match node {
-        Node::And(nodes) => nodes.iter().try_for_each(|node| collect(node, found)),
-        Node::Field(path, Predicate::Eq(value)) => {
+        Node::And(nodes) => nodes.iter().try_for_each(|node| collect(node, only, found)),
+        Node::Field(path, Predicate::Eq(value)) if only.is_none_or(|only| path.first() == only) => {
             if let Some((other, _)) = found.iter().find(|(other, _)| other.overlaps(path)) {
                 return Err(conflict(other, path));
             }

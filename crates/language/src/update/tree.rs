@@ -48,10 +48,6 @@ impl Object {
         &self.children
     }
 
-    pub fn is_positional(&self) -> bool {
-        self.positional.is_some()
-    }
-
     /// Where the child of this name stands among the children.
     pub fn find(&self, name: &str) -> Option<usize> {
         if self.children.len() <= LINEAR_CHILDREN_MAX {

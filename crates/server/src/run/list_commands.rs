@@ -2,7 +2,7 @@
 
 use super::{Call, reply};
 use bson::raw::CString;
-use bson::{RawDocumentBuf, cstr, rawdoc};
+use bson::{RawArrayBuf, RawDocumentBuf, cstr, rawdoc};
 use command::Reply;
 use error::Result;
 
@@ -10,13 +10,16 @@ pub(super) fn run(_: &mut Call<'_>) -> Result<Reply> {
     let mut commands = RawDocumentBuf::new();
     for command in command::table::COMMANDS {
         let Ok(name) = CString::try_from(command.name) else { continue };
+        let versions: RawArrayBuf = command.stable.then_some("1").into_iter().collect();
         commands.append(
             name,
             rawdoc! {
                 "help": command.help,
-                "requiresAuth": false,
+                "requiresAuth": !command.before_auth,
                 "secondaryOk": true,
                 "adminOnly": command.admin_only,
+                "apiVersions": versions,
+                "deprecatedApiVersions": [],
             },
         );
     }

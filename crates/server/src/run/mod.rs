@@ -6,6 +6,7 @@ mod connection_status;
 mod end_sessions;
 mod features;
 mod get_cmd_line_opts;
+mod get_default_rw_concern;
 mod get_log;
 mod get_parameter;
 mod hello;
@@ -58,6 +59,7 @@ const TABLE: &[Row] = &[
     row("endSessions", end_sessions::run),
     row("features", features::run),
     row("getCmdLineOpts", get_cmd_line_opts::run),
+    row("getDefaultRWConcern", get_default_rw_concern::run),
     row("getLog", get_log::run),
     row("getParameter", get_parameter::run),
     Row { name: "hello", run: hello::run, wait: Some(hello::wait) },
@@ -103,5 +105,12 @@ mod tests {
         assert!(TABLE.is_sorted_by_key(|row| row.name));
         assert!(find("ping").is_some());
         assert!(find("Hello").is_none());
+    }
+
+    #[test]
+    fn rows_go_by_the_names_of_the_command_table() {
+        for row in TABLE {
+            assert_eq!(command::command(row.name).map(|command| command.name), Some(row.name));
+        }
     }
 }

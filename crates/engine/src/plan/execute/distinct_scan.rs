@@ -7,25 +7,26 @@ use crate::storage::{Document, Entry};
 use bson::{RawBson, RawBsonRef, RawDocumentBuf};
 use error::Result;
 use std::sync::Arc;
-use value::key;
+use value::key::{self, Direction};
 use value::{DocumentWriter, Path};
 
 pub struct Operation {
     plan: Arc<IndexScan>,
     field: usize,
     cursor: Cursor,
+    directions: Vec<Direction>,
 }
 
 impl Operation {
     pub fn new(plan: Arc<IndexScan>, field: usize) -> Operation {
-        let cursor = Cursor::new(&plan);
-        Operation { plan, field, cursor }
+        let (cursor, directions) = (Cursor::new(&plan), plan.directions());
+        Operation { plan, field, cursor, directions }
     }
 
     /// The bytes of a key up to and with the field.
     fn prefix<'e>(&self, entry: &'e Entry) -> &'e [u8] {
         let mut end = 0;
-        for direction in self.plan.directions().iter().take(self.field + 1) {
+        for direction in self.directions.iter().take(self.field + 1) {
             end += key::skip(&entry.key()[end..], *direction).unwrap_or(0);
         }
         &entry.key()[..end]
@@ -39,7 +40,7 @@ impl Operator for Operation {
             Step::Outside => return Ok(Work::Pending),
             Step::Done => return Ok(Work::Done),
         };
-        let mut values = covered::values(&self.plan, &entry)?;
+        let mut values = covered::values(&self.plan, &self.directions, &entry)?;
         let value = values.swap_remove(self.field);
         let path = &self.plan.index.fields[self.field].path;
         let document = if matches!(value, RawBson::Null) {

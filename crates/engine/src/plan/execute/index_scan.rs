@@ -1,6 +1,7 @@
 //! The entries of an index within bounds.
 
-use super::{Member, Operator, Running, Shared, Stats, Work, covered};
+use super::covered::Cover;
+use super::{Member, Operator, Running, Shared, Stats, Work};
 use crate::plan::bounds::{self, Checker, KeyRange, Verdict, successor};
 use crate::plan::{IndexScan, Scan};
 use crate::storage::{Entries, Entry, RecordId};
@@ -21,12 +22,15 @@ pub struct Operation {
     seen: Option<FxHashSet<RecordId>>,
     /// Whether entries are only counted, not handed on.
     bare: bool,
+    /// Makes what the plan's filter looks at.
+    cover: Option<Cover>,
 }
 
 impl Operation {
     pub fn new(plan: Arc<IndexScan>) -> Operation {
         let seen = plan.may_repeat().then(FxHashSet::default);
-        Operation { cursor: Cursor::new(&plan), plan, seen, bare: false }
+        let cover = plan.filter.as_ref().map(|filter| Cover::new(&plan, &filter.needs));
+        Operation { cursor: Cursor::new(&plan), plan, seen, bare: false, cover }
     }
 
     /// For `COUNT_SCAN`: rows without their entries.
@@ -42,8 +46,8 @@ impl Operator for Operation {
             Step::Outside => return Ok(Work::Pending),
             Step::Done => return Ok(Work::Done),
         };
-        if let Some(filter) = &self.plan.filter
-            && !filter.matches(&covered::document(&self.plan, &entry)?)?
+        if let (Some(filter), Some(cover)) = (&self.plan.filter, &self.cover)
+            && !filter.matches(&cover.document(&entry)?)?
         {
             return Ok(Work::Pending);
         }

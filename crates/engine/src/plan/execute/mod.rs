@@ -19,6 +19,7 @@ mod sort;
 mod stats;
 
 pub use execution::{Execution, Row};
+pub use sort::sort_key;
 pub use stats::{Stats, StatsTree};
 
 use super::{Interrupt, Query};

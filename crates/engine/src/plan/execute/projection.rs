@@ -1,9 +1,10 @@
 //! Makes the rows the client sees.
 
+use super::covered::Cover;
 use super::{Member, Operator, Running, Shared, Stats, Work, covered, fetch};
 use crate::plan::{IndexScan, Query, Shape};
 use crate::storage::{Document, RecordId};
-use bson::{RawBson, RawBsonRef, RawDocument, RawDocumentBuf};
+use bson::{RawBsonRef, RawDocument, RawDocumentBuf};
 use error::{Code, Result};
 use language::query::Matched;
 use std::sync::Arc;
@@ -14,20 +15,24 @@ pub struct Operation {
     shape: Shape,
     /// The index scan below, for shapes that are made from its keys.
     scan: Option<Arc<IndexScan>>,
+    cover: Option<Cover>,
 }
 
 impl Operation {
     pub fn new(input: Running, shape: Shape, scan: Option<Arc<IndexScan>>) -> Operation {
-        Operation { input, shape, scan }
+        Operation { input, shape, scan, cover: None }
     }
 
-    fn source(&self, shared: &Shared, stats: &mut Stats, member: &mut Member) -> Result<Document> {
+    fn source(
+        &mut self,
+        shared: &Shared,
+        stats: &mut Stats,
+        member: &mut Member,
+    ) -> Result<Document> {
         if let (Shape::Covered, Some(scan), Some(entry)) = (self.shape, &self.scan, &member.entry) {
-            let values = covered::values(scan, entry)?;
-            // Missing and null are one and the same in a key: only the document
-            // can tell.
-            if !values.iter().any(|value| matches!(value, RawBson::Null | RawBson::Undefined)) {
-                return Ok(Document::Built(covered::assemble(scan, &values)));
+            let cover = self.cover.get_or_insert_with(|| Cover::new(scan, &shared.needs));
+            if let Some(document) = cover.certain(entry)? {
+                return Ok(Document::Built(document));
             }
             stats.documents_examined += 1;
             let record = shared.view.record(shared.collection, member.record)?;
@@ -42,7 +47,8 @@ impl Operation {
         if let (Some(scan), Some(entry)) = (&self.scan, &member.entry)
             && scan.holds_values()
         {
-            for (field, value) in scan.index.fields.iter().zip(covered::values(scan, entry)?) {
+            let values = covered::values(scan, &scan.directions(), entry)?;
+            for (field, value) in scan.index.fields.iter().zip(values) {
                 writer.append(field.path.as_str(), value.as_raw_bson_ref());
             }
         }

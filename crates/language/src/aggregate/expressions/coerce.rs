@@ -184,3 +184,26 @@ pub fn check_size(bytes: usize) -> Result<()> {
     }
     Ok(())
 }
+
+/// How deep a computed value may nest.
+pub const VALUE_DEPTH_MAX: usize = 200;
+
+/// Refuses values that nest too deep while they are computed.
+pub fn check_depth(value: RawBsonRef<'_>) -> Result<()> {
+    if nests_deeper(value, VALUE_DEPTH_MAX) {
+        return Err(Code::Overflow.error(format!(
+            "a computed value nests deeper than the limit of {VALUE_DEPTH_MAX} levels"
+        )));
+    }
+    Ok(())
+}
+
+fn nests_deeper(value: RawBsonRef<'_>, levels: usize) -> bool {
+    let inside = match value {
+        RawBsonRef::Document(document) => value::element::elements(document),
+        RawBsonRef::Array(array) => value::element::array_elements(array),
+        _ => return false,
+    };
+    let mut inside = inside.map(|element| element.value());
+    levels == 0 || inside.any(|value| nests_deeper(value, levels - 1))
+}

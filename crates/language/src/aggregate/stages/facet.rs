@@ -1,7 +1,127 @@
-use super::{Specification, Stage};
-use error::Result;
+//! `$facet`: several pipelines over the same documents, each into an array.
+
+use super::{Documents, Foreign, Specification, Stage, one};
+use crate::Needs;
+use crate::aggregate::expressions::{coerce, field_path};
+use crate::aggregate::limits::{DOCUMENT_BYTES_MAX, STAGE_MEMORY_BYTES_MAX};
+use crate::aggregate::{Pipeline, Place, Spill};
+use bson::{RawBsonRef, RawDocument, RawDocumentBuf};
+use error::{Code, Result};
+use std::ops::ControlFlow;
+use std::sync::Arc;
+use value::element::elements;
+use value::{ArrayWriter, DocumentWriter};
+
+#[derive(Debug)]
+struct Facet {
+    facets: Vec<(Box<str>, Pipeline)>,
+}
 
 pub fn parse(stage: Specification<'_>) -> Result<Vec<Box<dyn Stage>>> {
-    let _ = stage;
-    todo!()
+    let spec = match stage.value {
+        RawBsonRef::Document(spec) if !spec.is_empty() => spec,
+        _ => {
+            return Err(Code::location(40169).error(format!(
+                "the $facet specification must be a non-empty object, but found: {}",
+                coerce::show(stage.value)
+            )));
+        }
+    };
+    let mut facets = Vec::new();
+    for element in elements(spec) {
+        field_path::check_name(element.key)?;
+        let RawBsonRef::Array(stages) = element.value() else {
+            return Err(Code::location(40170).error(format!(
+                "arguments to $facet must be arrays, {} is type {}",
+                element.key,
+                coerce::type_name(Some(element.value()))
+            )));
+        };
+        let pipeline =
+            Pipeline::parse_nested(stages, stage.context, Place::Facet, stage.depth + 1)?;
+        facets.push((element.key.into(), pipeline));
+    }
+    one(Facet { facets })
+}
+
+impl Facet {
+    fn output(self, input: Documents, foreign: &Arc<dyn Foreign>) -> Result<RawDocumentBuf> {
+        let inputs = copies(input, self.facets.len(), &**foreign)?;
+        let mut out = DocumentWriter::new();
+        for ((name, pipeline), input) in self.facets.into_iter().zip(inputs) {
+            let mut array = ArrayWriter::new();
+            for document in pipeline.run(input, foreign.clone())? {
+                array.push(RawBsonRef::Document(&document?));
+                if out.len() + array.bytes() > DOCUMENT_BYTES_MAX {
+                    return Err(Code::location(4031700).error(format!(
+                        "document constructed by $facet is more than {DOCUMENT_BYTES_MAX} bytes"
+                    )));
+                }
+            }
+            array.finish_into(&mut out, &name);
+        }
+        Ok(out.finish())
+    }
+}
+
+/// The documents once for each pipeline: in memory, or in files where they are
+/// too many.
+fn copies(input: Documents, count: usize, foreign: &dyn Foreign) -> Result<Vec<Documents>> {
+    let mut held: Vec<RawDocumentBuf> = Vec::new();
+    let mut bytes = 0;
+    let mut files: Vec<Box<dyn Spill>> = Vec::new();
+    let push = |files: &mut Vec<Box<dyn Spill>>, document: &RawDocument| {
+        files.iter_mut().try_for_each(|file| file.push(document))
+    };
+    for document in input {
+        let document = document?;
+        if !files.is_empty() {
+            push(&mut files, &document)?;
+            continue;
+        }
+        bytes += document.as_bytes().len();
+        held.push(document);
+        if bytes > STAGE_MEMORY_BYTES_MAX {
+            for _ in 0..count {
+                let file = foreign.spill()?.ok_or_else(|| {
+                    Code::QueryExceededMemoryLimitNoDiskUseAllowed.error(format!(
+                        "$facet exceeded its memory limit of {STAGE_MEMORY_BYTES_MAX} bytes"
+                    ))
+                })?;
+                files.push(file);
+            }
+            for document in std::mem::take(&mut held) {
+                push(&mut files, &document)?;
+            }
+        }
+    }
+    if !files.is_empty() {
+        return files.into_iter().map(Spill::finish).collect();
+    }
+    let held = Arc::new(held);
+    let copy = || -> Documents {
+        let held = held.clone();
+        Box::new((0..held.len()).map(move |at| Ok(held[at].clone())))
+    };
+    Ok((0..count).map(|_| copy()).collect())
+}
+
+impl Stage for Facet {
+    fn name(&self) -> &'static str {
+        "$facet"
+    }
+
+    fn run(self: Box<Self>, input: Documents, foreign: &Arc<dyn Foreign>) -> Result<Documents> {
+        let output = self.output(input, foreign)?;
+        Ok(Box::new(std::iter::once(Ok(output))))
+    }
+
+    fn needs(&self, needs: &mut Needs) -> ControlFlow<()> {
+        self.facets.iter().for_each(|(_, pipeline)| needs.merge(&pipeline.needs()));
+        ControlFlow::Break(())
+    }
+
+    fn foreign_collections(&self) -> Vec<&str> {
+        self.facets.iter().flat_map(|(_, pipeline)| pipeline.foreign_collections()).collect()
+    }
 }

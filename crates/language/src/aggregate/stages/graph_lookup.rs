@@ -1,7 +1,260 @@
-use super::{Specification, Stage};
-use error::Result;
+//! `$graphLookup`: follows references between documents, breadth first.
+
+use super::lookup::collect;
+use super::{AddFields, Documents, Foreign, Match, Specification, Stage, Transform, one};
+use crate::aggregate::Pipeline;
+use crate::aggregate::expressions::{Expression, FieldPath, Node, coerce};
+use crate::aggregate::limits::STAGE_MEMORY_BYTES_MAX;
+use crate::query::Filter;
+use crate::{Context, Needs};
+use bson::{RawBson, RawBsonRef, RawDocument, RawDocumentBuf};
+use error::{Code, Result};
+use rustc_hash::FxHashSet;
+use std::ops::ControlFlow;
+use std::sync::Arc;
+use value::element::{array_elements, elements, get};
+use value::key::Key;
+use value::{ArrayWriter, DocumentWriter, Path, Value};
+
+#[derive(Debug)]
+struct GraphLookup {
+    from: Box<str>,
+    to: Path,
+    start: Expression,
+    connect_from: Path,
+    connect_to: Box<str>,
+    depth_max: Option<u64>,
+    depth_field: Option<Path>,
+    restrict: Option<RawDocumentBuf>,
+    context: Context,
+}
+
+#[derive(Default)]
+struct Parts<'a> {
+    from: Option<&'a str>,
+    to: Option<&'a str>,
+    start: Option<RawBsonRef<'a>>,
+    connect_from: Option<&'a str>,
+    connect_to: Option<&'a str>,
+    depth_field: Option<&'a str>,
+    depth_max: Option<u64>,
+    restrict: Option<&'a RawDocument>,
+}
 
 pub fn parse(stage: Specification<'_>) -> Result<Vec<Box<dyn Stage>>> {
-    let _ = stage;
-    todo!()
+    let parts = parts(stage.value)?;
+    let (Some(from), Some(to), Some(start), Some(connect_from), Some(connect_to)) =
+        (parts.from, parts.to, parts.start, parts.connect_from, parts.connect_to)
+    else {
+        return Err(Code::location(40105).error(
+            "$graphLookup requires 'from', 'as', 'startWith', 'connectFromField', and 'connectToField' to be specified.",
+        ));
+    };
+    if let Some(restrict) = parts.restrict {
+        Filter::parse(restrict, stage.context)?;
+    }
+    FieldPath::parse(connect_to)?;
+    let depth_field = parts.depth_field.map(FieldPath::parse).transpose()?;
+    one(GraphLookup {
+        from: from.into(),
+        to: FieldPath::parse(to)?.path().clone(),
+        start: Expression::parse(start, stage.context)?,
+        connect_from: FieldPath::parse(connect_from)?.path().clone(),
+        connect_to: connect_to.into(),
+        depth_max: parts.depth_max,
+        depth_field: depth_field.map(|field| field.path().clone()),
+        restrict: parts.restrict.map(ToOwned::to_owned),
+        context: stage.context.clone(),
+    })
+}
+
+fn parts<'a>(value: RawBsonRef<'a>) -> Result<Parts<'a>> {
+    let RawBsonRef::Document(spec) = value else {
+        return Err(Code::FailedToParse.error(format!(
+            "the $graphLookup stage specification must be an object, but found {}",
+            coerce::type_name(Some(value))
+        )));
+    };
+    let mut parts = Parts::default();
+    for element in elements(spec) {
+        let value = element.value();
+        match element.key {
+            "startWith" => parts.start = Some(value),
+            "maxDepth" => parts.depth_max = Some(depth(value)?),
+            "restrictSearchWithMatch" => match value {
+                RawBsonRef::Document(filter) => parts.restrict = Some(filter),
+                other => {
+                    return Err(Code::location(40185).error(format!(
+                        "restrictSearchWithMatch must be an object, found {}",
+                        coerce::type_name(Some(other))
+                    )));
+                }
+            },
+            key @ ("from" | "as" | "connectFromField" | "connectToField" | "depthField") => {
+                let RawBsonRef::String(text) = value else {
+                    let code = if key == "from" { 9 } else { 40103 };
+                    return Err(Code::location(code).error(format!(
+                        "expected string as argument for {key}, found: {}",
+                        coerce::show(value)
+                    )));
+                };
+                match key {
+                    "from" => parts.from = Some(text),
+                    "as" => parts.to = Some(text),
+                    "connectFromField" => parts.connect_from = Some(text),
+                    "connectToField" => parts.connect_to = Some(text),
+                    _ => parts.depth_field = Some(text),
+                }
+            }
+            key => {
+                return Err(
+                    Code::location(40104).error(format!("Unknown argument to $graphLookup: {key}"))
+                );
+            }
+        }
+    }
+    Ok(parts)
+}
+
+fn depth(value: RawBsonRef<'_>) -> Result<u64> {
+    let Some(number) = coerce::number(Some(value)) else {
+        return Err(Code::location(40100).error(format!(
+            "maxDepth requires numeric argument, found {}",
+            coerce::type_name(Some(value))
+        )));
+    };
+    if number.is_negative() {
+        return Err(Code::location(40101).error(format!(
+            "maxDepth requires a nonnegative argument, found: {}",
+            coerce::show(value)
+        )));
+    }
+    match number.to_i64_exact().and_then(|depth| u64::try_from(depth).ok()) {
+        Some(depth) => Ok(depth),
+        None => Err(Code::location(40102).error(format!(
+            "maxDepth could not be represented as a long long: {}",
+            coerce::show(value)
+        ))),
+    }
+}
+
+/// A search under way.
+#[derive(Default)]
+struct Search {
+    /// Ids of the documents found.
+    found: FxHashSet<Vec<u8>>,
+    /// Values that have been looked for.
+    asked: FxHashSet<Vec<u8>>,
+    /// Values to look for next.
+    frontier: Vec<RawBson>,
+    out: ArrayWriter,
+    bytes: usize,
+}
+
+impl Search {
+    fn ask(&mut self, value: RawBsonRef<'_>) {
+        let key = Key::of(value).bytes;
+        self.bytes += key.len();
+        if self.asked.insert(key) {
+            self.frontier.push(value::value::to_owned(value));
+        }
+    }
+
+    fn check(&self) -> Result<()> {
+        if self.bytes + self.out.bytes() > STAGE_MEMORY_BYTES_MAX {
+            return Err(
+                Code::location(40099).error("$graphLookup reached maximum memory consumption")
+            );
+        }
+        Ok(())
+    }
+}
+
+impl GraphLookup {
+    fn search(&self, document: &RawDocument, foreign: &dyn Foreign) -> Result<RawDocumentBuf> {
+        let mut search = Search::default();
+        let start = self.start.evaluate(document)?;
+        match start.as_ref().map(Value::get) {
+            Some(RawBsonRef::Array(array)) => {
+                array_elements(array).for_each(|element| search.ask(element.value()));
+            }
+            Some(value) => search.ask(value),
+            None => {}
+        }
+        let mut depth = 0;
+        while !search.frontier.is_empty() && self.depth_max.is_none_or(|most| depth <= most) {
+            let frontier = std::mem::take(&mut search.frontier);
+            let filter = Filter::parse(&self.filter(&frontier), &self.context)?;
+            let pipeline = Pipeline::from_stages(vec![Box::new(Match { filter })]);
+            for next in foreign.run(foreign.database(), &self.from, pipeline)? {
+                self.visit(&next?, depth, &mut search)?;
+            }
+            depth += 1;
+        }
+        let node = Node::Constant(Some(RawBson::Array(search.out.finish())));
+        AddFields::set(&self.to, Expression::from_node(node, &self.context)?).apply(document)
+    }
+
+    fn visit(&self, document: &RawDocument, depth: u64, search: &mut Search) -> Result<()> {
+        let id = get(document, "_id").map_or(RawBsonRef::Null, |element| element.value());
+        let key = Key::of(id).bytes;
+        search.bytes += key.len();
+        if !search.found.insert(key) {
+            return Ok(());
+        }
+        let mut values = Vec::new();
+        collect(&self.connect_from, 0, RawBsonRef::Document(document), &mut values);
+        values.into_iter().for_each(|value| search.ask(value));
+        match &self.depth_field {
+            None => search.out.push(RawBsonRef::Document(document)),
+            Some(field) => {
+                let node = Node::Constant(Some(RawBson::Int64(depth as i64)));
+                let expression = Expression::from_node(node, &self.context)?;
+                let document = AddFields::set(field, expression).apply(document)?;
+                search.out.push(RawBsonRef::Document(&document));
+            }
+        }
+        search.check()
+    }
+
+    fn filter(&self, frontier: &[RawBson]) -> RawDocumentBuf {
+        let mut filter = DocumentWriter::new();
+        filter.begin_array("$and");
+        if let Some(restrict) = &self.restrict {
+            filter.push(RawBsonRef::Document(restrict));
+        }
+        filter.begin_next_document();
+        filter.begin_document(&self.connect_to);
+        filter.begin_array("$in");
+        frontier.iter().for_each(|value| filter.push(value.as_raw_bson_ref()));
+        filter.end();
+        filter.end();
+        filter.end();
+        filter.end();
+        filter.finish()
+    }
+}
+
+impl Stage for GraphLookup {
+    fn name(&self) -> &'static str {
+        "$graphLookup"
+    }
+
+    fn run(self: Box<Self>, input: Documents, foreign: &Arc<dyn Foreign>) -> Result<Documents> {
+        let foreign = foreign.clone();
+        Ok(Box::new(input.map(move |document| self.search(&document?, &*foreign))))
+    }
+
+    fn needs(&self, needs: &mut Needs) -> ControlFlow<()> {
+        self.start.needs(needs);
+        ControlFlow::Continue(())
+    }
+
+    fn changes(&self) -> Option<Vec<Path>> {
+        Some(vec![self.to.clone()])
+    }
+
+    fn foreign_collections(&self) -> Vec<&str> {
+        vec![&self.from]
+    }
 }

@@ -35,6 +35,7 @@ mod unwind;
 pub use add_fields::AddFields;
 pub use group::Group;
 pub use limit::Limit;
+pub use lookup::Lookup;
 
 pub use match_::Match;
 pub use project::Project;

@@ -1,7 +1,8 @@
 //! Updates that are refused as a whole.
 
 use super::{errors, refused};
-use bson::{RawBsonRef, rawarray, rawdoc};
+use crate::testing::rawarray;
+use bson::{RawBsonRef, rawdoc};
 
 #[test]
 fn unknown_modifiers() {

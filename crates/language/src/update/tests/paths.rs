@@ -1,7 +1,7 @@
 //! Dotted paths, numbers in them, conflicts, and the order of new fields.
 
 use super::{changes, errors};
-use bson::rawdoc;
+use bson::{RawBson, rawdoc};
 
 #[test]
 fn dotted_paths_create_documents_and_reach_into_arrays() {
@@ -65,7 +65,7 @@ fn new_fields_come_in_the_order_of_their_names() {
             let mut first = rawdoc! { "f050": 50 };
             for element in value::elements(&expected).filter(|element| element.key != "f050") {
                 let key = bson::raw::CString::try_from(element.key).unwrap();
-                first.append(key, element.value().to_raw_bson());
+                first.append(key, RawBson::from(element.value()));
             }
             first
         }),
@@ -75,11 +75,36 @@ fn new_fields_come_in_the_order_of_their_names() {
 #[test]
 fn paths_that_cannot_be_made() {
     errors(vec![
-        (rawdoc! { "a": 5 }, rawdoc! { "$set": { "a.b": 1 } }, 28, "Cannot create field 'b' in element {a: 5}"),
-        (rawdoc! { "a": null }, rawdoc! { "$inc": { "a.b.c": 1 } }, 28, "Cannot create field 'b' in element {a: null}"),
-        (rawdoc! { "a": [1] }, rawdoc! { "$set": { "a.b": 1 } }, 28, "Cannot create field 'b' in element {a: [ 1 ]}"),
-        (rawdoc! { "a": [1] }, rawdoc! { "$set": { "a.0.b": 1 } }, 28, "Cannot create field 'b' in element {0: 1}"),
-        (rawdoc! { "a": [] }, rawdoc! { "$set": { "a.1500001": 1 } }, 34, "can't backfill more than 1500000 elements"),
+        (
+            rawdoc! { "a": 5 },
+            rawdoc! { "$set": { "a.b": 1 } },
+            28,
+            "Cannot create field 'b' in element {a: 5}",
+        ),
+        (
+            rawdoc! { "a": null },
+            rawdoc! { "$inc": { "a.b.c": 1 } },
+            28,
+            "Cannot create field 'b' in element {a: null}",
+        ),
+        (
+            rawdoc! { "a": [1] },
+            rawdoc! { "$set": { "a.b": 1 } },
+            28,
+            "Cannot create field 'b' in element {a: [ 1 ]}",
+        ),
+        (
+            rawdoc! { "a": [1] },
+            rawdoc! { "$set": { "a.0.b": 1 } },
+            28,
+            "Cannot create field 'b' in element {0: 1}",
+        ),
+        (
+            rawdoc! { "a": [] },
+            rawdoc! { "$set": { "a.1500001": 1 } },
+            34,
+            "can't backfill more than 1500000 elements",
+        ),
         (rawdoc! { "a": [] }, rawdoc! { "$set": { "a.4294967296": 1 } }, 28, "Cannot create field"),
     ]);
 }
@@ -91,7 +116,12 @@ fn conflicts() {
         (rawdoc! {}, rawdoc! { "$set": { "a": 1 }, "$inc": { "a": 1 } }, 40, both),
         (rawdoc! {}, rawdoc! { "$set": { "a": 1, "a.b": 1 } }, 40, both),
         (rawdoc! {}, rawdoc! { "$set": { "a.b": 1, "a": 1 } }, 40, both),
-        (rawdoc! {}, rawdoc! { "$set": { "a.b.c": 1 }, "$unset": { "a.b": 1 } }, 40, "conflict at 'a.b'"),
+        (
+            rawdoc! {},
+            rawdoc! { "$set": { "a.b.c": 1 }, "$unset": { "a.b": 1 } },
+            40,
+            "conflict at 'a.b'",
+        ),
         (rawdoc! {}, rawdoc! { "$setOnInsert": { "a": 1 }, "$set": { "a": 1 } }, 40, both),
         (rawdoc! {}, rawdoc! { "$set": { "a.$[]": 1, "a.b": 1 } }, 40, both),
     ]);

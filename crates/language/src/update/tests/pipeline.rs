@@ -3,8 +3,9 @@
 use super::super::Update;
 use super::refused;
 use crate::query::Matched;
+use crate::testing::rawarray;
 use crate::{Context, Needs};
-use bson::{RawArrayBuf, RawBsonRef, RawDocumentBuf, rawarray, rawdoc};
+use bson::{RawArrayBuf, RawBsonRef, RawDocumentBuf, rawdoc};
 use error::Result;
 use value::Path;
 

@@ -1,0 +1,102 @@
+//! The binary itself: its ready line, its signals, its exit codes.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::path::Path;
+use std::process::{Child, Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+fn freeboard() -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_freeboard"));
+    for variable in ["DATA", "LISTEN", "HTTP", "LOG"] {
+        command.env_remove(format!("FREEBOARD_{variable}"));
+    }
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command
+}
+
+/// A server, and the address of its ready line.
+fn start(data: &Path) -> (Child, String) {
+    let mut child = freeboard()
+        .arg("serve")
+        .env("FREEBOARD_DATA", data)
+        .args(["--listen", "127.0.0.1:0", "--http", "127.0.0.1:0"])
+        .spawn()
+        .unwrap();
+    let mut line = String::new();
+    BufReader::new(child.stdout.as_mut().unwrap()).read_line(&mut line).unwrap();
+    let address = line.trim().strip_prefix("listening on ").expect("a ready line").to_owned();
+    (child, address)
+}
+
+fn signal(child: &Child, name: &str) {
+    let status = Command::new("kill").args(["-s", name, &child.id().to_string()]).status();
+    assert!(status.unwrap().success());
+}
+
+fn assert_failed(output: &Output, words: &str) {
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{stderr}");
+    assert!(stderr.contains(words), "{stderr}");
+}
+
+#[test]
+fn signals_stop_it_cleanly() {
+    for name in ["TERM", "INT"] {
+        let data = tempfile::tempdir().unwrap();
+        let (mut child, address) = start(data.path());
+        let mut idle = TcpStream::connect(address).unwrap();
+        let started = Instant::now();
+        signal(&child, name);
+        assert_eq!(child.wait().unwrap().code(), Some(0), "{name}");
+        assert!(started.elapsed() < Duration::from_secs(8));
+        assert!(matches!(idle.read(&mut [0]), Ok(0) | Err(_)));
+        let mut log = String::new();
+        child.stderr.unwrap().read_to_string(&mut log).unwrap();
+        assert!(log.contains("listening on 127.0.0.1:"), "{log}");
+        assert!(log.lines().all(|line| line.starts_with('{')), "a log line is not JSON: {log}");
+    }
+}
+
+#[test]
+fn http_is_there() {
+    let data = tempfile::tempdir().unwrap();
+    let (mut child, _) = start(data.path());
+    let mut log = BufReader::new(child.stderr.take().unwrap()).lines().map_while(Result::ok);
+    let line = log.find(|line| line.contains("serving HTTP on ")).unwrap();
+    let address = line.split("serving HTTP on ").nth(1).unwrap().split('"').next().unwrap();
+    let mut stream = TcpStream::connect(address).unwrap();
+    stream.write_all(b"GET /healthz HTTP/1.0\r\n\r\n").unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    assert!(answer.ends_with("ok"), "{answer}");
+    signal(&child, "TERM");
+    assert!(child.wait().unwrap().success());
+}
+
+#[test]
+fn wrong_use_exits_with_2() {
+    assert_failed(&freeboard().output().unwrap(), "Usage");
+    assert_failed(&freeboard().args(["serve", "--nonsense"]).output().unwrap(), "--nonsense");
+    assert_failed(&freeboard().arg("nonsense").output().unwrap(), "nonsense");
+    assert!(freeboard().arg("--help").output().unwrap().status.success());
+    let output = freeboard().arg("serve").env("FREEBOARD_LOG", "a=b=c").output().unwrap();
+    assert_failed(&output, "FREEBOARD_LOG");
+}
+
+#[test]
+fn a_failure_is_one_sentence_and_exits_with_2() {
+    let data = tempfile::tempdir().unwrap();
+    let (mut child, address) = start(data.path());
+    let output = freeboard()
+        .args(["serve", "--listen", &address, "--data"])
+        .arg(data.path().join("other"))
+        .output()
+        .unwrap();
+    assert_failed(&output, "in use");
+    assert_eq!(String::from_utf8_lossy(&output.stderr).lines().count(), 1);
+    // It did not get as far as making a store.
+    assert!(!data.path().join("other").exists());
+    signal(&child, "TERM");
+    child.wait().unwrap();
+}

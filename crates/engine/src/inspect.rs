@@ -1,0 +1,153 @@
+//! What a store holds, line by line: `freeboard inspect`.
+
+use crate::catalog::{Catalog, Collection, Index, IndexKind, Registry};
+use crate::storage::show::{self, EntryShape};
+use crate::storage::{OpenError, Store, Tree, View, failed, keys};
+use error::Result;
+use std::collections::BTreeMap;
+use std::io::Write;
+use std::path::Path;
+
+/// What is to be shown.
+#[derive(Debug, Clone, Default)]
+pub struct Options {
+    /// Also list keys and values.
+    pub keys: bool,
+    /// Only this namespace.
+    pub namespace: Option<String>,
+    /// At most so many keys of each collection and index.
+    pub limit: usize,
+}
+
+/// Prints a store that no server has open.
+pub fn inspect(
+    directory: &Path,
+    options: &Options,
+    out: &mut dyn Write,
+) -> std::result::Result<(), Box<dyn std::error::Error>> {
+    if !directory.exists() {
+        return Err(Box::new(OpenError::new(directory, &"there is no such directory")));
+    }
+    let store = Store::open(directory)?;
+    let shown = show(&store, options, out);
+    store.close();
+    shown
+}
+
+fn show(
+    store: &Store,
+    options: &Options,
+    out: &mut dyn Write,
+) -> std::result::Result<(), Box<dyn std::error::Error>> {
+    let view = store.view();
+    let catalog = Registry::load(&view)?.current();
+    writeln!(out, "store: {} bytes on disk", store.disk_bytes())?;
+    let wanted = |collection: &&std::sync::Arc<Collection>| {
+        options.namespace.as_ref().is_none_or(|name| collection.namespace.to_string() == *name)
+    };
+    for collection in catalog.all().filter(wanted) {
+        describe(collection, &view, out)?;
+        if options.keys && !collection.is_view() {
+            list(collection, &view, options.limit, out)?;
+        }
+    }
+    if options.keys && options.namespace.is_none() {
+        rows(&view, &catalog, out)?;
+    }
+    Ok(())
+}
+
+fn describe(
+    collection: &Collection,
+    view: &View,
+    out: &mut dyn Write,
+) -> std::result::Result<(), Box<dyn std::error::Error>> {
+    let counts = view.counts(collection.id)?;
+    writeln!(
+        out,
+        "\n{} (id {}, uuid {}): {} documents, {} bytes",
+        collection.namespace, collection.id.0, collection.uuid, counts.documents, counts.bytes
+    )?;
+    if !collection.options.is_empty() {
+        writeln!(out, "  options {}", value::text::document(&collection.options))?;
+    }
+    for index in &collection.indexes {
+        let state = if index.ready { "" } else { ", being built" };
+        let multikey = if index.multikey.any() { ", multikey" } else { "" };
+        writeln!(
+            out,
+            "  index {} (id {}{multikey}{state}): {}",
+            index.name,
+            index.id.0,
+            value::text::document(&index.spec)
+        )?;
+    }
+    Ok(())
+}
+
+fn list(
+    collection: &Collection,
+    view: &View,
+    limit: usize,
+    out: &mut dyn Write,
+) -> std::result::Result<(), Box<dyn std::error::Error>> {
+    for tree in [Tree::Records, Tree::Large] {
+        for pair in view.range(tree, keys::prefix(collection.id.0)).take(limit) {
+            let (key, value) = pair.map_err(failed)?;
+            writeln!(out, "  {} = {}", show::key(tree, &key), show::value(tree, &key, &value))?;
+        }
+    }
+    for index in &collection.indexes {
+        let shape = shape(index);
+        for pair in view.range(Tree::Entries, keys::prefix(index.id.0)).take(limit) {
+            let (key, value) = pair.map_err(failed)?;
+            writeln!(out, "  {}", show::entry(&key, &value, &shape))?;
+        }
+    }
+    Ok(())
+}
+
+/// The catalog's rows, and how many keys lie under numbers that nothing has.
+fn rows(
+    view: &View,
+    catalog: &Catalog,
+    out: &mut dyn Write,
+) -> std::result::Result<(), Box<dyn std::error::Error>> {
+    writeln!(out, "\ncatalog rows")?;
+    for pair in view.range(Tree::Records, keys::prefix(0)) {
+        let (key, value) = pair.map_err(failed)?;
+        let value = show::value(Tree::Records, &key, &value);
+        writeln!(out, "  {} = {value}", show::key(Tree::Records, &key))?;
+    }
+    for (id, count) in orphans(view, catalog)? {
+        writeln!(out, "  {count} keys under dropped number {id}")?;
+    }
+    Ok(())
+}
+
+fn orphans(view: &View, catalog: &Catalog) -> Result<BTreeMap<u32, u64>> {
+    let mut known = vec![0];
+    for collection in catalog.all() {
+        known.push(collection.id.0);
+        known.extend(collection.indexes.iter().map(|index| index.id.0));
+    }
+    let mut orphans = BTreeMap::new();
+    for tree in Tree::ALL {
+        let everything = (std::ops::Bound::Unbounded, std::ops::Bound::Unbounded);
+        for pair in view.range(tree, everything) {
+            let (key, _) = pair.map_err(failed)?;
+            let id = key.first_chunk().map_or(0, |id| u32::from_be_bytes(*id));
+            if !known.contains(&id) {
+                *orphans.entry(id).or_insert(0) += 1;
+            }
+        }
+    }
+    Ok(orphans)
+}
+
+fn shape(index: &Index) -> EntryShape {
+    let plain = |kind| matches!(kind, IndexKind::Ascending | IndexKind::Descending);
+    let decodes = index.collator.is_none() && index.fields.iter().all(|field| plain(field.kind));
+    let directions = decodes.then(|| index.fields.iter().map(|field| field.direction()).collect());
+    EntryShape { unique: index.unique, directions }
+}

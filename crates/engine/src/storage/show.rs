@@ -1,0 +1,167 @@
+//! Every stored key and value as people read it: for `freeboard inspect` and for
+//! tests.
+
+use super::keys;
+use super::large::TRAILER_BYTES;
+use super::trees::Tree;
+use super::view::Counts;
+use bson::RawDocument;
+use value::key::Direction;
+
+/// What is needed to read an index's keys back.
+#[derive(Debug, Clone)]
+pub struct EntryShape {
+    pub unique: bool,
+    /// `None` where the keys cannot be decoded: hashed or collated.
+    pub directions: Option<Vec<Direction>>,
+}
+
+/// A key of the records or of large values: `record 3/17`, `catalog next id` …
+pub fn key(tree: Tree, key: &[u8]) -> String {
+    let (id, rest) = split_id(key);
+    match tree {
+        Tree::Records if keys::is_row(key) => row(key),
+        Tree::Records => match keys::record_id(key) {
+            Some(record) if rest.len() == 8 => format!("record {id}/{}", record.0),
+            _ => strange(key),
+        },
+        Tree::Large => match (rest.get(..8), rest.get(8..)) {
+            (Some(record), Some(number)) if number.len() == 4 => {
+                format!("large {id}/{}/{}", number_of(record), number_of(number))
+            }
+            _ => strange(key),
+        },
+        Tree::Entries => format!("entry {id}/{}", hex(rest)),
+    }
+}
+
+/// An index entry: `entry 4 [1, "a"] -> 17`.
+pub fn entry(key: &[u8], value: &[u8], shape: &EntryShape) -> String {
+    let (id, rest) = split_id(key);
+    let (bytes, record, types) = if shape.unique {
+        let at = value.len().min(8);
+        (rest, &value[..at], &value[at..])
+    } else {
+        let at = rest.len().saturating_sub(8);
+        (&rest[..at], &rest[at..], value)
+    };
+    let decoded = shape.directions.as_deref().and_then(|directions| {
+        let values = value::key::decode(bytes, types, directions)?;
+        let texts: Vec<_> =
+            values.iter().map(|value| value::text::value(value.as_raw_bson_ref())).collect();
+        Some(format!("[{}]", texts.join(", ")))
+    });
+    format!("entry {id} {} -> {}", decoded.unwrap_or_else(|| hex(bytes)), number_of(record))
+}
+
+/// A value of the records or of large values.
+pub fn value(tree: Tree, key: &[u8], value: &[u8]) -> String {
+    match tree {
+        Tree::Records if keys::is_row(key) => row_value(key, value),
+        Tree::Records => record(value),
+        Tree::Large => format!("{} bytes", value.len()),
+        Tree::Entries => hex(value),
+    }
+}
+
+fn record(value: &[u8]) -> String {
+    let length = value.first_chunk().map_or(0, |length| u32::from_le_bytes(*length) as usize);
+    let document = value.get(..length).and_then(|bytes| RawDocument::from_bytes(bytes).ok());
+    match document {
+        None => strange(value),
+        Some(document) if value.len() == length + TRAILER_BYTES => {
+            format!("{} (large values out of line)", value::text::document(document))
+        }
+        Some(document) => value::text::document(document),
+    }
+}
+
+fn row(key: &[u8]) -> String {
+    let rest = keys::row_rest(key);
+    match key.get(4) {
+        Some(b's') => "catalog secret".to_owned(),
+        Some(b'i') => "catalog next id".to_owned(),
+        Some(b'c') => {
+            let mut names = rest.splitn(2, |byte| *byte == 0).map(String::from_utf8_lossy);
+            let (database, name) = (names.next(), names.next());
+            format!("collection {}.{}", database.unwrap_or_default(), name.unwrap_or_default())
+        }
+        Some(b'n') => format!("counts {}", number_of(rest)),
+        Some(b'k') => {
+            let (bit, index) = rest.split_last().unwrap_or((&0, &[]));
+            format!("multikey {} bit {bit}", number_of(index))
+        }
+        Some(b'd') => match keys::dropped_parts(key) {
+            Some((tree, id)) => format!("dropped {} {id}", tree.name()),
+            None => strange(key),
+        },
+        _ => strange(key),
+    }
+}
+
+fn row_value(key: &[u8], value: &[u8]) -> String {
+    match key.get(4) {
+        Some(b'c') => record(value),
+        Some(b'n') => {
+            let counts = Counts::read(value);
+            format!("{} documents, {} bytes", counts.documents, counts.bytes)
+        }
+        Some(b's') => "(kept to itself)".to_owned(),
+        Some(b'i') => number_of(value).to_string(),
+        _ => hex(value),
+    }
+}
+
+fn split_id(key: &[u8]) -> (u32, &[u8]) {
+    match key.split_first_chunk() {
+        Some((id, rest)) => (u32::from_be_bytes(*id), rest),
+        None => (0, key),
+    }
+}
+
+fn number_of(bytes: &[u8]) -> u64 {
+    bytes.iter().take(8).fold(0, |number, byte| number << 8 | u64::from(*byte))
+}
+
+fn strange(bytes: &[u8]) -> String {
+    format!("not understood: {}", hex(bytes))
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::storage::{CollectionId, IndexId, RecordId};
+    use bson::{RawBsonRef, rawdoc};
+    use command::Namespace;
+    use value::key::Key;
+
+    #[test]
+    fn keys_are_readable() {
+        let namespace = Namespace { database: "shop".into(), collection: "a.b".into() };
+        assert_eq!(key(Tree::Records, &keys::collection(&namespace)), "collection shop.a.b");
+        assert_eq!(key(Tree::Records, &keys::counts(CollectionId(3))), "counts 3");
+        assert_eq!(key(Tree::Records, &keys::multikey(IndexId(4), 1)), "multikey 4 bit 1");
+        assert_eq!(key(Tree::Records, &keys::dropped(Tree::Large, 9)), "dropped large 9");
+        let record = keys::record(CollectionId(3), RecordId(17));
+        assert_eq!(key(Tree::Records, &record), "record 3/17");
+        let document = rawdoc! { "_id": 1, "name": "x" };
+        assert_eq!(value(Tree::Records, &record, document.as_bytes()), "{ _id: 1, name: \"x\" }");
+        let large = keys::large(CollectionId(3), RecordId(17), 2);
+        assert_eq!(key(Tree::Large, &large), "large 3/17/2");
+    }
+
+    #[test]
+    fn entries_show_their_values() {
+        let mut made = Key::default();
+        made.push(RawBsonRef::Int32(5), Direction::Ascending, None);
+        made.push(RawBsonRef::String("a"), Direction::Descending, None);
+        let directions = Some(vec![Direction::Ascending, Direction::Descending]);
+        let shape = EntryShape { unique: false, directions };
+        let at = keys::entry(IndexId(4), &made.bytes, Some(RecordId(17)));
+        assert_eq!(entry(&at, &made.types, &shape), "entry 4 [5, \"a\"] -> 17");
+    }
+}

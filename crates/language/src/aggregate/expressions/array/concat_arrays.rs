@@ -1,0 +1,20 @@
+//! `$concatArrays`: arrays, one after the other.
+
+use super::array;
+use crate::aggregate::expressions::node::{null, own};
+use crate::aggregate::expressions::{Arguments, Evaluated, coerce};
+use value::ArrayWriter;
+use value::element::array_elements;
+
+pub fn evaluate<'a>(arguments: Arguments<'_, 'a>) -> Evaluated<'a> {
+    let mut out = ArrayWriter::new();
+    for at in 0..arguments.len() {
+        if arguments.nullish(at) {
+            return null();
+        }
+        let part = array(&arguments, at, 28664, "$concatArrays only supports arrays, not ")?;
+        coerce::check_size(out.bytes() + part.as_bytes().len())?;
+        array_elements(part).for_each(|element| out.copy(element));
+    }
+    own(out.finish())
+}

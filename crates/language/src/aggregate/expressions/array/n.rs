@@ -1,0 +1,50 @@
+//! `$firstN`, `$lastN`, `$minN`, `$maxN` of an array.
+
+use super::array;
+use crate::aggregate::accumulators::n::check_n;
+use crate::aggregate::expressions::node::own;
+use crate::aggregate::expressions::{Arguments, Evaluated, coerce};
+use bson::RawBsonRef;
+use std::cmp::Ordering;
+use value::ArrayWriter;
+use value::element::{array_elements, array_len};
+
+const NOT_AN_ARRAY: &str = "Input must be an array, found: ";
+
+pub fn first<'a>(arguments: Arguments<'_, 'a>) -> Evaluated<'a> {
+    let n = check_n(arguments.get(0))?;
+    let mut out = ArrayWriter::new();
+    let input = array(&arguments, 1, 5788200, NOT_AN_ARRAY)?;
+    array_elements(input).take(n).for_each(|element| out.copy(element));
+    own(out.finish())
+}
+
+pub fn last<'a>(arguments: Arguments<'_, 'a>) -> Evaluated<'a> {
+    let n = check_n(arguments.get(0))?;
+    let mut out = ArrayWriter::new();
+    let input = array(&arguments, 1, 5788200, NOT_AN_ARRAY)?;
+    let skip = array_len(input).saturating_sub(n);
+    array_elements(input).skip(skip).for_each(|element| out.copy(element));
+    own(out.finish())
+}
+
+pub fn min<'a>(arguments: Arguments<'_, 'a>) -> Evaluated<'a> {
+    extreme(&arguments, |order| order)
+}
+
+pub fn max<'a>(arguments: Arguments<'_, 'a>) -> Evaluated<'a> {
+    extreme(&arguments, Ordering::reverse)
+}
+
+fn extreme<'a>(arguments: &Arguments<'_, 'a>, turn: fn(Ordering) -> Ordering) -> Evaluated<'a> {
+    let n = check_n(arguments.get(0))?;
+    let input = array(arguments, 1, 5788200, NOT_AN_ARRAY)?;
+    let mut values: Vec<RawBsonRef<'_>> = array_elements(input)
+        .map(|element| element.value())
+        .filter(|value| !coerce::is_nullish(Some(*value)))
+        .collect();
+    values.sort_by(|a, b| turn(value::order::compare_with(*a, *b, arguments.collator)));
+    let mut out = ArrayWriter::new();
+    values.into_iter().take(n).for_each(|value| out.push(value));
+    own(out.finish())
+}

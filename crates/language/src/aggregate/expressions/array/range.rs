@@ -1,0 +1,56 @@
+//! `$range`: integers from one to another.
+
+use crate::aggregate::expressions::node::own;
+use crate::aggregate::expressions::{Arguments, Evaluated, VALUE_BYTES_MAX, coerce};
+use bson::RawBsonRef;
+use error::{Code, Result};
+use value::ArrayWriter;
+
+/// What an element takes in memory, type and key included.
+const ELEMENT_BYTES: u64 = 16;
+
+pub fn evaluate<'a>(arguments: Arguments<'_, 'a>) -> Evaluated<'a> {
+    let start = integer(&arguments, 0, "starting", 34443, 34444)?;
+    let end = integer(&arguments, 1, "ending", 34445, 34446)?;
+    let step = if arguments.given(2) { integer(&arguments, 2, "step", 34447, 34448)? } else { 1 };
+    if step == 0 {
+        return Err(Code::location(34449).error("$range requires a non-zero step value"));
+    }
+    let (start, end, step) = (i64::from(start), i64::from(end), i64::from(step));
+    let steps = (end - start) / step;
+    let bytes = if steps >= 0 { (1 + steps.unsigned_abs()) * ELEMENT_BYTES } else { 0 };
+    if bytes >= VALUE_BYTES_MAX as u64 {
+        return Err(Code::ExceededMemoryLimit.error(format!(
+            "$range would use too much memory ({bytes} bytes) and cannot spill to disk. Memory limit: {VALUE_BYTES_MAX} bytes"
+        )));
+    }
+    let mut out = ArrayWriter::new();
+    let mut current = start;
+    while if step > 0 { current < end } else { current > end } {
+        out.push(RawBsonRef::Int32(current as i32));
+        current += step;
+    }
+    own(out.finish())
+}
+
+fn integer(
+    arguments: &Arguments<'_, '_>,
+    at: usize,
+    what: &str,
+    not_numeric: i32,
+    not_integral: i32,
+) -> Result<i32> {
+    let value = arguments.get(at);
+    if !coerce::is_numeric(value) {
+        return Err(Code::location(not_numeric).error(format!(
+            "$range requires a numeric {what} value, found value of type: {}",
+            coerce::type_name(value)
+        )));
+    }
+    coerce::integral32(value).ok_or_else(|| {
+        Code::location(not_integral).error(format!(
+            "$range requires a {what} value that can be represented as a 32-bit integer, found value: {}",
+            value.map(coerce::show).unwrap_or_default()
+        ))
+    })
+}

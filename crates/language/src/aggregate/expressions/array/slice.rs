@@ -1,0 +1,59 @@
+//! `$slice`: some elements in a row.
+
+use super::array;
+use crate::aggregate::expressions::node::{null, own};
+use crate::aggregate::expressions::{Arguments, Evaluated, coerce};
+use error::{Code, Result};
+use value::ArrayWriter;
+use value::element::{array_elements, array_len};
+
+pub fn evaluate<'a>(arguments: Arguments<'_, 'a>) -> Evaluated<'a> {
+    if arguments.any_nullish() {
+        return null();
+    }
+    let input = array(&arguments, 0, 28724, "First argument to $slice must be an array, but is of type: ")?;
+    let second = integer(&arguments, 1, "Second", 28725, 28726)?;
+    let length = array_len(input) as i64;
+    let (start, count) = if arguments.given(2) {
+        let count = integer(&arguments, 2, "Third", 28727, 28728)?;
+        if count <= 0 {
+            return Err(Code::location(28729)
+                .error(format!("Third argument to $slice must be positive: {count}")));
+        }
+        let start = if second < 0 { (length + second).max(0) } else { second.min(length) };
+        (start, count)
+    } else if second < 0 {
+        ((length + second).max(0), -second)
+    } else {
+        (0, second)
+    };
+    let mut out = ArrayWriter::new();
+    array_elements(input)
+        .skip(start as usize)
+        .take(count as usize)
+        .for_each(|element| out.copy(element));
+    own(out.finish())
+}
+
+fn integer(
+    arguments: &Arguments<'_, '_>,
+    at: usize,
+    what: &str,
+    not_numeric: i32,
+    not_integral: i32,
+) -> Result<i64> {
+    let value = arguments.get(at);
+    if !coerce::is_numeric(value) {
+        return Err(Code::location(not_numeric).error(format!(
+            "{what} argument to $slice must be a numeric value, but is of type: {}",
+            coerce::type_name(value)
+        )));
+    }
+    match coerce::integral32(value) {
+        Some(number) => Ok(number.into()),
+        None => Err(Code::location(not_integral).error(format!(
+            "{what} argument to $slice can't be represented as a 32-bit integer: {}",
+            value.map(coerce::show).unwrap_or_default()
+        ))),
+    }
+}
