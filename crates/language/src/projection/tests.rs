@@ -125,7 +125,8 @@ fn computed_fields_come_last_in_the_order_of_the_specification() {
 
 #[test]
 fn slice() {
-    let document = rawdoc! { "_id": 1, "a": [1, 2, 3, 4], "b": 5, "c": [{ "d": [1, 2] }, [{ "d": [1, 2] }]] };
+    let document =
+        rawdoc! { "_id": 1, "a": [1, 2, 3, 4], "b": 5, "c": [{ "d": [1, 2] }, [{ "d": [1, 2] }]] };
     let slice = |argument: RawBson| {
         let result = find(&document, &rawdoc! { "_id": 0, "a": { "$slice": argument } }).unwrap();
         result.get_array("a").unwrap().to_owned()
@@ -185,7 +186,10 @@ fn slice() {
 fn elem_match() {
     let document = rawdoc! { "_id": 1, "a": [{ "b": 1 }, { "b": 2, "c": 3 }, { "b": 2 }], "n": [1, 5, 7], "z": 9 };
     let cases = vec![
-        (rawdoc! { "a": { "$elemMatch": { "b": 2 } } }, rawdoc! { "_id": 1, "a": [{ "b": 2, "c": 3 }] }),
+        (
+            rawdoc! { "a": { "$elemMatch": { "b": 2 } } },
+            rawdoc! { "_id": 1, "a": [{ "b": 2, "c": 3 }] },
+        ),
         (rawdoc! { "n": { "$elemMatch": { "$gt": 3 } } }, rawdoc! { "_id": 1, "n": [5] }),
         (rawdoc! { "a": { "$elemMatch": { "b": 7 } } }, rawdoc! { "_id": 1 }),
         (rawdoc! { "z": { "$elemMatch": { "$gt": 3 } } }, rawdoc! { "_id": 1 }),
@@ -310,7 +314,11 @@ fn added_fields_take_the_place_of_old_ones() {
                 rawdoc! { "c": { "$add": ["$a", "$b"] }, "a": 5 },
                 rawdoc! { "_id": 1, "a": 5, "b": 2, "c": 3 },
             ),
-            (rawdoc! { "a": { "x": 1 } }, rawdoc! { "a.y": 2 }, rawdoc! { "a": { "x": 1, "y": 2 } }),
+            (
+                rawdoc! { "a": { "x": 1 } },
+                rawdoc! { "a.y": 2 },
+                rawdoc! { "a": { "x": 1, "y": 2 } },
+            ),
             (rawdoc! { "a": 5 }, rawdoc! { "a.y": 2 }, rawdoc! { "a": { "y": 2 } }),
             (
                 rawdoc! { "a": [1, { "x": 1 }, [{}]] },

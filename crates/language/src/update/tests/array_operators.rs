@@ -16,7 +16,11 @@ fn push() {
             rawdoc! { "a": [1, 2, 3, "x"], "b": 5 },
         ),
         (rawdoc! {}, rawdoc! { "$push": { "a": { "$each": [] } } }, rawdoc! { "a": [] }),
-        (rawdoc! { "a": [1] }, rawdoc! { "$push": { "a": { "b": 1 } } }, rawdoc! { "a": [1, { "b": 1 }] }),
+        (
+            rawdoc! { "a": [1] },
+            rawdoc! { "$push": { "a": { "b": 1 } } },
+            rawdoc! { "a": [1, { "b": 1 }] },
+        ),
         (
             rawdoc! { "a": [0, 1, 2, 3, 4, 5, 6, 7, 8, 9] },
             rawdoc! { "$push": { "a": 10 } },
@@ -25,16 +29,27 @@ fn push() {
     ]);
     no_changes(vec![(rawdoc! { "a": [1] }, rawdoc! { "$push": { "a": { "$each": [] } } })]);
     errors(vec![
-        (rawdoc! { "_id": 1, "a": 5 }, rawdoc! { "$push": { "a": 1 } }, 2, "The field 'a' must be an array but is of type int in document {_id: 1}"),
+        (
+            rawdoc! { "_id": 1, "a": 5 },
+            rawdoc! { "$push": { "a": 1 } },
+            2,
+            "The field 'a' must be an array but is of type int in document {_id: 1}",
+        ),
         (rawdoc! { "a": null }, rawdoc! { "$push": { "a": 1 } }, 2, "type null"),
         (rawdoc! {}, rawdoc! { "$push": { "a": { "$each": 1 } } }, 2, "must be an array"),
-        (rawdoc! {}, rawdoc! { "$push": { "a": { "$each": [], "b": 1 } } }, 2, "Unrecognized clause in $push: b"),
+        (
+            rawdoc! {},
+            rawdoc! { "$push": { "a": { "$each": [], "b": 1 } } },
+            2,
+            "Unrecognized clause in $push: b",
+        ),
     ]);
 }
 
 #[test]
 fn push_position() {
-    let push = |position: i32| rawdoc! { "$push": { "a": { "$each": [8, 9], "$position": position } } };
+    let push =
+        |position: i32| rawdoc! { "$push": { "a": { "$each": [8, 9], "$position": position } } };
     changes(vec![
         (rawdoc! { "a": [1, 2, 3] }, push(0), rawdoc! { "a": [8, 9, 1, 2, 3] }),
         (rawdoc! { "a": [1, 2, 3] }, push(1), rawdoc! { "a": [1, 8, 9, 2, 3] }),
@@ -44,7 +59,12 @@ fn push_position() {
         (rawdoc! {}, push(5), rawdoc! { "a": [8, 9] }),
     ]);
     errors(vec![
-        (rawdoc! {}, rawdoc! { "$push": { "a": { "$each": [], "$position": "x" } } }, 2, "$position must be an integer value, not of type: string"),
+        (
+            rawdoc! {},
+            rawdoc! { "$push": { "a": { "$each": [], "$position": "x" } } },
+            2,
+            "$position must be an integer value, not of type: string",
+        ),
         (rawdoc! {}, rawdoc! { "$push": { "a": { "$each": [], "$position": 1.5 } } }, 2, "double"),
     ]);
 }
@@ -65,7 +85,12 @@ fn push_slice() {
         rawdoc! { "a": [1] },
         rawdoc! { "$push": { "a": { "$each": [], "$slice": 5 } } },
     )]);
-    errors(vec![(rawdoc! {}, rawdoc! { "$push": { "a": { "$each": [], "$slice": null } } }, 2, "$slice")]);
+    errors(vec![(
+        rawdoc! {},
+        rawdoc! { "$push": { "a": { "$each": [], "$slice": null } } },
+        2,
+        "$slice",
+    )]);
 }
 
 #[test]
@@ -117,7 +142,11 @@ fn add_to_set() {
             rawdoc! { "$addToSet": { "a": { "$each": [3, 2, 1.0, 2, 0] } } },
             rawdoc! { "a": [1, 3, 2, 0] },
         ),
-        (rawdoc! {}, rawdoc! { "$addToSet": { "a": { "$each": [2, 2, 1] } } }, rawdoc! { "a": [2, 1] }),
+        (
+            rawdoc! {},
+            rawdoc! { "$addToSet": { "a": { "$each": [2, 2, 1] } } },
+            rawdoc! { "a": [2, 1] },
+        ),
         (rawdoc! {}, rawdoc! { "$addToSet": { "a": { "$each": [] } } }, rawdoc! { "a": [] }),
         // The order of fields matters, and an array is one value.
         (
@@ -133,7 +162,12 @@ fn add_to_set() {
         (rawdoc! { "a": [{ "x": 1 }] }, rawdoc! { "$addToSet": { "a": { "x": 1i64 } } }),
     ]);
     errors(vec![
-        (rawdoc! { "a": "x" }, rawdoc! { "$addToSet": { "a": 1 } }, 2, "Field named 'a' has non-array type string"),
+        (
+            rawdoc! { "a": "x" },
+            rawdoc! { "$addToSet": { "a": 1 } },
+            2,
+            "Field named 'a' has non-array type string",
+        ),
         (rawdoc! {}, rawdoc! { "$addToSet": { "a": { "$each": 1 } } }, 14, "$each"),
         (rawdoc! {}, rawdoc! { "$addToSet": { "a": { "$each": [], "x": 1 } } }, 2, "after $each"),
     ]);
@@ -145,7 +179,11 @@ fn pop() {
         (rawdoc! { "a": [1, 2, 3] }, rawdoc! { "$pop": { "a": 1 } }, rawdoc! { "a": [1, 2] }),
         (rawdoc! { "a": [1, 2, 3] }, rawdoc! { "$pop": { "a": -1 } }, rawdoc! { "a": [2, 3] }),
         (rawdoc! { "a": [1] }, rawdoc! { "$pop": { "a": 1.0 } }, rawdoc! { "a": [] }),
-        (rawdoc! { "a": { "b": [1] } }, rawdoc! { "$pop": { "a.b": -1 } }, rawdoc! { "a": { "b": [] } }),
+        (
+            rawdoc! { "a": { "b": [1] } },
+            rawdoc! { "$pop": { "a.b": -1 } },
+            rawdoc! { "a": { "b": [] } },
+        ),
     ]);
     no_changes(vec![
         (rawdoc! { "a": [] }, rawdoc! { "$pop": { "a": 1 } }),
@@ -154,8 +192,18 @@ fn pop() {
         (rawdoc! { "a": [] }, rawdoc! { "$pop": { "a.3": 1 } }),
     ]);
     errors(vec![
-        (rawdoc! { "a": 5 }, rawdoc! { "$pop": { "a": 1 } }, 14, "Path 'a' contains an element of non-array type 'int'"),
-        (rawdoc! { "a": "x" }, rawdoc! { "$pop": { "a.b": 1 } }, 28, "Cannot use the part (b) of (a.b) to traverse the element ({a: \"x\"})"),
+        (
+            rawdoc! { "a": 5 },
+            rawdoc! { "$pop": { "a": 1 } },
+            14,
+            "Path 'a' contains an element of non-array type 'int'",
+        ),
+        (
+            rawdoc! { "a": "x" },
+            rawdoc! { "$pop": { "a.b": 1 } },
+            28,
+            "Cannot use the part (b) of (a.b) to traverse the element ({a: \"x\"})",
+        ),
         (rawdoc! {}, rawdoc! { "$pop": { "a": 2 } }, 9, "$pop expects 1 or -1, found: 2"),
         (rawdoc! {}, rawdoc! { "$pop": { "a": "1" } }, 9, "Expected a number in: a: \"1\""),
         (rawdoc! {}, rawdoc! { "$pop": { "a": 1.5 } }, 9, "Expected an integer"),
@@ -165,9 +213,21 @@ fn pop() {
 #[test]
 fn pull() {
     changes(vec![
-        (rawdoc! { "a": [1, 2, 1.0, "1"] }, rawdoc! { "$pull": { "a": 1 } }, rawdoc! { "a": [2, "1"] }),
-        (rawdoc! { "a": [1, 5, 9] }, rawdoc! { "$pull": { "a": { "$gte": 5 } } }, rawdoc! { "a": [1] }),
-        (rawdoc! { "a": [1, 5, 9] }, rawdoc! { "$pull": { "a": { "$in": [1, 9] } } }, rawdoc! { "a": [5] }),
+        (
+            rawdoc! { "a": [1, 2, 1.0, "1"] },
+            rawdoc! { "$pull": { "a": 1 } },
+            rawdoc! { "a": [2, "1"] },
+        ),
+        (
+            rawdoc! { "a": [1, 5, 9] },
+            rawdoc! { "$pull": { "a": { "$gte": 5 } } },
+            rawdoc! { "a": [1] },
+        ),
+        (
+            rawdoc! { "a": [1, 5, 9] },
+            rawdoc! { "$pull": { "a": { "$in": [1, 9] } } },
+            rawdoc! { "a": [5] },
+        ),
         (
             rawdoc! { "a": [{ "b": 1, "c": 2 }, { "b": 2 }, 1] },
             rawdoc! { "$pull": { "a": { "b": 1 } } },
@@ -197,7 +257,12 @@ fn pull() {
         (rawdoc! { "a": [1, 2] }, rawdoc! { "$pull": { "a": { "b": 1 } } }),
     ]);
     errors(vec![
-        (rawdoc! { "a": 5 }, rawdoc! { "$pull": { "a": 5 } }, 2, "Cannot apply $pull to a non-array value"),
+        (
+            rawdoc! { "a": 5 },
+            rawdoc! { "$pull": { "a": 5 } },
+            2,
+            "Cannot apply $pull to a non-array value",
+        ),
         (rawdoc! { "a": 5 }, rawdoc! { "$pull": { "a.b": 5 } }, 28, "Cannot use the part (b)"),
     ]);
 }
@@ -214,7 +279,12 @@ fn pull_all() {
         (rawdoc! { "a": [1] }, rawdoc! { "$pullAll": { "a": [2], "b": [1] } }),
     ]);
     errors(vec![
-        (rawdoc! {}, rawdoc! { "$pullAll": { "a": 1 } }, 2, "$pullAll requires an array argument but was given a int"),
+        (
+            rawdoc! {},
+            rawdoc! { "$pullAll": { "a": 1 } },
+            2,
+            "$pullAll requires an array argument but was given a int",
+        ),
         (rawdoc! { "a": 1 }, rawdoc! { "$pullAll": { "a": [1] } }, 2, "non-array"),
     ]);
 }

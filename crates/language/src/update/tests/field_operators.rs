@@ -51,7 +51,12 @@ fn set() {
         (rawdoc! { "_id": 1 }, rawdoc! { "$set": { "_id": 2 } }, 66, "immutable field '_id'"),
         (rawdoc! { "_id": 1 }, rawdoc! { "$set": { "_id": 1.0 } }, 66, "immutable field '_id'"),
         (rawdoc! { "_id": { "a": 1 } }, rawdoc! { "$set": { "_id.b": 1 } }, 66, "_id"),
-        (rawdoc! { "_id": 1 }, rawdoc! { "$set": 5 }, 9, "Modifiers operate on fields but we found type int"),
+        (
+            rawdoc! { "_id": 1 },
+            rawdoc! { "$set": 5 },
+            9,
+            "Modifiers operate on fields but we found type int",
+        ),
     ]);
 }
 
@@ -63,11 +68,7 @@ fn unset() {
             rawdoc! { "$unset": { "a": "", "b.c": "" } },
             rawdoc! { "_id": 1, "b": { "d": 2 } },
         ),
-        (
-            rawdoc! { "a": { "b": 1 } },
-            rawdoc! { "$unset": { "a.b": 1 } },
-            rawdoc! { "a": {} },
-        ),
+        (rawdoc! { "a": { "b": 1 } }, rawdoc! { "$unset": { "a.b": 1 } }, rawdoc! { "a": {} }),
         // In an array an element becomes null, whatever it was.
         (rawdoc! { "a": [1, 2] }, rawdoc! { "$unset": { "a.0": 1 } }, rawdoc! { "a": [null, 2] }),
         (rawdoc! { "a": [null] }, rawdoc! { "$unset": { "a.0": 1 } }, rawdoc! { "a": [null] }),
@@ -93,7 +94,11 @@ fn inc() {
             rawdoc! { "a": decimal("1.10") },
         ),
         (rawdoc! { "a": i32::MAX }, rawdoc! { "$inc": { "a": 1 } }, rawdoc! { "a": 2147483648i64 }),
-        (rawdoc! { "_id": 1 }, rawdoc! { "$inc": { "a.b": 2 } }, rawdoc! { "_id": 1, "a": { "b": 2 } }),
+        (
+            rawdoc! { "_id": 1 },
+            rawdoc! { "$inc": { "a.b": 2 } },
+            rawdoc! { "_id": 1, "a": { "b": 2 } },
+        ),
         (rawdoc! { "a": [1, 2] }, rawdoc! { "$inc": { "a.1": 2 } }, rawdoc! { "a": [1, 4] }),
         (rawdoc! { "a": f64::NAN }, rawdoc! { "$inc": { "a": 1 } }, rawdoc! { "a": f64::NAN }),
     ]);
@@ -102,11 +107,26 @@ fn inc() {
         (rawdoc! { "a": 1.5 }, rawdoc! { "$inc": { "a": 0 } }),
     ]);
     errors(vec![
-        (rawdoc! { "a": 1 }, rawdoc! { "$inc": { "a": "1" } }, 14, "Cannot increment with non-numeric argument: {a: \"1\"}"),
+        (
+            rawdoc! { "a": 1 },
+            rawdoc! { "$inc": { "a": "1" } },
+            14,
+            "Cannot increment with non-numeric argument: {a: \"1\"}",
+        ),
         (rawdoc! { "a": 1 }, rawdoc! { "$inc": { "a": null } }, 14, "non-numeric"),
-        (rawdoc! { "_id": 7, "a": "1" }, rawdoc! { "$inc": { "a": 1 } }, 14, "{_id: 7} has the field 'a' of non-numeric type string"),
+        (
+            rawdoc! { "_id": 7, "a": "1" },
+            rawdoc! { "$inc": { "a": 1 } },
+            14,
+            "{_id: 7} has the field 'a' of non-numeric type string",
+        ),
         (rawdoc! { "a": null }, rawdoc! { "$inc": { "a": 1 } }, 14, "type null"),
-        (rawdoc! { "a": i64::MAX }, rawdoc! { "$inc": { "a": 1 } }, 2, "(NumberLong)9223372036854775807"),
+        (
+            rawdoc! { "a": i64::MAX },
+            rawdoc! { "$inc": { "a": 1 } },
+            2,
+            "(NumberLong)9223372036854775807",
+        ),
         (rawdoc! { "_id": 1 }, rawdoc! { "$inc": { "_id": 1 } }, 66, "_id"),
     ]);
 }
@@ -179,7 +199,12 @@ fn current_date() {
     errors(vec![
         (rawdoc! {}, rawdoc! { "$currentDate": { "a": 1 } }, 2, "int is not valid type"),
         (rawdoc! {}, rawdoc! { "$currentDate": { "a": {} } }, 2, "'date' or 'timestamp'"),
-        (rawdoc! {}, rawdoc! { "$currentDate": { "a": { "$type": "time" } } }, 2, "'date' or 'timestamp'"),
+        (
+            rawdoc! {},
+            rawdoc! { "$currentDate": { "a": { "$type": "time" } } },
+            2,
+            "'date' or 'timestamp'",
+        ),
         (rawdoc! {}, rawdoc! { "$currentDate": { "a": { "type": "date" } } }, 2, "Unrecognized"),
     ]);
 }
@@ -187,7 +212,11 @@ fn current_date() {
 #[test]
 fn rename() {
     changes(vec![
-        (rawdoc! { "a": 1, "b": 2 }, rawdoc! { "$rename": { "a": "c" } }, rawdoc! { "b": 2, "c": 1 }),
+        (
+            rawdoc! { "a": 1, "b": 2 },
+            rawdoc! { "$rename": { "a": "c" } },
+            rawdoc! { "b": 2, "c": 1 },
+        ),
         // What is there already keeps its place.
         (
             rawdoc! { "b": 2, "x": 3, "a": 1 },
@@ -214,10 +243,30 @@ fn rename() {
         (rawdoc! {}, rawdoc! { "$rename": { "a": "b.$[]" } }, 2, "may not be dynamic"),
         (rawdoc! {}, rawdoc! { "$rename": { "a": "" } }, 56, "empty"),
         (rawdoc! {}, rawdoc! { "$rename": { "a": "b", "c": "b" } }, 40, "conflict at 'b'"),
-        (rawdoc! {}, rawdoc! { "$rename": { "a": "b" }, "$set": { "a": 1 } }, 40, "conflict at 'a'"),
-        (rawdoc! { "_id": 1, "a": [{ "b": 1 }] }, rawdoc! { "$rename": { "a.0.b": "c" } }, 2, "The source field cannot be an array element, 'a.0.b' in doc with _id: 1 has an array field called 'a'"),
-        (rawdoc! { "a": 1, "b": [1] }, rawdoc! { "$rename": { "a": "b.0" } }, 2, "The destination field cannot be an array element"),
-        (rawdoc! { "a": 1, "b": [1] }, rawdoc! { "$rename": { "a": "b.5" } }, 2, "The destination field cannot be an array element"),
+        (
+            rawdoc! {},
+            rawdoc! { "$rename": { "a": "b" }, "$set": { "a": 1 } },
+            40,
+            "conflict at 'a'",
+        ),
+        (
+            rawdoc! { "_id": 1, "a": [{ "b": 1 }] },
+            rawdoc! { "$rename": { "a.0.b": "c" } },
+            2,
+            "The source field cannot be an array element, 'a.0.b' in doc with _id: 1 has an array field called 'a'",
+        ),
+        (
+            rawdoc! { "a": 1, "b": [1] },
+            rawdoc! { "$rename": { "a": "b.0" } },
+            2,
+            "The destination field cannot be an array element",
+        ),
+        (
+            rawdoc! { "a": 1, "b": [1] },
+            rawdoc! { "$rename": { "a": "b.5" } },
+            2,
+            "The destination field cannot be an array element",
+        ),
         (rawdoc! { "a": 1 }, rawdoc! { "$rename": { "a.b": "c" } }, 28, "a"),
         (rawdoc! { "_id": 1, "a": 2 }, rawdoc! { "$rename": { "a": "_id" } }, 66, "_id"),
         (rawdoc! { "_id": 1 }, rawdoc! { "$rename": { "_id": "a" } }, 66, "_id"),

@@ -29,7 +29,12 @@ fn filtered(
 #[test]
 fn the_element_that_matched() {
     let cases = vec![
-        (rawdoc! { "a": [1, 2, 3] }, rawdoc! { "$set": { "a.$": 9 } }, 1, rawdoc! { "a": [1, 9, 3] }),
+        (
+            rawdoc! { "a": [1, 2, 3] },
+            rawdoc! { "$set": { "a.$": 9 } },
+            1,
+            rawdoc! { "a": [1, 9, 3] },
+        ),
         (
             rawdoc! { "a": [{ "b": 1 }, { "b": 2 }] },
             rawdoc! { "$inc": { "a.$.b": 5 }, "$set": { "a.0.c": 1 } },
@@ -43,7 +48,12 @@ fn the_element_that_matched() {
             rawdoc! { "a": [{ "b": 1 }, { "b": 7, "c": 1 }] },
         ),
         (rawdoc! {}, rawdoc! { "$set": { "a.$": 1 } }, 2, rawdoc! { "a": { "2": 1 } }),
-        (rawdoc! { "a": [1, 2] }, rawdoc! { "$unset": { "a.$": 1 } }, 0, rawdoc! { "a": [null, 2] }),
+        (
+            rawdoc! { "a": [1, 2] },
+            rawdoc! { "$unset": { "a.$": 1 } },
+            0,
+            rawdoc! { "a": [null, 2] },
+        ),
     ];
     for (before, update, element, expected) in cases {
         let after = positional(before, update.clone(), element).unwrap();
@@ -63,16 +73,39 @@ fn every_element() {
             rawdoc! { "$mul": { "a.$[].b.$[]": 2 }, "$set": { "a.$[].c": true } },
             rawdoc! { "a": [{ "b": [2, 4], "c": true }, { "b": [], "c": true }] },
         ),
-        (rawdoc! { "a": [[1], [2]] }, rawdoc! { "$set": { "a.$[].$[]": 0 } }, rawdoc! { "a": [[0], [0]] }),
-        (rawdoc! { "a": [1, 2] }, rawdoc! { "$unset": { "a.$[]": 1 } }, rawdoc! { "a": [null, null] }),
+        (
+            rawdoc! { "a": [[1], [2]] },
+            rawdoc! { "$set": { "a.$[].$[]": 0 } },
+            rawdoc! { "a": [[0], [0]] },
+        ),
+        (
+            rawdoc! { "a": [1, 2] },
+            rawdoc! { "$unset": { "a.$[]": 1 } },
+            rawdoc! { "a": [null, null] },
+        ),
     ]);
     super::no_changes(vec![(rawdoc! { "a": [] }, rawdoc! { "$set": { "a.$[].b": 1 } })]);
     errors(vec![
-        (rawdoc! {}, rawdoc! { "$set": { "a.$[]": 1 } }, 2, "The path 'a' must exist in the document in order to apply array updates."),
+        (
+            rawdoc! {},
+            rawdoc! { "$set": { "a.$[]": 1 } },
+            2,
+            "The path 'a' must exist in the document in order to apply array updates.",
+        ),
         (rawdoc! {}, rawdoc! { "$set": { "a.b.$[].c": 1 } }, 2, "The path 'a.b' must exist"),
-        (rawdoc! { "a": 5 }, rawdoc! { "$set": { "a.$[]": 1 } }, 2, "Cannot apply array updates to non-array element a: 5"),
+        (
+            rawdoc! { "a": 5 },
+            rawdoc! { "$set": { "a.$[]": 1 } },
+            2,
+            "Cannot apply array updates to non-array element a: 5",
+        ),
         (rawdoc! { "a": { "b": 1 } }, rawdoc! { "$set": { "a.$[]": 1 } }, 2, "element a: { b: 1 }"),
-        (rawdoc! { "a": [1] }, rawdoc! { "$set": { "a.$[].b": 1 } }, 28, "Cannot create field 'b' in element {0: 1}"),
+        (
+            rawdoc! { "a": [1] },
+            rawdoc! { "$set": { "a.$[].b": 1 } },
+            28,
+            "Cannot create field 'b' in element {0: 1}",
+        ),
         (rawdoc! { "a": 5 }, rawdoc! { "$set": { "a.b.$[]": 1 } }, 2, "The path 'a.b' must exist"),
     ]);
 }
@@ -102,7 +135,9 @@ fn the_elements_that_a_filter_picks() {
             rawdoc! { "a": [{ "b": 1 }, { "b": 2 }, { "b": 3 }] },
             rawdoc! { "$set": { "a.$[x].c": 1, "a.$[y].d": 1 } },
             rawarray![{ "x.b": { "$lte": 2 } }, { "y.b": { "$gte": 2 } }],
-            Some(rawdoc! { "a": [{ "b": 1, "c": 1 }, { "b": 2, "c": 1, "d": 1 }, { "b": 3, "d": 1 }] }),
+            Some(
+                rawdoc! { "a": [{ "b": 1, "c": 1 }, { "b": 2, "c": 1, "d": 1 }, { "b": 3, "d": 1 }] },
+            ),
         ),
         (
             rawdoc! { "a": [1, 2] },
@@ -121,5 +156,8 @@ fn the_elements_that_a_filter_picks() {
         rawarray![{ "x": 1 }],
     );
     let error = clash.unwrap_err();
-    assert_eq!((error.code().number(), error.message()), (40, "Update created a conflict at 'a.0'"));
+    assert_eq!(
+        (error.code().number(), error.message()),
+        (40, "Update created a conflict at 'a.0'")
+    );
 }

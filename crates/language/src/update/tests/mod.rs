@@ -72,14 +72,16 @@ fn needs_are_the_paths_that_are_read() {
         (rawdoc! { "$set": { "a": 1, "b.c": 2, "_id": 3 } }, vec!["b.c", "_id"]),
         (rawdoc! { "$set": { "a": large } }, vec!["a"]),
         (rawdoc! { "$unset": { "a": 1, "b.c": 1 } }, vec!["b.c"]),
-        (rawdoc! { "$inc": { "a": 1 }, "$push": { "b.$.c": 1, "d.$[].e": 1 } }, vec!["a", "b", "d"]),
+        (
+            rawdoc! { "$inc": { "a": 1 }, "$push": { "b.$.c": 1, "d.$[].e": 1 } },
+            vec!["a", "b", "d"],
+        ),
         (rawdoc! { "$rename": { "a": "b.c" } }, vec!["a", "b.c"]),
         (rawdoc! { "$setOnInsert": { "a": 1 } }, vec![]),
         (rawdoc! { "a": 1 }, vec!["_id"]),
     ];
     for (update, expected) in cases {
-        let parsed =
-            Update::parse(RawBsonRef::Document(&update), None, &Context::new()).unwrap();
+        let parsed = Update::parse(RawBsonRef::Document(&update), None, &Context::new()).unwrap();
         let mut needs = Needs::none();
         parsed.needs(&mut needs);
         let expected = expected.into_iter().map(Path::new).collect();

@@ -75,11 +75,36 @@ fn new_fields_come_in_the_order_of_their_names() {
 #[test]
 fn paths_that_cannot_be_made() {
     errors(vec![
-        (rawdoc! { "a": 5 }, rawdoc! { "$set": { "a.b": 1 } }, 28, "Cannot create field 'b' in element {a: 5}"),
-        (rawdoc! { "a": null }, rawdoc! { "$inc": { "a.b.c": 1 } }, 28, "Cannot create field 'b' in element {a: null}"),
-        (rawdoc! { "a": [1] }, rawdoc! { "$set": { "a.b": 1 } }, 28, "Cannot create field 'b' in element {a: [ 1 ]}"),
-        (rawdoc! { "a": [1] }, rawdoc! { "$set": { "a.0.b": 1 } }, 28, "Cannot create field 'b' in element {0: 1}"),
-        (rawdoc! { "a": [] }, rawdoc! { "$set": { "a.1500001": 1 } }, 34, "can't backfill more than 1500000 elements"),
+        (
+            rawdoc! { "a": 5 },
+            rawdoc! { "$set": { "a.b": 1 } },
+            28,
+            "Cannot create field 'b' in element {a: 5}",
+        ),
+        (
+            rawdoc! { "a": null },
+            rawdoc! { "$inc": { "a.b.c": 1 } },
+            28,
+            "Cannot create field 'b' in element {a: null}",
+        ),
+        (
+            rawdoc! { "a": [1] },
+            rawdoc! { "$set": { "a.b": 1 } },
+            28,
+            "Cannot create field 'b' in element {a: [ 1 ]}",
+        ),
+        (
+            rawdoc! { "a": [1] },
+            rawdoc! { "$set": { "a.0.b": 1 } },
+            28,
+            "Cannot create field 'b' in element {0: 1}",
+        ),
+        (
+            rawdoc! { "a": [] },
+            rawdoc! { "$set": { "a.1500001": 1 } },
+            34,
+            "can't backfill more than 1500000 elements",
+        ),
         (rawdoc! { "a": [] }, rawdoc! { "$set": { "a.4294967296": 1 } }, 28, "Cannot create field"),
     ]);
 }
@@ -91,7 +116,12 @@ fn conflicts() {
         (rawdoc! {}, rawdoc! { "$set": { "a": 1 }, "$inc": { "a": 1 } }, 40, both),
         (rawdoc! {}, rawdoc! { "$set": { "a": 1, "a.b": 1 } }, 40, both),
         (rawdoc! {}, rawdoc! { "$set": { "a.b": 1, "a": 1 } }, 40, both),
-        (rawdoc! {}, rawdoc! { "$set": { "a.b.c": 1 }, "$unset": { "a.b": 1 } }, 40, "conflict at 'a.b'"),
+        (
+            rawdoc! {},
+            rawdoc! { "$set": { "a.b.c": 1 }, "$unset": { "a.b": 1 } },
+            40,
+            "conflict at 'a.b'",
+        ),
         (rawdoc! {}, rawdoc! { "$setOnInsert": { "a": 1 }, "$set": { "a": 1 } }, 40, both),
         (rawdoc! {}, rawdoc! { "$set": { "a.$[]": 1, "a.b": 1 } }, 40, both),
     ]);

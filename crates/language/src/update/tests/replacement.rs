@@ -9,8 +9,16 @@ fn the_id_stays_and_comes_first() {
         (rawdoc! { "_id": 1, "a": 1 }, rawdoc! { "b": 2 }, rawdoc! { "_id": 1, "b": 2 }),
         (rawdoc! { "_id": 1, "a": 1 }, rawdoc! {}, rawdoc! { "_id": 1 }),
         (rawdoc! { "_id": 1 }, rawdoc! { "b": 2, "_id": 1 }, rawdoc! { "_id": 1, "b": 2 }),
-        (rawdoc! { "_id": 1 }, rawdoc! { "a": { "$b": 1 }, "c.d": 1 }, rawdoc! { "_id": 1, "a": { "$b": 1 }, "c.d": 1 }),
-        (rawdoc! { "_id": 1 }, rawdoc! { "a": 1, "$ref": "x", "$id": 1 }, rawdoc! { "_id": 1, "a": 1, "$ref": "x", "$id": 1 }),
+        (
+            rawdoc! { "_id": 1 },
+            rawdoc! { "a": { "$b": 1 }, "c.d": 1 },
+            rawdoc! { "_id": 1, "a": { "$b": 1 }, "c.d": 1 },
+        ),
+        (
+            rawdoc! { "_id": 1 },
+            rawdoc! { "a": 1, "$ref": "x", "$id": 1 },
+            rawdoc! { "_id": 1, "a": 1, "$ref": "x", "$id": 1 },
+        ),
     ]);
     no_changes(vec![(rawdoc! { "_id": 1, "a": 1 }, rawdoc! { "_id": 1, "a": 1 })]);
     errors(vec![

@@ -13,19 +13,51 @@ fn upsert(query: RawDocumentBuf, update: RawBsonRef<'_>) -> Result<RawDocumentBu
 #[test]
 fn values_of_the_filter_then_the_operators() {
     let cases = vec![
-        (rawdoc! { "b": 1, "a": 2 }, rawdoc! { "$set": { "c": 3 } }, rawdoc! { "a": 2, "b": 1, "c": 3 }),
-        (rawdoc! { "x": 1, "_id": 5 }, rawdoc! { "$inc": { "x": 2 } }, rawdoc! { "_id": 5, "x": 3 }),
+        (
+            rawdoc! { "b": 1, "a": 2 },
+            rawdoc! { "$set": { "c": 3 } },
+            rawdoc! { "a": 2, "b": 1, "c": 3 },
+        ),
+        (
+            rawdoc! { "x": 1, "_id": 5 },
+            rawdoc! { "$inc": { "x": 2 } },
+            rawdoc! { "_id": 5, "x": 3 },
+        ),
         (
             rawdoc! { "a.b": 1 },
             rawdoc! { "$setOnInsert": { "a.c": 2, "d": 3 }, "$unset": { "e": 1 } },
             rawdoc! { "a": { "b": 1, "c": 2 }, "d": 3 },
         ),
-        (rawdoc! { "a": { "$gt": 5 }, "b": { "$eq": 1 } }, rawdoc! { "$set": {} }, rawdoc! { "b": 1 }),
-        (rawdoc! { "$and": [{ "a": 1 }, { "$or": [{ "b": 2 }] }] }, rawdoc! { "$set": {} }, rawdoc! { "a": 1, "b": 2 }),
-        (rawdoc! { "$or": [{ "a": 1 }, { "b": 2 }] }, rawdoc! { "$set": { "c": 1 } }, rawdoc! { "c": 1 }),
-        (rawdoc! { "a": { "$in": [7] } }, rawdoc! { "$set": { "c": 1 } }, rawdoc! { "a": 7, "c": 1 }),
-        (rawdoc! { "a": { "$all": [7] } }, rawdoc! { "$set": { "c": 1 } }, rawdoc! { "a": 7, "c": 1 }),
-        (rawdoc! {}, rawdoc! { "$setOnInsert": { "_id": 7 }, "$set": { "a": 1 } }, rawdoc! { "_id": 7, "a": 1 }),
+        (
+            rawdoc! { "a": { "$gt": 5 }, "b": { "$eq": 1 } },
+            rawdoc! { "$set": {} },
+            rawdoc! { "b": 1 },
+        ),
+        (
+            rawdoc! { "$and": [{ "a": 1 }, { "$or": [{ "b": 2 }] }] },
+            rawdoc! { "$set": {} },
+            rawdoc! { "a": 1, "b": 2 },
+        ),
+        (
+            rawdoc! { "$or": [{ "a": 1 }, { "b": 2 }] },
+            rawdoc! { "$set": { "c": 1 } },
+            rawdoc! { "c": 1 },
+        ),
+        (
+            rawdoc! { "a": { "$in": [7] } },
+            rawdoc! { "$set": { "c": 1 } },
+            rawdoc! { "a": 7, "c": 1 },
+        ),
+        (
+            rawdoc! { "a": { "$all": [7] } },
+            rawdoc! { "$set": { "c": 1 } },
+            rawdoc! { "a": 7, "c": 1 },
+        ),
+        (
+            rawdoc! {},
+            rawdoc! { "$setOnInsert": { "_id": 7 }, "$set": { "a": 1 } },
+            rawdoc! { "_id": 7, "a": 1 },
+        ),
         (rawdoc! { "a": 1 }, rawdoc! { "$set": { "a": 1 } }, rawdoc! { "a": 1 }),
     ];
     for (query, update, expected) in cases {

@@ -11,7 +11,8 @@ use std::time::Instant;
 #[test]
 fn untouched_fields_are_copied_as_bytes() {
     let stub = Binary { subtype: BinarySubtype::UserDefined(0xf0), bytes: vec![1, 2, 3] };
-    let before = rawdoc! { "_id": 1, "s": stub.clone(), "n": 1, "d": { "s": stub.clone(), "m": 1 } };
+    let before =
+        rawdoc! { "_id": 1, "s": stub.clone(), "n": 1, "d": { "s": stub.clone(), "m": 1 } };
     let after = apply(&before, &rawdoc! { "$inc": { "n": 1, "d.m": 1 }, "$set": { "z": 1 } });
     assert_eq!(
         after.unwrap().unwrap(),

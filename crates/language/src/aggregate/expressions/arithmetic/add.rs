@@ -15,8 +15,9 @@ pub fn evaluate<'a>(arguments: Arguments<'_, 'a>) -> Evaluated<'a> {
             value if coerce::is_nullish(value) => return null(),
             Some(RawBsonRef::DateTime(value)) => {
                 if date.is_some() {
-                    return Err(Code::location(16612)
-                        .error("only one date allowed in an $add expression"));
+                    return Err(
+                        Code::location(16612).error("only one date allowed in an $add expression")
+                    );
                 }
                 date = Some(step(value.timestamp_millis(), sum)?);
             }

@@ -81,11 +81,8 @@ fn date_step(number: Number) -> Result<i64> {
         Number::Int64(value) => Some(value),
         Number::Double(value) => Number::Double(value.round()).to_i64_exact(),
         Number::Decimal(value) => {
-            let whole = super::decimal::round_to(
-                super::decimal::decode(value),
-                0,
-                dec::Rounding::HalfEven,
-            );
+            let whole =
+                super::decimal::round_to(super::decimal::decode(value), 0, dec::Rounding::HalfEven);
             super::decimal::integer(whole)
         }
     };

@@ -36,8 +36,7 @@ pub fn evaluate<'a>(arguments: Arguments<'_, 'a>) -> Evaluated<'a> {
             own(base.to_f64().powf(exponent.to_f64()))
         }
         _ => {
-            let narrow =
-                matches!((base, exponent), (Number::Int32(_), Number::Int32(_)));
+            let narrow = matches!((base, exponent), (Number::Int32(_), Number::Int32(_)));
             match integer_power(base.to_i64_saturated(), exponent.to_i64_saturated()) {
                 Some(power) if narrow => own(coerce::int_or_long(power)),
                 Some(power) => own(RawBson::Int64(power)),

@@ -9,8 +9,9 @@ use value::Number;
 pub fn evaluate<'a>(arguments: Arguments<'_, 'a>) -> Evaluated<'a> {
     unary(&arguments, |number| {
         if number.is_negative() && !number.is_zero() && !number.is_nan() {
-            return Err(Code::location(28714)
-                .error("$sqrt's argument must be greater than or equal to 0"));
+            return Err(
+                Code::location(28714).error("$sqrt's argument must be greater than or equal to 0")
+            );
         }
         Ok(match number {
             Number::Decimal(value) => {
