@@ -22,6 +22,7 @@ codes! {
     1 InternalError
     2 BadValue
     4 NoSuchKey
+    5 GraphContainsCycle
     6 HostUnreachable
     8 UnknownError
     9 FailedToParse

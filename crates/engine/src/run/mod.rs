@@ -3,15 +3,27 @@
 mod aggregate;
 mod context;
 mod count;
+mod create;
+mod create_indexes;
 mod delete;
 mod distinct;
+mod drop;
+mod drop_database;
+mod drop_indexes;
 mod find;
 mod find_and_modify;
 mod get_more;
 mod insert;
 mod kill_cursors;
+mod list_collections;
+mod list_databases;
+mod list_indexes;
+mod listing;
+mod lookup;
 pub mod profile;
 mod reading;
+mod rename_collection;
+mod sizes;
 mod sources;
 pub mod top;
 mod update;
@@ -45,13 +57,22 @@ type Handler = for<'a> fn(Call<'a>) -> Running<'a>;
 const HANDLERS: &[(&str, Handler)] = &[
     ("aggregate", |call| Box::pin(aggregate::run(call))),
     ("count", |call| Box::pin(count::run(call))),
+    ("create", |call| Box::pin(create::run(call))),
+    ("createIndexes", |call| Box::pin(create_indexes::run(call))),
     ("delete", |call| Box::pin(delete::run(call))),
     ("distinct", |call| Box::pin(distinct::run(call))),
+    ("drop", |call| Box::pin(drop::run(call))),
+    ("dropDatabase", |call| Box::pin(drop_database::run(call))),
+    ("dropIndexes", |call| Box::pin(drop_indexes::run(call))),
     ("find", |call| Box::pin(find::run(call))),
     ("findAndModify", |call| Box::pin(find_and_modify::run(call))),
     ("getMore", |call| Box::pin(get_more::run(call))),
     ("insert", |call| Box::pin(insert::run(call))),
     ("killCursors", |call| Box::pin(kill_cursors::run(call))),
+    ("listCollections", |call| Box::pin(list_collections::run(call))),
+    ("listDatabases", |call| Box::pin(list_databases::run(call))),
+    ("listIndexes", |call| Box::pin(list_indexes::run(call))),
+    ("renameCollection", |call| Box::pin(rename_collection::run(call))),
     ("update", |call| Box::pin(update::run(call))),
 ];
 

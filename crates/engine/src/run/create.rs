@@ -1,0 +1,178 @@
+//! `create`.
+
+use super::{Call, lookup};
+use crate::catalog;
+use crate::define::New;
+use bson::{RawDocument, RawDocumentBuf};
+use command::views::{ClusteredIndex, Create, ValidationAction, ValidationLevel};
+use command::{Namespace, Reply, ReplyWriter};
+use error::{Code, Error, Result};
+use value::{Collator, DocumentWriter};
+
+mod view;
+
+pub use view::{check as check_view, options as view_options};
+
+/// The size of a capped collection is a multiple of this.
+const CAPPED_BYTES_STEP: i64 = 256;
+
+/// Databases whose documents no validator may refuse.
+const INTERNAL_DATABASES: &[&str] = &["admin", "config", "local"];
+
+pub async fn run(call: Call<'_>) -> Result<Reply> {
+    let create = Create::parse(call.request)?;
+    if create.timeseries.is_some() {
+        return Err(Code::CommandNotSupported
+            .error("time series collections are not supported by this server"));
+    }
+    let namespace = &create.namespace;
+    let options = match create.view_on {
+        Some(on) => {
+            let pipeline = create.pipeline.as_deref().unwrap_or_default();
+            let options = view_options(on, pipeline, full_collation(create.collation)?.as_deref());
+            check_view(&call.engine.registry.current(), namespace, &options)?;
+            options
+        }
+        None => options(&create)?,
+    };
+    if create.validator.is_some() {
+        check_validator(namespace, &options)?;
+    }
+    let view = create.view_on.is_some();
+    match call.engine.create(New { namespace, options: &options, view }).await {
+        Err(error) if error.code() == Code::NamespaceExists => {
+            already_there(call, namespace, &options, view)?;
+        }
+        outcome => {
+            outcome?;
+        }
+    }
+    Ok(lookup::finish(call, ReplyWriter::new()))
+}
+
+/// Making again what is there, exactly as it is, is no error.
+fn already_there(
+    call: Call<'_>,
+    namespace: &Namespace,
+    options: &RawDocument,
+    view: bool,
+) -> Result<()> {
+    match call.engine.registry.get(namespace) {
+        Some(there) if there.is_view() == view && *there.options == *options => Ok(()),
+        Some(there) => Err(exists(namespace, &there.options)),
+        None => Err(exists(namespace, options)),
+    }
+}
+
+fn exists(namespace: &Namespace, options: &RawDocument) -> Error {
+    Code::NamespaceExists.error(format!(
+        "namespace {namespace} already exists, but with different options: {}",
+        value::text::document(options)
+    ))
+}
+
+/// The options of a collection, in the order in which they are listed.
+fn options(create: &Create<'_>) -> Result<RawDocumentBuf> {
+    let mut options = DocumentWriter::new();
+    if create.capped {
+        options.append_bool("capped", true);
+        options.append_i64("size", round_up(create.size.unwrap_or(0)));
+        if let Some(max) = create.max.filter(|max| *max > 0) {
+            options.append_i64("max", max);
+        }
+    }
+    if create.pre_and_post_images == Some(true) {
+        options.begin_document("changeStreamPreAndPostImages");
+        options.append_bool("enabled", true);
+        options.end();
+    }
+    for (name, document) in [
+        ("storageEngine", create.storage_engine),
+        ("indexOptionDefaults", create.index_option_defaults),
+        ("validator", create.validator),
+    ] {
+        if let Some(document) = document.filter(|document| !document.is_empty()) {
+            options.append_document(name, document);
+        }
+    }
+    if let Some(level) = create.validation_level {
+        options.append_str("validationLevel", level_name(level));
+    }
+    if let Some(action) = create.validation_action {
+        options.append_str("validationAction", action_name(action));
+    }
+    if let Some(collation) = full_collation(create.collation)? {
+        options.append_document("collation", &collation);
+    }
+    if let Some(index) = create.clustered_index {
+        append_clustered(&mut options, index);
+    }
+    if let Some(seconds) = create.expire_after_seconds {
+        options.append_i64("expireAfterSeconds", seconds);
+    }
+    Ok(options.finish())
+}
+
+/// A size of a capped collection as it is kept.
+pub fn round_up(size: i64) -> i64 {
+    size.saturating_add(CAPPED_BYTES_STEP - 1) / CAPPED_BYTES_STEP * CAPPED_BYTES_STEP
+}
+
+fn append_clustered(options: &mut DocumentWriter, index: ClusteredIndex<'_>) {
+    options.begin_document("clusteredIndex");
+    options.append_i32("v", 2);
+    options.append_document("key", &lookup::id_key());
+    options.append_str("name", index.name.unwrap_or("_id_"));
+    options.append_bool("unique", true);
+    options.end();
+}
+
+/// A collation with every option spelled out; the simple one is none.
+pub fn full_collation(collation: Option<&RawDocument>) -> Result<Option<RawDocumentBuf>> {
+    let Some(collation) = collation.filter(|collation| !collation.is_empty()) else {
+        return Ok(None);
+    };
+    Ok(Collator::parse(collation)?.map(|collator| collator.document().to_owned()))
+}
+
+/// Whether options hold a validator that can be used on a collection.
+pub fn check_validator(namespace: &Namespace, options: &RawDocument) -> Result<()> {
+    if INTERNAL_DATABASES.contains(&&*namespace.database) {
+        return Err(Code::InvalidOptions.error(format!(
+            "Document validators are not allowed on collection {namespace} in the {} internal \
+             database",
+            namespace.database
+        )));
+    }
+    if namespace.is_system() {
+        return Err(Code::InvalidOptions
+            .error(format!("Document validators not allowed on system collection {namespace}")));
+    }
+    catalog::validator(options).map(|_| ())
+}
+
+pub fn level_name(level: ValidationLevel) -> &'static str {
+    match level {
+        ValidationLevel::Off => "off",
+        ValidationLevel::Strict => "strict",
+        ValidationLevel::Moderate => "moderate",
+    }
+}
+
+pub fn action_name(action: ValidationAction) -> &'static str {
+    match action {
+        ValidationAction::Error => "error",
+        ValidationAction::Warn => "warn",
+        ValidationAction::ErrorAndLog => "errorAndLog",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_are_rounded_up() {
+        assert_eq!([1, 256, 257, 1000].map(round_up), [256, 256, 512, 1024]);
+    }
+}

@@ -1,0 +1,93 @@
+//! `createIndexes`.
+
+use super::create::full_collation;
+use super::{Call, lookup};
+use crate::catalog::Collection;
+use crate::define::Progress;
+use bson::RawDocumentBuf;
+use command::views::{CreateIndexes, IndexSpec};
+use command::{Reply, ReplyWriter};
+use error::{Code, Result};
+use language::query::{Filter, Node, Predicate};
+use std::sync::Arc;
+use value::DocumentWriter;
+use value::element::get;
+
+pub async fn run(call: Call<'_>) -> Result<Reply> {
+    let create = CreateIndexes::parse(call.request)?;
+    let namespace = &create.namespace;
+    lookup::check_uuid(call, namespace, create.collection_uuid)?;
+    let collection = call.engine.registry.get(namespace);
+    if let Some(collection) = &collection {
+        lookup::refuse_view(collection)?;
+    }
+    let specs = create.indexes.iter().map(|spec| complete(spec, collection.as_deref()));
+    let specs = specs.collect::<Result<Vec<_>>>()?;
+    let progress = Arc::new(Progress::default());
+    // `currentOp` shows it, and `killOp` stops it.
+    let _ = call.operation.progress.set(progress.clone());
+    let created = call.engine.create_indexes(namespace, &specs, &progress).await?;
+    let mut reply = ReplyWriter::new();
+    reply.append("numIndexesBefore", created.before as i32);
+    reply.append("numIndexesAfter", created.after as i32);
+    let all_there = created.before == created.after;
+    if created.created_collection || !all_there {
+        reply.append("createdCollectionAutomatically", created.created_collection);
+    }
+    if all_there {
+        reply.append("note", "all indexes already exist");
+    }
+    Ok(lookup::finish(call, reply))
+}
+
+/// The specification as it is kept: with its collation spelled out, or the
+/// collection's.
+fn complete(spec: &IndexSpec<'_>, collection: Option<&Collection>) -> Result<RawDocumentBuf> {
+    if let Some(filter) = spec.partial_filter {
+        let context = super::context::context(None, spec.collation, None)?;
+        check_partial(&Filter::parse(filter, &context)?.root, true)?;
+    }
+    let inherited = collection.and_then(|collection| get(&collection.options, "collation"));
+    let collation = match (spec.collation, inherited) {
+        (Some(own), _) => full_collation(Some(own))?,
+        (None, Some(inherited)) => inherited.as_document().map(ToOwned::to_owned),
+        (None, None) => None,
+    };
+    let normalized = spec.normalized();
+    if collation.is_none() && spec.collation.is_none() {
+        return Ok(normalized);
+    }
+    let mut writer = DocumentWriter::new();
+    let options = value::elements(&normalized);
+    options.filter(|option| option.key != "collation").for_each(|option| writer.copy(option));
+    if let Some(collation) = collation {
+        writer.append_document("collation", &collation);
+    }
+    Ok(writer.finish())
+}
+
+/// A partial index may only ask for what follows from a query's own conditions.
+fn check_partial(node: &Node, top: bool) -> Result<()> {
+    let refuse = |what: &str| {
+        Err(Code::CannotCreateIndex
+            .error(format!("Expression not supported in partial index: {what}")))
+    };
+    match node {
+        Node::And(nodes) | Node::Or(nodes) => {
+            nodes.iter().try_for_each(|node| check_partial(node, false))
+        }
+        Node::True if top => Ok(()),
+        Node::Field(_, predicate) => match predicate {
+            Predicate::Eq(_)
+            | Predicate::Gt(_)
+            | Predicate::Gte(_)
+            | Predicate::Lt(_)
+            | Predicate::Lte(_)
+            | Predicate::In(_)
+            | Predicate::Type(_)
+            | Predicate::Exists(true) => Ok(()),
+            _ => refuse(&value::text::document(&node.to_document())),
+        },
+        _ => refuse(&value::text::document(&node.to_document())),
+    }
+}

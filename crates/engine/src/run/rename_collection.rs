@@ -1,0 +1,27 @@
+//! `renameCollection`.
+
+use super::{Call, lookup};
+use command::views::RenameCollection;
+use command::{Reply, ReplyWriter};
+use error::{Code, Result};
+
+pub async fn run(call: Call<'_>) -> Result<Reply> {
+    let rename = RenameCollection::parse(call.request)?;
+    lookup::check_uuid(call, &rename.from, rename.collection_uuid)?;
+    if rename.from.is_system() != rename.to.is_system() {
+        return Err(Code::IllegalOperation.error(format!(
+            "If either the source or target of a rename is a system collection, both must be: {} \
+             and {}",
+            rename.from, rename.to
+        )));
+    }
+    if rename.from.database != rename.to.database {
+        return Err(Code::CommandNotSupported.error(format!(
+            "a collection cannot be renamed into another database ({} to {}); copy it with \
+             $out or $merge and drop it",
+            rename.from, rename.to
+        )));
+    }
+    call.engine.rename(&rename.from, &rename.to, rename.drop_target).await?;
+    Ok(lookup::finish(call, ReplyWriter::new()))
+}
