@@ -1,6 +1,6 @@
 //! `additionalItems`
 
-use super::{Given, Keyword};
+use super::{Given, Keyword, Parsed};
 use crate::schema::{Rule, Schema, wrong_type};
 use bson::RawBsonRef;
 use bson::spec::ElementType;
@@ -23,7 +23,7 @@ struct AdditionalItems {
 }
 
 /// Only an array of schemas in `items` leaves elements over.
-fn parse(given: &Given<'_>) -> Result<Option<Box<dyn Rule>>> {
+fn parse(given: &Given<'_>) -> Result<Parsed> {
     let schema = match given.element.value() {
         RawBsonRef::Boolean(true) => return Ok(None),
         RawBsonRef::Boolean(false) => None,

@@ -1,6 +1,6 @@
 //! `additionalProperties`
 
-use super::{Given, Keyword};
+use super::{Given, Keyword, Parsed};
 use crate::regex;
 use crate::schema::{Rule, Schema, wrong_type};
 use bson::spec::ElementType;
@@ -24,7 +24,7 @@ struct AdditionalProperties {
     schema: Option<Schema>,
 }
 
-fn parse(given: &Given<'_>) -> Result<Option<Box<dyn Rule>>> {
+fn parse(given: &Given<'_>) -> Result<Parsed> {
     let schema = match given.element.value() {
         RawBsonRef::Boolean(true) => return Ok(None),
         RawBsonRef::Boolean(false) => None,

@@ -1,7 +1,7 @@
 //! `minItems`, `maxItems`, `minLength`, `maxLength`, `minProperties`,
 //! `maxProperties`: bounds on how many there are.
 
-use super::{Given, Keyword};
+use super::{Given, Keyword, Parsed};
 use crate::schema::Rule;
 use bson::RawBsonRef;
 use bson::spec::ElementType;
@@ -59,7 +59,7 @@ struct Count {
     bound: i64,
 }
 
-fn count(given: &Given<'_>, of: Of, end: End) -> Result<Option<Box<dyn Rule>>> {
+fn count(given: &Given<'_>, of: Of, end: End) -> Result<Parsed> {
     Ok(Some(Box::new(Count { of, end, bound: given.natural()? })))
 }
 

@@ -1,7 +1,7 @@
 //! `dependencies`
 
 use super::required::{explain_missing, missing};
-use super::{Given, Keyword};
+use super::{Given, Keyword, Parsed};
 use crate::schema::{Rule, Schema, wrong_type};
 use bson::spec::ElementType;
 use error::Result;
@@ -19,7 +19,7 @@ enum Dependency {
     Schema(Schema),
 }
 
-fn parse(given: &Given<'_>) -> Result<Option<Box<dyn Rule>>> {
+fn parse(given: &Given<'_>) -> Result<Parsed> {
     let mut dependencies = Vec::new();
     for element in elements(given.object()?) {
         let dependency = match element.kind {

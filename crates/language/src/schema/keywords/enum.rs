@@ -1,6 +1,6 @@
 //! `enum`
 
-use super::{Given, Keyword, unordered};
+use super::{Given, Keyword, Parsed, unordered};
 use crate::schema::{Rule, malformed, wrong_type};
 use bson::RawBsonRef;
 use error::Result;
@@ -13,7 +13,7 @@ pub const ROW: Keyword = Keyword { name: "enum", help: "One of these values.", p
 #[derive(Debug)]
 struct Enum(Vec<Vec<u8>>);
 
-fn parse(given: &Given<'_>) -> Result<Option<Box<dyn Rule>>> {
+fn parse(given: &Given<'_>) -> Result<Parsed> {
     let RawBsonRef::Array(array) = given.element.value() else {
         return Err(wrong_type(given.name(), "must be an array"));
     };

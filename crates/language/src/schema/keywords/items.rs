@@ -1,6 +1,6 @@
 //! `items`
 
-use super::{Given, Keyword};
+use super::{Given, Keyword, Parsed};
 use crate::schema::{Rule, Schema, wrong_type};
 use bson::RawBsonRef;
 use bson::spec::ElementType;
@@ -20,7 +20,7 @@ enum Items {
     Each(Vec<Schema>),
 }
 
-fn parse(given: &Given<'_>) -> Result<Option<Box<dyn Rule>>> {
+fn parse(given: &Given<'_>) -> Result<Parsed> {
     let items = match given.element.value() {
         RawBsonRef::Document(schema) => Items::All(given.sub_schema(schema)?),
         RawBsonRef::Array(schemas) => {

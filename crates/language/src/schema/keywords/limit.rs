@@ -1,6 +1,6 @@
 //! `minimum`, `maximum` and their exclusive forms.
 
-use super::{Given, Keyword};
+use super::{Given, Keyword, Parsed};
 use crate::schema::{Rule, malformed, wrong_type};
 use bson::RawBsonRef;
 use error::Result;
@@ -42,7 +42,7 @@ struct Limit {
 }
 
 /// The exclusive form only modifies the limit, which reads it.
-fn exclusive(given: &Given<'_>, limit: &str) -> Result<Option<Box<dyn Rule>>> {
+fn exclusive(given: &Given<'_>, limit: &str) -> Result<Parsed> {
     if get(given.siblings, limit).is_none() {
         let name = given.name();
         return Err(malformed(limit, &format!("must be a present if {name} is present")));
@@ -53,7 +53,7 @@ fn exclusive(given: &Given<'_>, limit: &str) -> Result<Option<Box<dyn Rule>>> {
     }
 }
 
-fn limit(given: &Given<'_>, side: Side, exclusive: &str) -> Result<Option<Box<dyn Rule>>> {
+fn limit(given: &Given<'_>, side: Side, exclusive: &str) -> Result<Parsed> {
     let exclusive = get(given.siblings, exclusive)
         .is_some_and(|element| element.value() == RawBsonRef::Boolean(true));
     Ok(Some(Box::new(Limit { side, limit: given.number()?, exclusive })))

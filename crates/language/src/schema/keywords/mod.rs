@@ -24,12 +24,14 @@ use error::{Code, Result};
 use value::element::array_elements;
 use value::{Element, Number};
 
+/// `None` for what demands nothing by itself.
+pub type Parsed = Option<Box<dyn Rule>>;
+
 /// A row of the table.
 pub struct Keyword {
     pub name: &'static str,
     pub help: &'static str,
-    /// `None` for what demands nothing by itself.
-    pub parse: fn(&Given<'_>) -> Result<Option<Box<dyn Rule>>>,
+    pub parse: fn(&Given<'_>) -> Result<Parsed>,
 }
 
 /// A keyword where it stands.

@@ -1,6 +1,6 @@
 //! `multipleOf`
 
-use super::{Given, Keyword};
+use super::{Given, Keyword, Parsed};
 use crate::schema::{Rule, malformed};
 use error::Result;
 use value::{DocumentWriter, Element, Number};
@@ -10,7 +10,7 @@ pub const ROW: Keyword = Keyword { name: "multipleOf", help: "Divisible by this 
 #[derive(Debug)]
 struct MultipleOf(Number);
 
-fn parse(given: &Given<'_>) -> Result<Option<Box<dyn Rule>>> {
+fn parse(given: &Given<'_>) -> Result<Parsed> {
     let divisor = given.number()?;
     if divisor.compare(Number::Int32(0)).is_le() {
         return Err(malformed(given.name(), "must have a positive value"));

@@ -1,6 +1,6 @@
 //! `pattern`
 
-use super::{Given, Keyword};
+use super::{Given, Keyword, Parsed};
 use crate::regex;
 use crate::schema::{Rule, wrong_type};
 use bson::RawBsonRef;
@@ -13,7 +13,7 @@ pub const ROW: Keyword =
 #[derive(Debug)]
 struct Pattern(pcre2::bytes::Regex);
 
-fn parse(given: &Given<'_>) -> Result<Option<Box<dyn Rule>>> {
+fn parse(given: &Given<'_>) -> Result<Parsed> {
     match given.element.value() {
         RawBsonRef::String(pattern) => {
             Ok(Some(Box::new(Pattern(regex::compile(pattern, "", "pattern")?))))

@@ -1,6 +1,6 @@
 //! `patternProperties`
 
-use super::{Given, Keyword};
+use super::{Given, Keyword, Parsed};
 use crate::regex;
 use crate::schema::{Rule, Schema};
 use bson::spec::ElementType;
@@ -13,7 +13,7 @@ pub const ROW: Keyword =
 #[derive(Debug)]
 struct PatternProperties(Vec<(String, pcre2::bytes::Regex, Schema)>);
 
-fn parse(given: &Given<'_>) -> Result<Option<Box<dyn Rule>>> {
+fn parse(given: &Given<'_>) -> Result<Parsed> {
     let mut patterns = Vec::new();
     for element in elements(given.object()?) {
         let compiled = regex::compile(element.key, "", "patternProperties")?;

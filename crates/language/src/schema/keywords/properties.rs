@@ -1,6 +1,6 @@
 //! `properties`
 
-use super::{Given, Keyword};
+use super::{Given, Keyword, Parsed};
 use crate::schema::{Rule, Schema};
 use bson::spec::ElementType;
 use error::Result;
@@ -11,7 +11,7 @@ pub const ROW: Keyword = Keyword { name: "properties", help: "A schema for each 
 #[derive(Debug)]
 struct Properties(Vec<(String, Schema)>);
 
-fn parse(given: &Given<'_>) -> Result<Option<Box<dyn Rule>>> {
+fn parse(given: &Given<'_>) -> Result<Parsed> {
     let mut properties = Vec::new();
     for element in elements(given.object()?) {
         properties.push((element.key.to_owned(), given.schema_of(element)?));

@@ -1,6 +1,6 @@
 //! `required`
 
-use super::{Given, Keyword};
+use super::{Given, Keyword, Parsed};
 use crate::schema::Rule;
 use bson::RawBsonRef;
 use bson::spec::ElementType;
@@ -12,7 +12,7 @@ pub const ROW: Keyword = Keyword { name: "required", help: "Fields that must be 
 #[derive(Debug)]
 struct Required(Vec<String>);
 
-fn parse(given: &Given<'_>) -> Result<Option<Box<dyn Rule>>> {
+fn parse(given: &Given<'_>) -> Result<Parsed> {
     Ok(Some(Box::new(Required(given.names(given.element)?))))
 }
 

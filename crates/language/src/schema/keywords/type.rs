@@ -1,6 +1,6 @@
 //! `type` and `bsonType`
 
-use super::{Given, Keyword};
+use super::{Given, Keyword, Parsed};
 use crate::describe::type_name;
 use crate::query::operators::Types;
 use crate::schema::{Rule, malformed, wrong_type};
@@ -17,7 +17,7 @@ pub const TYPE: Keyword =
 #[derive(Debug)]
 struct Type(Types);
 
-fn bson_type(given: &Given<'_>) -> Result<Option<Box<dyn Rule>>> {
+fn bson_type(given: &Given<'_>) -> Result<Parsed> {
     let mut names = RawArrayBuf::new();
     for name in strings(given)? {
         names.push(name);
@@ -25,7 +25,7 @@ fn bson_type(given: &Given<'_>) -> Result<Option<Box<dyn Rule>>> {
     types(&names)
 }
 
-fn json_type(given: &Given<'_>) -> Result<Option<Box<dyn Rule>>> {
+fn json_type(given: &Given<'_>) -> Result<Parsed> {
     if get(given.siblings, "bsonType").is_some() {
         let message = "Cannot specify both $jsonSchema keywords 'type' and 'bsonType'";
         return Err(Code::FailedToParse.error(message));
@@ -45,7 +45,7 @@ fn json_type(given: &Given<'_>) -> Result<Option<Box<dyn Rule>>> {
     types(&names)
 }
 
-fn types(names: &RawArrayBuf) -> Result<Option<Box<dyn Rule>>> {
+fn types(names: &RawArrayBuf) -> Result<Parsed> {
     Ok(Some(Box::new(Type(Types::parse(RawBsonRef::Array(names), "")?))))
 }
 

@@ -1,6 +1,6 @@
 //! `uniqueItems`
 
-use super::{Given, Keyword, unordered};
+use super::{Given, Keyword, Parsed, unordered};
 use crate::schema::{Rule, wrong_type};
 use bson::RawBsonRef;
 use bson::spec::ElementType;
@@ -14,7 +14,7 @@ pub const ROW: Keyword =
 #[derive(Debug)]
 struct UniqueItems;
 
-fn parse(given: &Given<'_>) -> Result<Option<Box<dyn Rule>>> {
+fn parse(given: &Given<'_>) -> Result<Parsed> {
     match given.element.value() {
         RawBsonRef::Boolean(true) => Ok(Some(Box::new(UniqueItems))),
         RawBsonRef::Boolean(false) => Ok(None),
