@@ -16,14 +16,16 @@ pub struct Target {
     pub name: String,
     /// Without user and password.
     pub uri: String,
+    /// The server of this process.
+    pub own: bool,
     pub site: Site,
 }
 
 impl Target {
     /// Connects, with one connection for each client.
     pub async fn connect(
-        name: Option<&str>,
         uri: &str,
+        own: bool,
         clients: usize,
         documents: u64,
     ) -> Result<Target, Error> {
@@ -35,15 +37,16 @@ impl Target {
         options.app_name = Some("freeboard bench".to_owned());
         // The workloads that mean durability say so themselves.
         options.write_concern = Some(WriteConcern::nodes(1));
-        let name = match name {
-            Some(name) => name.to_owned(),
-            None => options.hosts.first().map(ToString::to_string).unwrap_or_default(),
+        let name = match options.hosts.first() {
+            Some(host) if !own => host.to_string(),
+            _ => "own".to_owned(),
         };
         let database = Client::with_options(options)?.database(DATABASE);
         database.run_command(bson::doc! { "ping": 1 }).await?;
         Ok(Target {
             name,
             uri: without_credentials(uri),
+            own,
             site: Site { database, clients, documents },
         })
     }

@@ -5,8 +5,6 @@ use tracing_subscriber::EnvFilter;
 
 /// `FREEBOARD_LOG` sets the level, as `debug` or `warn,freeboard_engine=debug`.
 const LEVEL_VARIABLE: &str = "FREEBOARD_LOG";
-/// The storage engine tells of every file it writes at `info`.
-const LEVEL: &str = "info,fjall=warn,lsm_tree=warn";
 
 /// The storage engine tells too much of its own work.
 const LEVEL: &str = "info,fjall=warn,lsm_tree=warn";

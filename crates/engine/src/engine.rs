@@ -72,7 +72,7 @@ impl Engine {
     }
 
     /// Runs one command.
-    pub async fn run(self: &Arc<Self>, request: Request, client: &Client) -> Result<Reply> {
+    pub async fn run(self: &Arc<Self>, request: Request, client: &Arc<Client>) -> Result<Reply> {
         run::run(self, request, client).await
     }
 

@@ -24,7 +24,7 @@ pub struct Operation {
     pub id: i32,
     pub started: Instant,
     pub request: Request,
-    pub client: Client,
+    pub client: Arc<Client>,
     pub interrupt: Interrupt,
     /// Set by commands that take long: index builds.
     pub progress: OnceLock<Arc<Progress>>,
@@ -48,7 +48,7 @@ pub struct Running<'a> {
 }
 
 impl Operations {
-    pub fn begin(&self, request: Request, client: &Client, limit: Option<Duration>) -> Running<'_> {
+    pub fn begin(&self, request: Request, client: &Arc<Client>, limit: Option<Duration>) -> Running<'_> {
         let started = Instant::now();
         let operation = Arc::new(Operation {
             id: self.next.fetch_add(1, Ordering::Relaxed),

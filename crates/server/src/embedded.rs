@@ -11,7 +11,7 @@ use std::sync::atomic::Ordering;
 pub struct Embedded(pub Arc<Engine>);
 
 impl Backend for Embedded {
-    async fn run(&self, request: Request, client: &Client) -> Result<Reply> {
+    async fn run(&self, request: Request, client: &Arc<Client>) -> Result<Reply> {
         self.0.run(request, client).await
     }
 

@@ -84,7 +84,7 @@ fn handler(name: &str) -> Option<(&'static Command, Handler)> {
 }
 
 /// Runs a command and keeps its figures.
-pub async fn run(engine: &Arc<Engine>, request: Request, client: &Client) -> Result<Reply> {
+pub async fn run(engine: &Arc<Engine>, request: Request, client: &Arc<Client>) -> Result<Reply> {
     let name = request.name();
     let (row, handler) = handler(name)
         .ok_or_else(|| Code::CommandNotFound.error(format!("no such command: '{name}'")))?;

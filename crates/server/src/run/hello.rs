@@ -18,6 +18,7 @@ use bson::{
 use command::Reply;
 use command::fields::{Fields, Scope};
 use error::{Code, Result};
+use std::sync::Arc;
 use std::time::Duration;
 use wire::{Compressor, MESSAGE_BYTES_MAX};
 
@@ -102,8 +103,9 @@ pub(super) fn answer(call: &mut Call<'_>, primary: &str) -> Result<Reply> {
     }
     let hello_ok = hello.hello_ok;
     if let Some((application, metadata)) = greeting {
-        call.session.client.application = application;
-        call.session.client.metadata = Some(metadata);
+        let client = Arc::make_mut(&mut call.session.client);
+        client.application = application;
+        client.metadata = Some(metadata);
     }
     let mut body = RawDocumentBuf::new();
     let primary =

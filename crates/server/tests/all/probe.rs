@@ -27,7 +27,7 @@ impl Status for Probe {
 }
 
 impl Backend for Probe {
-    async fn run(&self, request: Request, client: &Client) -> Result<Reply> {
+    async fn run(&self, request: Request, client: &std::sync::Arc<Client>) -> Result<Reply> {
         assert!(!self.stopped.load(SeqCst), "a command after the backend was stopped");
         let body = match request.name() {
             "find" => panic!("the probe panics"),

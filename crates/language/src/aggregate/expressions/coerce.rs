@@ -163,16 +163,15 @@ pub fn double_text(value: f64) -> String {
     if value == 0.0 {
         return if value.is_sign_negative() { "-0" } else { "0" }.to_owned();
     }
-    let exponent = value.abs().log10().floor() as i32;
-    if !(-5..15).contains(&exponent) {
-        let text = format!("{value:e}");
-        return match text.split_once('e') {
-            Some((digits, power)) if !power.starts_with('-') => format!("{digits}e+{power:0>2}"),
-            Some((digits, power)) => format!("{digits}e-{:0>2}", &power[1..]),
-            None => text,
-        };
+    let scientific = format!("{value:e}");
+    let Some((digits, power)) = scientific.split_once('e') else { return scientific };
+    match power.parse::<i32>() {
+        Ok(power) if !(-4..16).contains(&power) => {
+            let sign = if power < 0 { '-' } else { '+' };
+            format!("{digits}e{sign}{:02}", power.abs())
+        }
+        _ => value.to_string(),
     }
-    value.to_string()
 }
 
 /// Refuses values that outgrow the limit while they are computed.

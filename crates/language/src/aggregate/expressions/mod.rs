@@ -4,6 +4,7 @@
 //! finds errors of misuse even where no document is read), and the tree is then
 //! evaluated over raw documents: values stay in their document where they can.
 
+pub mod accumulate;
 pub mod arithmetic;
 pub mod array;
 pub mod bitwise;

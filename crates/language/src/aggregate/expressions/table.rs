@@ -112,7 +112,8 @@ impl Arity {
 
 /// Every row, by kind.
 pub fn rows() -> impl Iterator<Item = &'static Row> {
-    const KINDS: [&[Row]; 14] = [
+    const KINDS: [&[Row]; 15] = [
+        accumulate::ROWS,
         arithmetic::ROWS,
         array::ROWS,
         bitwise::ROWS,

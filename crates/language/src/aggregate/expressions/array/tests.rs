@@ -192,8 +192,8 @@ fn with_variables() {
             15,
         ),
         (
-            bson!({"$reduce": {"input": {"$range": [0, 100]}, "initialValue": [1], "in":
-            {"$concatArrays": ["$$value", "$$value"]}}}),
+            bson!({"$reduce": {"input": {"$range": [0, 100]}, "initialValue": "x", "in":
+            {"$concat": ["$$value", "$$value"]}}}),
             146,
         ),
     ]);

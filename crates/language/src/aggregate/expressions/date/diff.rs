@@ -1,0 +1,28 @@
+//! `$dateDiff`: how many borders of a unit lie between two dates.
+
+use super::date;
+use super::unit::{self, Unit, day_of_week};
+use super::zone::Zone;
+use crate::aggregate::expressions::node::{null, own};
+use crate::aggregate::expressions::{Arguments, Evaluated};
+
+/// Weeks begin on Sunday unless another day is asked for.
+pub const SUNDAY: i64 = 7;
+
+pub fn evaluate<'a>(arguments: Arguments<'_, 'a>) -> Evaluated<'a> {
+    if (0..3).any(|at| arguments.nullish(at)) {
+        return null();
+    }
+    let unit = Unit::of(&arguments, 2)?;
+    let mut first_day = SUNDAY;
+    if unit == Unit::Week && arguments.given(4) {
+        if arguments.nullish(4) {
+            return null();
+        }
+        first_day = day_of_week(&arguments, 4)?;
+    }
+    let Some(zone) = Zone::of(&arguments, 3)? else { return null() };
+    let start = date(&arguments, 0, "startDate")?;
+    let end = date(&arguments, 1, "endDate")?;
+    own(unit::difference(start, end, unit, &zone, first_day)?)
+}

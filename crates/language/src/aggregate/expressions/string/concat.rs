@@ -1,0 +1,17 @@
+//! `$concat`: strings, one after the other.
+
+use super::text;
+use crate::aggregate::expressions::node::{null, own};
+use crate::aggregate::expressions::{Arguments, Evaluated, coerce};
+
+pub fn evaluate<'a>(arguments: Arguments<'_, 'a>) -> Evaluated<'a> {
+    let mut out = String::new();
+    for at in 0..arguments.len() {
+        if arguments.nullish(at) {
+            return null();
+        }
+        out.push_str(text(&arguments, at, 16702, " only supports strings, not ")?);
+        coerce::check_size(out.len())?;
+    }
+    own(out)
+}

@@ -1,0 +1,48 @@
+//! `$replaceOne` and `$replaceAll`: occurrences of a string replaced.
+
+use crate::aggregate::expressions::call::Function;
+use crate::aggregate::expressions::node::{null, own};
+use crate::aggregate::expressions::table::{Field, Named, required};
+use crate::aggregate::expressions::{Arguments, Evaluated, coerce};
+use bson::RawBsonRef;
+use error::Code;
+
+const FIELDS: &[Field] =
+    &[required("input", 51749), required("find", 51748), required("replacement", 51747)];
+
+pub const fn named(function: Function) -> Named {
+    Named { fields: FIELDS, not_object: 51751, unknown: 51750, function }
+}
+
+pub fn one<'a>(arguments: Arguments<'_, 'a>) -> Evaluated<'a> {
+    replace(&arguments, 1)
+}
+
+pub fn all<'a>(arguments: Arguments<'_, 'a>) -> Evaluated<'a> {
+    replace(&arguments, usize::MAX)
+}
+
+fn replace<'a>(arguments: &Arguments<'_, 'a>, count: usize) -> Evaluated<'a> {
+    // A wrong type is an error even beside a null.
+    let mut parts = [None; 3];
+    for (at, code) in [(0, 51746), (1, 51745), (2, 51744)] {
+        match arguments.get(at) {
+            Some(RawBsonRef::String(text)) => parts[at] = Some(text),
+            value if coerce::is_nullish(value) => {}
+            other => {
+                return Err(Code::location(code).error(format!(
+                    "{} requires that '{}' be a string, found: {}",
+                    arguments.name,
+                    FIELDS[at].name,
+                    other.map(coerce::show).unwrap_or_default()
+                )));
+            }
+        }
+    }
+    let [Some(input), Some(find), Some(replacement)] = parts else { return null() };
+    if count > 1 {
+        let least = input.len() + replacement.len() * input.matches(find).count();
+        coerce::check_size(least)?;
+    }
+    own(input.replacen(find, replacement, count))
+}
