@@ -23,8 +23,7 @@ impl UpdatePipeline {
         if after.as_bytes() == before.as_bytes() {
             return Ok(None);
         }
-        let after = replace(before, &after)?;
-        Ok((after.as_bytes() != before.as_bytes()).then_some(after))
+        replace(before, &after).map(Some)
     }
 
     pub fn needs(&self, needs: &mut Needs) {

@@ -84,7 +84,9 @@ fn unchanged(before: Number, after: Number) -> bool {
         (Number::Int32(a), Number::Int32(b)) => a == b,
         (Number::Int64(a), Number::Int64(b)) => a == b,
         (Number::Double(a), Number::Double(b)) => a == b,
-        (Number::Decimal(_), Number::Decimal(_)) => before.compare(after) == Ordering::Equal,
+        (Number::Decimal(_), Number::Decimal(_)) => {
+            !after.is_nan() && before.compare(after) == Ordering::Equal
+        }
         _ => false,
     }
 }

@@ -43,7 +43,11 @@ fn stages_follow_each_other() {
             rawarray![{ "$replaceRoot": { "newRoot": "$a" } }, { "$addFields": { "y": 2 } }],
             Some(rawdoc! { "_id": 1, "x": 1, "y": 2 }),
         ),
-        (rawdoc! { "_id": 1, "a": 2 }, rawarray![{ "$unset": "_id" }], None),
+        (
+            rawdoc! { "_id": 1, "a": 2 },
+            rawarray![{ "$unset": "_id" }],
+            Some(rawdoc! { "_id": 1, "a": 2 }),
+        ),
         (rawdoc! { "_id": 1, "a": 2 }, rawarray![{ "$set": { "a": 2 } }], None),
         (rawdoc! { "_id": 1, "a": 2 }, rawarray![], None),
     ];
