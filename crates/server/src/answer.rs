@@ -12,7 +12,7 @@ use command::{Common, Reply, Request};
 use error::{Code, Error, Result};
 use futures::FutureExt;
 use std::panic::AssertUnwindSafe;
-use tracing::error;
+use tracing::{debug, error};
 use value::DocumentWriter;
 use wire::Query;
 
@@ -50,6 +50,7 @@ impl<B: Backend> Connection<B> {
             Ok(Err(Failure::Ended(end))) => return Err(end),
             Ok(Err(Failure::Error(error))) => {
                 shared.counters.user_asserts.add(1);
+                debug!("a command of {} failed: {error}", self.session.client.address);
                 error
             }
             Err(panic) => {

@@ -11,8 +11,9 @@ pub const FIRST_MESSAGE_WAIT_MAX: Duration = Duration::from_secs(60);
 /// A message that has begun must go on within this time.
 pub const MESSAGE_STALL_MAX: Duration = Duration::from_secs(120);
 
-/// How long commands in flight may take once the server stops.
-pub const STOP_WAIT_MAX: Duration = Duration::from_secs(10);
+/// How long commands in flight may take once the server stops. What stops
+/// servers often kills them after ten seconds, and the store is closed after.
+pub const STOP_WAIT_MAX: Duration = Duration::from_secs(5);
 
 /// After `accept` fails, usually for lack of file descriptors, it is left alone
 /// for this time instead of failing again at once.
