@@ -42,6 +42,14 @@ pub fn parse(stage: Specification<'_>) -> Result<Vec<Box<dyn Stage>>> {
     one(Unset { tree })
 }
 
+/// A stage that removes one field.
+pub fn one_field(path: &Path) -> Box<dyn Stage> {
+    let mut tree = Tree::default();
+    // The first path of a tree conflicts with none.
+    let _ = tree.insert(path, Change::Remove);
+    Box::new(Unset { tree })
+}
+
 fn remove(tree: &mut Tree, path: &str) -> Result<()> {
     let field = FieldPath::parse(path)?;
     tree.insert(field.path(), Change::Remove)
