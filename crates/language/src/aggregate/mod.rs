@@ -7,6 +7,7 @@ pub mod limits;
 mod optimize;
 pub mod pipeline;
 pub mod stages;
+pub mod windows;
 
 pub use foreign::{Foreign, Nowhere, Spill};
 pub use pipeline::{Documents, Pipeline, Place};

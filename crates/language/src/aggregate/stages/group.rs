@@ -26,7 +26,7 @@ pub struct Group {
     id: Expression,
     fields: Vec<(Box<str>, Accumulation)>,
     collator: Option<Arc<Collator>>,
-    memory_bytes_max: usize,
+    pub(super) memory_bytes_max: usize,
 }
 
 /// One group under way.

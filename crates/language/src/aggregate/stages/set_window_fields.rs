@@ -1,7 +1,255 @@
-use super::{Specification, Stage};
-use error::Result;
+//! `$setWindowFields`: computes over windows of documents, partition by
+//! partition.
+//!
+//! It is parsed into up to four stages: the partition's value goes into a field
+//! of its own if it is computed, the documents are sorted by it and by `sortBy`
+//! (which may spill), and then one partition at a time is in memory.
+
+use super::tree::{Change, Tree};
+use super::{AddFields, Documents, Foreign, Sort, Specification, Stage, held};
+use crate::aggregate::expressions::{Expression, FieldPath, Node, coerce};
+use crate::aggregate::windows::{self, Function, Partition};
+use crate::sort::Pattern;
+use crate::{Context, Needs};
+use bson::{RawBson, RawBsonRef, RawDocumentBuf};
+use error::{Code, Result};
+use std::ops::ControlFlow;
+use std::sync::Arc;
+use value::Path;
+use value::element::elements;
+use value::key::{Direction, Key};
+
+/// Where a computed partition is kept for a while.
+const PARTITION_FIELD: &str = "__internal_setWindowFields_partition_key";
+
+#[derive(Debug)]
+struct SetWindowFields {
+    partition: Option<FieldPath>,
+    sort: Option<Pattern>,
+    outputs: Vec<(Path, Box<dyn Function>)>,
+    context: Context,
+}
 
 pub fn parse(stage: Specification<'_>) -> Result<Vec<Box<dyn Stage>>> {
-    let _ = stage;
-    todo!()
+    let RawBsonRef::Document(spec) = stage.value else {
+        return Err(Code::FailedToParse.error(format!(
+            "the $setWindowFields stage specification must be an object, found {}",
+            coerce::type_name(Some(stage.value))
+        )));
+    };
+    let (mut partition, mut sort, mut output) = (None, None, None);
+    for element in elements(spec) {
+        match (element.key, element.value()) {
+            ("partitionBy", value) => partition = Some(value),
+            ("sortBy", RawBsonRef::Document(pattern)) => sort = Some(Pattern::parse(pattern)?),
+            ("output", RawBsonRef::Document(fields)) => output = Some(fields),
+            (key @ ("sortBy" | "output"), other) => {
+                return Err(Code::TypeMismatch.error(format!(
+                    "BSON field '$setWindowFields.{key}' is the wrong type '{}', expected type 'object'",
+                    coerce::type_name(Some(other))
+                )));
+            }
+            (key, _) => {
+                return Err(Code::location(40415)
+                    .error(format!("BSON field '$setWindowFields.{key}' is an unknown field.")));
+            }
+        }
+    }
+    let Some(output) = output else {
+        return Err(Code::location(40414)
+            .error("BSON field '$setWindowFields.output' is missing but a required field"));
+    };
+    let mut outputs: Vec<(Path, Box<dyn Function>)> = Vec::new();
+    for element in elements(output) {
+        let path = FieldPath::parse(element.key)?.path().clone();
+        if outputs.iter().any(|(other, _)| other.overlaps(&path)) {
+            return Err(Code::location(6307900)
+                .error("$setWindowFields 'output' specification contains two conflicting paths"));
+        }
+        let function = windows::parse(element.value(), sort.as_ref(), stage.context)?;
+        outputs.push((path, function));
+    }
+    stages(partition, sort, outputs, stage.context)
+}
+
+fn stages(
+    partition: Option<RawBsonRef<'_>>,
+    sort: Option<Pattern>,
+    outputs: Vec<(Path, Box<dyn Function>)>,
+    context: &Context,
+) -> Result<Vec<Box<dyn Stage>>> {
+    let mut stages: Vec<Box<dyn Stage>> = Vec::new();
+    let partition = partition.map(|value| Expression::parse(value, context)).transpose()?;
+    let mut field = None;
+    if let Some(expression) = partition {
+        match (&expression.node, expression.constant()) {
+            (_, Some(Some(RawBsonRef::Array(_)))) => return Err(array_partition()),
+            (_, Some(_)) => {}
+            (Node::Field(path), None) => field = Some(path.clone()),
+            _ => {
+                let path = FieldPath::parse(PARTITION_FIELD)?;
+                stages.push(Box::new(AddFields::set(path.path(), expression)));
+                field = Some(path);
+            }
+        }
+    }
+    let computed = !stages.is_empty();
+    let mut fields = Vec::new();
+    if let Some(path) = &field {
+        fields.push((path.path().clone(), Direction::Ascending));
+    }
+    for (path, direction) in sort.iter().flat_map(|sort| sort.fields()) {
+        if field.as_ref().is_none_or(|field| field.path() != path) {
+            fields.push((path.clone(), *direction));
+        }
+    }
+    if !fields.is_empty() {
+        let pattern = Pattern::from_fields(fields);
+        stages.push(Box::new(Sort::new(pattern, context.collator.clone())));
+    }
+    stages.push(Box::new(SetWindowFields {
+        partition: field,
+        sort,
+        outputs,
+        context: context.clone(),
+    }));
+    if computed {
+        stages.push(super::unset::one_field(&Path::new(PARTITION_FIELD))?);
+    }
+    Ok(stages)
+}
+
+fn array_partition() -> error::Error {
+    Code::TypeMismatch
+        .error("An expression used to partition cannot evaluate to value of type array")
+}
+
+impl SetWindowFields {
+    /// The bytes that tell partitions apart.
+    fn key(&self, document: &RawDocumentBuf) -> Result<Vec<u8>> {
+        let Some(path) = &self.partition else { return Ok(Vec::new()) };
+        let value = path.resolve(document);
+        let value = value.as_ref().map_or(RawBsonRef::Null, value::Value::get);
+        if matches!(value, RawBsonRef::Array(_)) {
+            return Err(array_partition());
+        }
+        let mut key = Key::default();
+        key.push(value, Direction::Ascending, self.context.collator.as_deref());
+        Ok(key.bytes)
+    }
+
+    fn compute(&self, documents: Vec<RawDocumentBuf>) -> Result<Vec<RawDocumentBuf>> {
+        let partition = Partition {
+            documents: &documents,
+            sort: self.sort.as_ref(),
+            collator: self.context.collator.as_deref(),
+        };
+        let mut columns = Vec::new();
+        for (path, function) in &self.outputs {
+            columns.push((path, function.values(&partition)?.into_iter()));
+        }
+        let mut out = Vec::with_capacity(documents.len());
+        for document in &documents {
+            let mut tree = Tree::default();
+            for (path, values) in &mut columns {
+                let value: Option<RawBson> = values.next().flatten();
+                let value = Expression::from_node(Node::Constant(value), &self.context)?;
+                // The paths have been checked not to conflict.
+                let _ = tree.insert(path, Change::Set(value));
+            }
+            out.push(tree.apply(document)?);
+        }
+        Ok(out)
+    }
+}
+
+/// Reads one partition after the other.
+struct Partitions {
+    stage: Box<SetWindowFields>,
+    input: Documents,
+    /// The first document of the next partition.
+    next: Option<(Vec<u8>, RawDocumentBuf)>,
+    ready: std::vec::IntoIter<RawDocumentBuf>,
+    done: bool,
+}
+
+impl Partitions {
+    fn fill(&mut self) -> Result<bool> {
+        let mut documents = Vec::new();
+        let mut bytes = 0;
+        let mut current = None;
+        if let Some((key, document)) = self.next.take() {
+            current = Some(key);
+            documents.push(document);
+        }
+        for document in self.input.by_ref() {
+            let document = document?;
+            let key = self.stage.key(&document)?;
+            match &current {
+                Some(current) if *current != key => {
+                    self.next = Some((key, document));
+                    break;
+                }
+                _ => current = Some(key),
+            }
+            bytes += document.as_bytes().len();
+            held::check("$setWindowFields", bytes)?;
+            documents.push(document);
+        }
+        if documents.is_empty() {
+            return Ok(false);
+        }
+        self.ready = self.stage.compute(documents)?.into_iter();
+        Ok(true)
+    }
+}
+
+impl Iterator for Partitions {
+    type Item = Result<RawDocumentBuf>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        loop {
+            if let Some(document) = self.ready.next() {
+                return Some(Ok(document));
+            }
+            if self.done {
+                return None;
+            }
+            match self.fill() {
+                Ok(true) => {}
+                Ok(false) => self.done = true,
+                Err(error) => {
+                    self.done = true;
+                    return Some(Err(error));
+                }
+            }
+        }
+    }
+}
+
+impl Stage for SetWindowFields {
+    fn name(&self) -> &'static str {
+        "$setWindowFields"
+    }
+
+    fn run(self: Box<Self>, input: Documents, _: &Arc<dyn Foreign>) -> Result<Documents> {
+        Ok(Box::new(Partitions {
+            stage: self,
+            input,
+            next: None,
+            ready: Vec::new().into_iter(),
+            done: false,
+        }))
+    }
+
+    fn needs(&self, needs: &mut Needs) -> ControlFlow<()> {
+        if let Some(path) = &self.partition {
+            needs.add(path.path());
+        }
+        if let Some(sort) = &self.sort {
+            sort.needs(needs);
+        }
+        self.outputs.iter().for_each(|(_, function)| function.needs(needs));
+        ControlFlow::Continue(())
+    }
 }

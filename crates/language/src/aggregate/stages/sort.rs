@@ -20,7 +20,7 @@ pub struct Sort {
     /// How many of the sorted documents are used.
     pub limit: Option<u64>,
     collator: Option<Arc<Collator>>,
-    memory_bytes_max: usize,
+    pub(super) memory_bytes_max: usize,
 }
 
 pub fn parse(stage: Specification<'_>) -> Result<Vec<Box<dyn Stage>>> {

@@ -1,10 +1,11 @@
 //! Pipelines over documents, for the tests of stages.
 
 use crate::Context;
-use crate::aggregate::{Documents, Foreign, Nowhere, Pipeline};
-use bson::{Bson, Document, RawArrayBuf, RawDocumentBuf};
+use crate::aggregate::{Documents, Foreign, Nowhere, Pipeline, Spill};
+use bson::{Bson, Document, RawArrayBuf, RawDocument, RawDocumentBuf};
 use error::Result;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 pub fn stages(pipeline: Vec<Document>) -> RawArrayBuf {
     let mut array = RawArrayBuf::new();
@@ -28,6 +29,45 @@ pub fn run_in(
         .run(stream(input), foreign)?
         .map(|document| Ok(Document::try_from(document?.as_ref()).unwrap()))
         .collect()
+}
+
+/// Other collections in memory, and runs of documents that are "spilled" there.
+#[derive(Default)]
+pub struct World {
+    pub collections: Vec<(&'static str, Vec<Document>)>,
+    pub spills: AtomicUsize,
+}
+
+impl Foreign for World {
+    fn database(&self) -> &str {
+        "test"
+    }
+
+    fn run(&self, database: &str, collection: &str, pipeline: Pipeline) -> Result<Documents> {
+        assert_eq!(database, "test");
+        let found = self.collections.iter().find(|(name, _)| *name == collection);
+        let documents = found.map(|(_, documents)| documents.clone()).unwrap_or_default();
+        pipeline.run(stream(documents), Arc::new(Nowhere))
+    }
+
+    fn spill(&self) -> Result<Option<Box<dyn Spill>>> {
+        self.spills.fetch_add(1, Ordering::Relaxed);
+        Ok(Some(Box::new(Run::default())))
+    }
+}
+
+#[derive(Default)]
+struct Run(Vec<RawDocumentBuf>);
+
+impl Spill for Run {
+    fn push(&mut self, document: &RawDocument) -> Result<()> {
+        self.0.push(document.to_owned());
+        Ok(())
+    }
+
+    fn finish(self: Box<Self>) -> Result<Documents> {
+        Ok(Box::new(self.0.into_iter().map(Ok)))
+    }
 }
 
 pub fn run(pipeline: Vec<Document>, input: Vec<Document>) -> Result<Vec<Document>> {

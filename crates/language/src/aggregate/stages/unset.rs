@@ -4,7 +4,7 @@ use super::{Documents, Foreign, Specification, Stage, Transform, map, one};
 use crate::Needs;
 use crate::projection::Projection;
 use crate::query::Matched;
-use bson::{RawDocument, RawDocumentBuf};
+use bson::{RawBsonRef, RawDocument, RawDocumentBuf};
 use error::Result;
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -17,6 +17,12 @@ struct Unset {
 
 pub fn parse(stage: Specification<'_>) -> Result<Vec<Box<dyn Stage>>> {
     one(Unset { projection: Projection::parse_unset(stage.value)? })
+}
+
+/// A stage that removes one field.
+pub fn one_field(path: &Path) -> Result<Box<dyn Stage>> {
+    let projection = Projection::parse_unset(RawBsonRef::String(path.as_str()))?;
+    Ok(Box::new(Unset { projection }))
 }
 
 impl Stage for Unset {

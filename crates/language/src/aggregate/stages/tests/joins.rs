@@ -1,0 +1,158 @@
+use crate::Context;
+use crate::aggregate::Pipeline;
+use crate::aggregate::stages::testing::{World, run_in, stages};
+use bson::{Document, doc};
+use std::sync::Arc;
+
+fn world() -> Arc<World> {
+    Arc::new(World {
+        collections: vec![
+            (
+                "items",
+                vec![
+                    doc! {"_id": 1, "sku": "a", "n": 5},
+                    doc! {"_id": 2, "sku": "b", "n": 1},
+                    doc! {"_id": 3, "n": 2},
+                    doc! {"_id": 4, "sku": ["a", "c"], "n": 9},
+                ],
+            ),
+            (
+                "staff",
+                vec![
+                    doc! {"_id": 1, "name": "a"},
+                    doc! {"_id": 2, "name": "b", "boss": "a"},
+                    doc! {"_id": 3, "name": "c", "boss": "b"},
+                    doc! {"_id": 4, "name": "d", "boss": ["c", "a"]},
+                ],
+            ),
+        ],
+        ..World::default()
+    })
+}
+
+#[track_caller]
+fn joined(pipeline: Vec<Document>, input: Vec<Document>, expected: Vec<Document>) {
+    assert_eq!(run_in(pipeline, input, world()).unwrap(), expected);
+}
+
+#[test]
+fn lookup_by_equality() {
+    let lookup = doc! {"$lookup": {"from": "items", "localField": "sku", "foreignField": "sku", "as": "found"}};
+    let ids = doc! {"$project": {"_id": 0, "ids": "$found._id"}};
+    joined(
+        vec![lookup, ids],
+        vec![
+            doc! {"sku": "a"},
+            doc! {"sku": ["b", "c"]},
+            doc! {},
+            doc! {"sku": null},
+            doc! {"sku": "z"},
+        ],
+        vec![
+            doc! {"ids": [1, 4]},
+            doc! {"ids": [2, 4]},
+            doc! {"ids": [3]},
+            doc! {"ids": [3]},
+            doc! {"ids": []},
+        ],
+    );
+    joined(
+        vec![
+            doc! {"$lookup": {"from": "items", "localField": "x.y", "foreignField": "_id", "as": "a.b", "pipeline": [{"$project": {"n": 1}}]}},
+        ],
+        vec![doc! {"x": [{"y": 1}, {"y": 3}], "a": {"c": 1}}],
+        vec![
+            doc! {"x": [{"y": 1}, {"y": 3}], "a": {"c": 1, "b": [{"_id": 1, "n": 5}, {"_id": 3, "n": 2}]}},
+        ],
+    );
+}
+
+#[test]
+fn lookup_with_variables() {
+    joined(
+        vec![
+            doc! {"$lookup": {"from": "items", "let": {"least": "$min"}, "as": "found", "pipeline": [
+                {"$match": {"$expr": {"$gte": ["$n", "$$least"]}}}, {"$project": {"n": 1, "over": {"$subtract": ["$n", "$$least"]}}},
+            ]}},
+        ],
+        vec![doc! {"min": 5}, doc! {"min": 100}],
+        vec![
+            doc! {"min": 5, "found": [{"_id": 1, "n": 5, "over": 0}, {"_id": 4, "n": 9, "over": 4}]},
+            doc! {"min": 100, "found": []},
+        ],
+    );
+    joined(
+        vec![
+            doc! {"$lookup": {"as": "d", "let": {"x": "$x"}, "pipeline": [{"$documents": [{"a": 1}]}, {"$addFields": {"x": "$$x"}}]}},
+        ],
+        vec![doc! {"x": 7}],
+        vec![doc! {"x": 7, "d": [{"a": 1, "x": 7}]}],
+    );
+    let uncorrelated = vec![
+        doc! {"$lookup": {"from": "items", "as": "all", "pipeline": [{"$count": "n"}]}},
+        doc! {"$unwind": "$all"},
+    ];
+    joined(
+        uncorrelated,
+        vec![doc! {"_id": 1}, doc! {"_id": 2}],
+        vec![doc! {"_id": 1, "all": {"n": 4}}, doc! {"_id": 2, "all": {"n": 4}}],
+    );
+}
+
+#[test]
+fn graph_lookup() {
+    joined(
+        vec![
+            doc! {"$graphLookup": {"from": "staff", "startWith": "$boss", "connectFromField": "boss", "connectToField": "name", "as": "bosses", "depthField": "depth"}},
+        ],
+        vec![doc! {"boss": "c"}, doc! {}],
+        vec![
+            doc! {"boss": "c", "bosses": [
+                {"_id": 3, "name": "c", "boss": "b", "depth": 0i64},
+                {"_id": 2, "name": "b", "boss": "a", "depth": 1i64},
+                {"_id": 1, "name": "a", "depth": 2i64},
+            ]},
+            doc! {"bosses": []},
+        ],
+    );
+    joined(
+        vec![
+            doc! {"$graphLookup": {"from": "staff", "startWith": "$boss", "connectFromField": "boss", "connectToField": "name", "as": "b", "maxDepth": 1, "restrictSearchWithMatch": {"_id": {"$ne": 2}}}},
+        ],
+        vec![doc! {"boss": ["c", "a"]}],
+        vec![
+            doc! {"boss": ["c", "a"], "b": [{"_id": 1, "name": "a"}, {"_id": 3, "name": "c", "boss": "b"}]},
+        ],
+    );
+}
+
+#[test]
+fn union() {
+    joined(
+        vec![
+            doc! {"$unionWith": {"coll": "items", "pipeline": [{"$match": {"n": {"$lt": 3}}}, {"$project": {"n": 1}}]}},
+        ],
+        vec![doc! {"_id": 0}],
+        vec![doc! {"_id": 0}, doc! {"_id": 2, "n": 1}, doc! {"_id": 3, "n": 2}],
+    );
+    joined(
+        vec![doc! {"$unionWith": {"pipeline": [{"$documents": [{"a": 1}]}]}}],
+        vec![],
+        vec![doc! {"a": 1}],
+    );
+    let count = vec![doc! {"$unionWith": "staff"}, doc! {"$count": "n"}];
+    joined(count, vec![], vec![doc! {"n": 4}]);
+}
+
+#[test]
+fn a_pipeline_tells_which_collections_it_reads() {
+    let pipeline = Pipeline::parse(
+        &stages(vec![
+            doc! {"$lookup": {"from": "a", "as": "x", "pipeline": [{"$unionWith": "b"}]}},
+            doc! {"$facet": {"f": [{"$lookup": {"from": "c", "localField": "x", "foreignField": "y", "as": "z"}}]}},
+        ]),
+        &Context::new(),
+    )
+    .unwrap();
+    assert_eq!(pipeline.foreign_collections(), ["a", "b", "c"]);
+}

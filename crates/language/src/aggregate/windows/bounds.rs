@@ -1,0 +1,228 @@
+//! The documents that a window takes in, around the current one.
+
+use super::{Partition, Specification, failed};
+use crate::aggregate::expressions::arithmetic::add::add;
+use crate::aggregate::expressions::date::unit::{self, Unit};
+use crate::aggregate::expressions::date::zone::Zone;
+use crate::aggregate::expressions::{Expression, coerce};
+use bson::RawBsonRef;
+use error::{Code, Result};
+use std::cmp::Ordering;
+use std::ops::Range;
+use value::element::{array_elements, elements};
+use value::key::Direction;
+use value::{Number, Value};
+
+#[derive(Debug, Clone, Copy)]
+pub enum Bound {
+    Unbounded,
+    Current,
+    Offset(Number),
+}
+
+#[derive(Debug, Clone, Copy)]
+pub enum Bounds {
+    /// By position.
+    Documents(Bound, Bound),
+    /// By the value that is sorted by.
+    Range(Bound, Bound, Option<Unit>),
+}
+
+impl Bounds {
+    pub const WHOLE: Bounds = Bounds::Documents(Bound::Unbounded, Bound::Unbounded);
+
+    /// The window of a function; the whole partition where none is given.
+    pub fn parse(function: Specification<'_>) -> Result<Bounds> {
+        let Some(window) = function.window else { return Ok(Bounds::WHOLE) };
+        let RawBsonRef::Document(window) = window else {
+            return Err(failed("'window' field must be an object"));
+        };
+        let (mut documents, mut range, mut unit) = (None, None, None);
+        for element in elements(window) {
+            match element.key {
+                "documents" => documents = Some(element.value()),
+                "range" => range = Some(element.value()),
+                "unit" => unit = Some(element.value()),
+                _ => {
+                    return Err(failed(
+                        "'window' field can only contain 'documents' as the only argument or 'range' with an optional 'unit' field",
+                    ));
+                }
+            }
+        }
+        match (documents, range, unit) {
+            (Some(_), Some(_), _) => {
+                Err(failed("Window bounds can specify either 'documents' or 'unit', not both."))
+            }
+            (_, None, Some(_)) => {
+                Err(failed("Window bounds can only specify 'unit' with range-based bounds."))
+            }
+            (None, None, None) => Ok(Bounds::WHOLE),
+            (Some(pair), None, None) => by_position(pair, function),
+            (None, Some(pair), unit) => by_value(pair, unit, function),
+        }
+    }
+
+    /// Which documents are in the window of each document.
+    pub fn ranges(&self, partition: &Partition<'_>) -> Result<Vec<Range<usize>>> {
+        let count = partition.documents.len();
+        match self {
+            Bounds::Documents(lower, upper) => Ok((0..count)
+                .map(|at| {
+                    let place = |bound: &Bound, unbounded: i64| match bound {
+                        Bound::Unbounded => unbounded,
+                        Bound::Current => at as i64,
+                        Bound::Offset(by) => (at as i64).saturating_add(by.to_i64_saturated()),
+                    };
+                    let start = place(lower, 0).clamp(0, count as i64);
+                    let end = place(upper, count as i64 - 1).saturating_add(1);
+                    start as usize..end.clamp(start, count as i64) as usize
+                })
+                .collect()),
+            Bounds::Range(lower, upper, unit) => value_ranges(lower, upper, *unit, partition),
+        }
+    }
+}
+
+fn pair(value: RawBsonRef<'_>) -> Result<[RawBsonRef<'_>; 2]> {
+    let values: Vec<_> = match value {
+        RawBsonRef::Array(array) => array_elements(array).map(|e| e.value()).collect(),
+        _ => Vec::new(),
+    };
+    values.try_into().map_err(|_| failed("Window bounds must be a 2-element array"))
+}
+
+fn bound(
+    value: RawBsonRef<'_>,
+    function: Specification<'_>,
+    check: fn(Option<RawBsonRef<'_>>) -> Result<Number>,
+) -> Result<Bound> {
+    match value {
+        RawBsonRef::String("unbounded") => Ok(Bound::Unbounded),
+        RawBsonRef::String("current") => Ok(Bound::Current),
+        RawBsonRef::String(_) => {
+            Err(failed("Window bounds must be 'unbounded', 'current', or a number."))
+        }
+        value => match Expression::parse(value, function.context)?.constant() {
+            Some(value) => Ok(Bound::Offset(check(value)?)),
+            None => Err(failed("Window bounds expression must be a constant.")),
+        },
+    }
+}
+
+fn check_forward(lower: &Bound, upper: &Bound) -> Result<()> {
+    let number = |bound: &Bound| match bound {
+        Bound::Unbounded => None,
+        Bound::Current => Some(Number::Int32(0)),
+        Bound::Offset(by) => Some(*by),
+    };
+    match (number(lower), number(upper)) {
+        (Some(lower), Some(upper)) if lower.compare(upper).is_gt() => {
+            Err(Code::location(5339900).error("Lower bound must not exceed upper bound"))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn by_position(value: RawBsonRef<'_>, function: Specification<'_>) -> Result<Bounds> {
+    let [lower, upper] = pair(value)?;
+    let integer = |value: Option<RawBsonRef<'_>>| match coerce::integral32(value) {
+        Some(by) => Ok(Number::Int32(by)),
+        None => Err(failed("Numeric document-based bounds must be an integer")),
+    };
+    let lower = bound(lower, function, integer)?;
+    let upper = bound(upper, function, integer)?;
+    check_forward(&lower, &upper)?;
+    let unbounded = matches!((lower, upper), (Bound::Unbounded, Bound::Unbounded));
+    if !unbounded && function.sort.is_none() {
+        return Err(Code::location(5339901).error("Document-based bounds require a sortBy"));
+    }
+    Ok(Bounds::Documents(lower, upper))
+}
+
+fn by_value(
+    value: RawBsonRef<'_>,
+    unit: Option<RawBsonRef<'_>>,
+    function: Specification<'_>,
+) -> Result<Bounds> {
+    let [lower, upper] = pair(value)?;
+    let unit = match unit {
+        None => None,
+        Some(RawBsonRef::String(name)) => Some(Unit::parse(name)?),
+        Some(_) => return Err(failed("'unit' must be a string")),
+    };
+    let number = |value: Option<RawBsonRef<'_>>| {
+        coerce::number(value)
+            .ok_or_else(|| failed("Range-based bounds expression must be a number"))
+    };
+    let integer = |value: Option<RawBsonRef<'_>>| match coerce::integral32(value) {
+        Some(by) => Ok(Number::Int32(by)),
+        None => Err(failed("With 'unit', range-based bounds must be an integer")),
+    };
+    let check = if unit.is_some() { integer } else { number };
+    let lower = bound(lower, function, check)?;
+    let upper = bound(upper, function, check)?;
+    check_forward(&lower, &upper)?;
+    match function.sort.map(|sort| sort.fields()) {
+        Some([(_, Direction::Ascending)]) => Ok(Bounds::Range(lower, upper, unit)),
+        Some([_]) => {
+            Err(Code::location(8947401).error("Range-based bounds require an ascending sortBy"))
+        }
+        _ => Err(Code::location(5339902).error("Range-based bounds require sortBy a single field")),
+    }
+}
+
+/// What a document is sorted by: a number, or a date in milliseconds.
+fn sorted_by(value: Option<RawBsonRef<'_>>, unit: Option<Unit>) -> Result<Number> {
+    match (value, unit) {
+        (Some(RawBsonRef::DateTime(date)), Some(_)) => Ok(Number::Int64(date.timestamp_millis())),
+        (Some(RawBsonRef::DateTime(_)), None) => Err(Code::location(5429513)
+            .error("Invalid range: Expected the sortBy field to be a number, but it was a date")),
+        (value, None) => coerce::number(value).ok_or_else(|| {
+            Code::location(5429414).error(format!(
+                "Invalid range: Expected the sortBy field to be a number, but it was {}",
+                coerce::type_name(value)
+            ))
+        }),
+        (value, Some(_)) => Err(Code::location(5429513).error(format!(
+            "Invalid range: Expected the sortBy field to be a Date, but it was {}",
+            coerce::type_name(value)
+        ))),
+    }
+}
+
+fn value_ranges(
+    lower: &Bound,
+    upper: &Bound,
+    unit: Option<Unit>,
+    partition: &Partition<'_>,
+) -> Result<Vec<Range<usize>>> {
+    let mut values = Vec::new();
+    for document in partition.documents {
+        let value = partition.sort_value(document);
+        values.push(sorted_by(value.as_ref().map(Value::get), unit)?);
+    }
+    let moved = |base: Number, bound: &Bound| -> Result<Option<Number>> {
+        Ok(match (bound, unit) {
+            (Bound::Unbounded, _) => None,
+            (Bound::Current, _) => Some(base),
+            (Bound::Offset(by), None) => Some(add(base, *by)),
+            (Bound::Offset(by), Some(unit)) => {
+                let (millis, amount) = (base.to_i64_saturated(), by.to_i64_saturated());
+                Some(Number::Int64(unit::add(millis, unit, amount, &Zone::UTC)?))
+            }
+        })
+    };
+    values
+        .iter()
+        .map(|base| {
+            let start = moved(*base, lower)?.map_or(0, |least| {
+                values.partition_point(|value| value.compare(least) == Ordering::Less)
+            });
+            let end = moved(*base, upper)?.map_or(values.len(), |most| {
+                values.partition_point(|value| value.compare(most) != Ordering::Greater)
+            });
+            Ok(start..end.max(start))
+        })
+        .collect()
+}
