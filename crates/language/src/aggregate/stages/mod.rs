@@ -29,6 +29,7 @@ mod source;
 mod target;
 #[cfg(test)]
 pub mod testing;
+mod tree;
 mod union_with;
 mod unset;
 mod unwind;
