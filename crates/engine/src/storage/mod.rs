@@ -1,7 +1,7 @@
 //! Storage: records, index entries and the catalog's rows in a few ordered
 //! trees; one committer; views; large values out of line.
 
-mod committer;
+mod commit;
 mod disk;
 mod document;
 mod id;
@@ -13,7 +13,7 @@ mod store;
 pub mod trees;
 mod view;
 
-pub use committer::{Commit, Delta, Figures, Mark, Ticket};
+pub use commit::{Commit, Delta, Figures, Mark, Ticket};
 pub use document::Document;
 pub use id::{CollectionId, IndexId, RecordId};
 pub use store::{OpenError, Store};

@@ -1,6 +1,6 @@
 //! A store in a directory: opened, checked, closed.
 
-use super::committer::{Commit, Committer, Figures, Mark, Ticket};
+use super::commit::{Commit, Committer, Figures, Mark, Ticket};
 use super::disk::Disk;
 use super::large::Secret;
 use super::trees::{Change, Trees};

@@ -1,0 +1,55 @@
+//! Group commit: what everyone has queued is applied together, and one sync
+//! serves all who asked for one.
+//!
+//! A commit passes three marks: *applied* (later views see it, its intents are
+//! gone), *written* (with the operating system) and *synced* (on the disk).
+//! Small commits are applied by whoever submits them; the committer thread does
+//! the rest, and all syncing, so that nobody else waits for the disk.
+
+mod applier;
+mod committer;
+
+pub use committer::Committer;
+
+use super::CollectionId;
+use super::trees::Change;
+use std::any::Any;
+use std::sync::atomic::AtomicU64;
+
+/// A set of changes that become visible and survive together.
+pub struct Commit {
+    pub changes: Vec<Change>,
+    /// How the counts of collections change.
+    pub counts: Vec<(CollectionId, Delta)>,
+    /// Dropped once the commit is applied: intents, catalog guards.
+    pub held: Box<dyn Any + Send>,
+    /// Run just before the changes become visible, in commit order.
+    pub publish: Option<Box<dyn FnOnce() + Send>>,
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Delta {
+    pub documents: i64,
+    pub bytes: i64,
+}
+
+/// A commit's place in the order of commits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Ticket(u64);
+
+/// The marks a commit passes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Mark {
+    Applied,
+    Written,
+    Synced,
+}
+
+/// Figures for `serverStatus`.
+#[derive(Debug, Default)]
+pub struct Figures {
+    pub commits: AtomicU64,
+    pub writes: AtomicU64,
+    pub groups: AtomicU64,
+    pub syncs: AtomicU64,
+}
