@@ -10,8 +10,12 @@ pub fn evaluate<'a>(mut arguments: Arguments<'_, 'a>) -> Evaluated<'a> {
     if arguments.any_nullish() {
         return null();
     }
-    let length =
-        array_len(array(&arguments, 0, 28689, "$arrayElemAt's first argument must be an array, but is ")?);
+    let length = array_len(array(
+        &arguments,
+        0,
+        28689,
+        "$arrayElemAt's first argument must be an array, but is ",
+    )?);
     let index = arguments.get(1);
     if !coerce::is_numeric(index) {
         return Err(Code::location(28690).error(format!(
@@ -20,9 +24,8 @@ pub fn evaluate<'a>(mut arguments: Arguments<'_, 'a>) -> Evaluated<'a> {
         )));
     }
     let Some(at) = coerce::integral32(index) else {
-        return Err(Code::location(28691).error(
-            "$arrayElemAt's second argument must be representable as a 32-bit integer",
-        ));
+        return Err(Code::location(28691)
+            .error("$arrayElemAt's second argument must be representable as a 32-bit integer"));
     };
     let at = if at < 0 { length as i64 + i64::from(at) } else { at.into() };
     let Ok(at) = usize::try_from(at) else { return Ok(None) };

@@ -8,7 +8,6 @@ use value::element::array_elements;
 pub fn evaluate<'a>(arguments: Arguments<'_, 'a>) -> Evaluated<'a> {
     let array = array(&arguments, 1, 40081, "$in requires an array as a second argument, found: ")?;
     let wanted = arguments.get(0);
-    own(array_elements(array).any(|element| {
-        coerce::compare(Some(element.value()), wanted, arguments.collator).is_eq()
-    }))
+    own(array_elements(array)
+        .any(|element| coerce::compare(Some(element.value()), wanted, arguments.collator).is_eq()))
 }

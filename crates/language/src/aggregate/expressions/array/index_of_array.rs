@@ -10,8 +10,12 @@ pub fn evaluate<'a>(arguments: Arguments<'_, 'a>) -> Evaluated<'a> {
     if arguments.nullish(0) {
         return null();
     }
-    let array =
-        array(&arguments, 0, 40090, "$indexOfArray requires an array as a first argument, found: ")?;
+    let array = array(
+        &arguments,
+        0,
+        40090,
+        "$indexOfArray requires an array as a first argument, found: ",
+    )?;
     let start = bound(&arguments, 2, "starting index")?.unwrap_or(0);
     let end = bound(&arguments, 3, "ending index")?.unwrap_or(usize::MAX);
     let wanted = arguments.get(1);

@@ -31,33 +31,53 @@ const SEVERAL: &[Field] = &[required("n", 5787906), required("input", 5787907)];
 
 /// `{n, input}`, which the expressions of several elements take.
 const fn several(function: super::call::Function) -> Named {
-    Named {
-        fields: SEVERAL,
-        not_object: 5787900,
-        unknown: 5787901,
-        function,
-    }
+    Named { fields: SEVERAL, not_object: 5787900, unknown: 5787901, function }
 }
 
 pub const ROWS: &[Row] = &[
-    Row::call("$arrayElemAt", Arity::Exactly(2), array_elem_at::evaluate, "the element at an index"),
-    Row::call("$arrayToObject", Arity::Exactly(1), array_to_object::evaluate, "a document of pairs"),
+    Row::call(
+        "$arrayElemAt",
+        Arity::Exactly(2),
+        array_elem_at::evaluate,
+        "the element at an index",
+    ),
+    Row::call(
+        "$arrayToObject",
+        Arity::Exactly(1),
+        array_to_object::evaluate,
+        "a document of pairs",
+    ),
     Row::call("$concatArrays", Arity::Any, concat_arrays::evaluate, "arrays, one after the other"),
     Row::own("$filter", filter::parse, "elements for which a condition holds"),
     Row::call("$first", Arity::Exactly(1), first::evaluate, "the first element"),
     Row::named("$firstN", several(n::first), "the first n elements"),
     Row::call("$in", Arity::Exactly(2), in_::evaluate, "whether an array has an element"),
-    Row::call("$indexOfArray", Arity::Between(2, 4), index_of_array::evaluate, "where an element is"),
+    Row::call(
+        "$indexOfArray",
+        Arity::Between(2, 4),
+        index_of_array::evaluate,
+        "where an element is",
+    ),
     Row::call("$isArray", Arity::Exactly(1), is_array::evaluate, "whether a value is an array"),
     Row::call("$last", Arity::Exactly(1), last::evaluate, "the last element"),
     Row::named("$lastN", several(n::last), "the last n elements"),
     Row::own("$map", map::parse, "an expression of each element"),
     Row::named("$maxN", several(n::max), "the n greatest elements"),
     Row::named("$minN", several(n::min), "the n least elements"),
-    Row::call("$objectToArray", Arity::Exactly(1), object_to_array::evaluate, "the fields as pairs"),
+    Row::call(
+        "$objectToArray",
+        Arity::Exactly(1),
+        object_to_array::evaluate,
+        "the fields as pairs",
+    ),
     Row::call("$range", Arity::Between(2, 3), range::evaluate, "integers from one to another"),
     Row::own("$reduce", reduce::parse, "one value out of all elements"),
-    Row::call("$reverseArray", Arity::Exactly(1), reverse_array::evaluate, "the elements backwards"),
+    Row::call(
+        "$reverseArray",
+        Arity::Exactly(1),
+        reverse_array::evaluate,
+        "the elements backwards",
+    ),
     Row::call("$size", Arity::Exactly(1), size::evaluate, "how many elements there are"),
     Row::call("$slice", Arity::Between(2, 3), slice::evaluate, "some elements in a row"),
     Row::own("$sortArray", sort_array::parse, "the elements in order"),
@@ -73,9 +93,7 @@ fn array<'v>(
 ) -> Result<&'v RawArray> {
     match arguments.get(at) {
         Some(RawBsonRef::Array(array)) => Ok(array),
-        other => {
-            Err(Code::location(code).error(format!("{words}{}", coerce::type_name(other))))
-        }
+        other => Err(Code::location(code).error(format!("{words}{}", coerce::type_name(other)))),
     }
 }
 

@@ -33,9 +33,8 @@ pub fn parse(parser: &mut Parser<'_>, operand: RawBsonRef<'_>) -> Result<Node> {
             "initialValue" => initial = Some(parser.operand(element.value())?),
             "in" => body = Some(element.value()),
             key => {
-                return Err(
-                    Code::location(40076).error(format!("$reduce found an unknown argument: {key}"))
-                );
+                return Err(Code::location(40076)
+                    .error(format!("$reduce found an unknown argument: {key}")));
             }
         }
     }
@@ -45,8 +44,7 @@ pub fn parse(parser: &mut Parser<'_>, operand: RawBsonRef<'_>) -> Result<Node> {
     let input = input.ok_or_else(|| missing(40077, "input"))?;
     let initial = initial.ok_or_else(|| missing(40078, "initialValue"))?;
     let body = body.ok_or_else(|| missing(40079, "in"))?;
-    let (slot, body) =
-        parser.with_variables(&["this", "value"], |parser| parser.operand(body))?;
+    let (slot, body) = parser.with_variables(&["this", "value"], |parser| parser.operand(body))?;
     Ok(Node::Special(Box::new(Reduce { input, initial, slot, body })))
 }
 

@@ -11,7 +11,8 @@ pub fn evaluate<'a>(arguments: Arguments<'_, 'a>) -> Evaluated<'a> {
     if arguments.any_nullish() {
         return null();
     }
-    let input = array(&arguments, 0, 28724, "First argument to $slice must be an array, but is of type: ")?;
+    let input =
+        array(&arguments, 0, 28724, "First argument to $slice must be an array, but is of type: ")?;
     let second = integer(&arguments, 1, "Second", 28725, 28726)?;
     let length = array_len(input) as i64;
     let (start, count) = if arguments.given(2) {

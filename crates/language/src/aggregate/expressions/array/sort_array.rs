@@ -66,8 +66,9 @@ fn parse_order(value: RawBsonRef<'_>) -> Result<Order> {
         fields.push((path, direction(element.value())?));
     }
     if fields.is_empty() {
-        return Err(Code::BadValue
-            .error("The $sort pattern is empty when it should be a set of fields."));
+        return Err(
+            Code::BadValue.error("The $sort pattern is empty when it should be a set of fields.")
+        );
     }
     Ok(Order::Fields(Pattern::from_fields(fields)))
 }

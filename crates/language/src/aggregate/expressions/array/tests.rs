@@ -143,10 +143,19 @@ fn with_variables() {
             bson!({"$filter": {"input": "$array", "as": "x", "cond": {"$gt": ["$$x", 1]}}}),
             bson!([2, 3]),
         ),
-        (bson!({"$filter": {"input": "$array", "cond": {"$gt": ["$$this", 1]}, "limit": 1}}), bson!([2])),
+        (
+            bson!({"$filter": {"input": "$array", "cond": {"$gt": ["$$this", 1]}, "limit": 1}}),
+            bson!([2]),
+        ),
         (bson!({"$filter": {"input": "$null", "cond": true}}), bson!(null)),
-        (bson!({"$map": {"input": "$array", "in": {"$add": ["$$this", "$int"]}}}), bson!([8, 9, 10])),
-        (bson!({"$map": {"input": "$array", "as": "x", "in": "$missing"}}), bson!([null, null, null])),
+        (
+            bson!({"$map": {"input": "$array", "in": {"$add": ["$$this", "$int"]}}}),
+            bson!([8, 9, 10]),
+        ),
+        (
+            bson!({"$map": {"input": "$array", "as": "x", "in": "$missing"}}),
+            bson!([null, null, null]),
+        ),
         (bson!({"$map": {"input": "$missing", "in": 1}}), bson!(null)),
         (
             bson!({"$reduce": {"input": "$array", "initialValue": 0, "in": {"$add": ["$$value", "$$this"]}}}),
@@ -178,8 +187,14 @@ fn with_variables() {
         (bson!({"$reduce": {"input": [], "in": 1}}), 40078),
         (bson!({"$reduce": {"input": [], "initialValue": 1}}), 40079),
         (bson!({"$reduce": {"input": "$int", "initialValue": 1, "in": 1}}), 40080),
-        (bson!({"$reduce": {"input": {"$range": [0, 1000]}, "initialValue": [], "in": ["$$value"]}}), 15),
-        (bson!({"$reduce": {"input": {"$range": [0, 100]}, "initialValue": [1], "in":
-            {"$concatArrays": ["$$value", "$$value"]}}}), 146),
+        (
+            bson!({"$reduce": {"input": {"$range": [0, 1000]}, "initialValue": [], "in": ["$$value"]}}),
+            15,
+        ),
+        (
+            bson!({"$reduce": {"input": {"$range": [0, 100]}, "initialValue": [1], "in":
+            {"$concatArrays": ["$$value", "$$value"]}}}),
+            146,
+        ),
     ]);
 }

@@ -56,8 +56,9 @@ pub fn parse(parser: &mut Parser<'_>, operand: RawBsonRef<'_>) -> Result<Node> {
         return Err(Code::location(34465).error("$zip requires at least one input array"));
     }
     if !zip.defaults.is_empty() && !zip.longest {
-        return Err(Code::location(34466)
-            .error("cannot specify defaults unless useLongestLength is true"));
+        return Err(
+            Code::location(34466).error("cannot specify defaults unless useLongestLength is true")
+        );
     }
     if !zip.defaults.is_empty() && zip.defaults.len() != zip.inputs.len() {
         return Err(Code::location(34467).error("defaults and inputs must have the same length"));
