@@ -1,6 +1,6 @@
 //! The engine: a store, its catalog, and what runs on them.
 
-use crate::catalog::Registry;
+use crate::catalog::{Collection, Registry};
 use crate::cursor::Cursors;
 use crate::operation::Operations;
 use crate::run;
@@ -12,7 +12,7 @@ use command::{Client, Reply, Request};
 use error::Result;
 use parking_lot::Mutex;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 use std::time::Instant;
 use tokio::sync::Notify;
 use tokio::task::JoinHandle;
@@ -27,6 +27,9 @@ pub struct Engine {
     pub usage: Usage,
     /// Rings when something was dropped.
     pub purge: Notify,
+    /// Definitions that are no more, as long as readers rely on them: what they
+    /// name is not purged.
+    pub retired: Mutex<Vec<Weak<Collection>>>,
     background: Mutex<Vec<JoinHandle<()>>>,
 }
 
@@ -60,6 +63,7 @@ impl Engine {
             profiles: Profiles::default(),
             usage: Usage::default(),
             purge: Notify::new(),
+            retired: Mutex::default(),
             background: Mutex::default(),
         });
         engine.drop_unfinished_indexes().await?;

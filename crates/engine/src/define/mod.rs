@@ -19,7 +19,7 @@ use crate::storage::{Change, Commit, Mark, Tree, keys};
 use command::Namespace;
 use error::Result;
 use fjall::Slice;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 use tokio::sync::{MutexGuard, OwnedRwLockWriteGuard};
 
 /// A change of the catalog under way. Dropped without `commit`, it never was.
@@ -27,6 +27,7 @@ pub struct Definition<'e> {
     engine: &'e Arc<Engine>,
     pub catalog: Catalog,
     changes: Vec<Change>,
+    retired: Vec<Weak<Collection>>,
     gates: Vec<OwnedRwLockWriteGuard<()>>,
     _turn: MutexGuard<'e, ()>,
 }
@@ -49,7 +50,14 @@ impl<'e> Definition<'e> {
                 of.iter().map(|collection| Arc::as_ptr(&collection.state)).collect::<Vec<_>>()
             };
             if states(&now) == states(&seen) {
-                return Definition { engine, catalog, changes: Vec::new(), gates, _turn: turn };
+                return Definition {
+                    engine,
+                    catalog,
+                    changes: Vec::new(),
+                    retired: Vec::new(),
+                    gates,
+                    _turn: turn,
+                };
             }
         }
     }
@@ -63,14 +71,21 @@ impl<'e> Definition<'e> {
 
     /// Adds a collection or puts it in the place of its earlier definition.
     pub fn put(&mut self, collection: Arc<Collection>) {
+        self.retire(&collection.namespace);
         self.change(row::write(&collection));
         self.catalog = self.catalog.with(collection);
     }
 
     /// Takes a collection out of the catalog; its data stay.
     pub fn remove(&mut self, namespace: &Namespace) {
+        self.retire(namespace);
         self.change(row::remove(namespace));
         self.catalog = self.catalog.without(namespace);
+    }
+
+    /// Remembers a definition that goes: readers may still rely on it.
+    fn retire(&mut self, namespace: &Namespace) {
+        self.retired.extend(self.catalog.get(namespace).map(Arc::downgrade));
     }
 
     /// Marks everything under a collection's numbers as dead.
@@ -116,6 +131,9 @@ impl<'e> Definition<'e> {
             held: Box::new(self.gates),
             publish: Some(Box::new(move || engine.registry.publish(catalog))),
         };
+        if purge {
+            self.engine.retired.lock().extend(self.retired);
+        }
         self.engine.store.commit(commit, Mark::Synced).await?;
         if purge {
             self.engine.purge.notify_one();

@@ -4,7 +4,10 @@ use crate::Engine;
 use crate::storage::{Change, Commit, Mark, Tree, keys};
 use error::Result;
 use std::sync::Arc;
+use std::time::Duration;
 
+/// How often readers of dropped definitions are looked for.
+const READERS_INTERVAL: Duration = Duration::from_millis(50);
 /// Keys removed in one commit.
 const PURGE_KEYS_MAX: usize = 4_096;
 
@@ -20,12 +23,29 @@ impl Engine {
         }
     }
 
+    /// Waits until nobody reads by a definition that is no more. A reader has its
+    /// definition first and its view of the store after that, so what the
+    /// definition names must still be there.
+    async fn readers_gone(&self) {
+        loop {
+            {
+                let mut retired = self.retired.lock();
+                retired.retain(|definition| definition.strong_count() > 0);
+                if retired.is_empty() {
+                    return;
+                }
+            }
+            tokio::time::sleep(READERS_INTERVAL).await;
+        }
+    }
+
     async fn purge_all(&self) -> Result<()> {
         loop {
             let view = self.store.view();
             let row = view.range(Tree::Records, keys::rows(keys::DROPPED_ROWS)).next();
             drop(view);
             let Some(row) = row else { return Ok(()) };
+            self.readers_gone().await;
             let (key, _) = row.map_err(crate::storage::failed)?;
             if let Some((tree, id)) = keys::dropped_parts(&key) {
                 while self.purge_some(tree, id).await? {}

@@ -52,6 +52,8 @@ pub fn query(find: &Find<'_>, collection: Option<&Collection>) -> Result<Query> 
     };
     let mut query = Query::new(filter);
     query.projection = projection;
+    query.projection_spec =
+        Some(find.projection).filter(|it| !it.is_empty()).map(ToOwned::to_owned);
     query.sort = Sort::parse(find.sort)?;
     query.skip = find.skip.unsigned_abs();
     query.limit = Some(find.limit.unsigned_abs());

@@ -72,9 +72,8 @@ impl Committer {
             on_sync,
         });
         let worker = shared.clone();
-        let thread = std::thread::Builder::new()
-            .name("committer".into())
-            .spawn(move || worker.work())?;
+        let thread =
+            std::thread::Builder::new().name("committer".into()).spawn(move || worker.work())?;
         Ok(Committer { shared, thread: Mutex::new(Some(thread)) })
     }
 
