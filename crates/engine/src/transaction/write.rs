@@ -105,7 +105,7 @@ impl write::Transaction for Transaction {
     }
 
     async fn delete(&mut self, _namespace: &Namespace, row: &Row) -> Result<()> {
-        self.remove_entries(row)?;
+        self.remove_entries(row).await?;
         let record = &row.record;
         for number in self.large_numbers(row) {
             self.remove(Tree::Large, keys::large(record.collection, record.id, number));
