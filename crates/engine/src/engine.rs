@@ -2,6 +2,7 @@
 
 use crate::catalog::{Collection, Registry};
 use crate::cursor::Cursors;
+use crate::identity::Identity;
 use crate::operation::Operations;
 use crate::run;
 use crate::run::profile::Profiles;
@@ -12,7 +13,7 @@ use command::{Client, Reply, Request};
 use error::Result;
 use parking_lot::Mutex;
 use std::path::Path;
-use std::sync::{Arc, Weak};
+use std::sync::{Arc, OnceLock, Weak};
 use std::time::Instant;
 use tokio::sync::Notify;
 use tokio::task::JoinHandle;
@@ -25,6 +26,7 @@ pub struct Engine {
     pub operations: Operations,
     pub profiles: Profiles,
     pub usage: Usage,
+    identity: OnceLock<Identity>,
     /// Rings when something was dropped.
     pub purge: Notify,
     /// Definitions that are no more, as long as readers rely on them: what they
@@ -62,17 +64,28 @@ impl Engine {
             operations: Operations::default(),
             profiles: Profiles::default(),
             usage: Usage::default(),
+            identity: OnceLock::new(),
             purge: Notify::new(),
             retired: Mutex::default(),
             background: Mutex::default(),
         });
         engine.drop_unfinished_indexes().await?;
+        engine.drop_temporary_collections().await?;
         engine.background.lock().extend([
             tokio::spawn(engine.clone().purge_dropped()),
             tokio::spawn(engine.clone().expire_documents()),
             tokio::spawn(engine.clone().expire_cursors()),
         ]);
         Ok(engine)
+    }
+
+    /// How the server around the engine presents itself; the first to say so wins.
+    pub fn set_identity(&self, identity: Identity) {
+        let _ = self.identity.set(identity);
+    }
+
+    pub fn identity(&self) -> &Identity {
+        self.identity.get_or_init(Identity::default)
     }
 
     /// Runs one command.

@@ -1,7 +1,7 @@
 //! Documents that expire: a TTL index names the field that holds their time.
 
 use crate::Engine;
-use crate::catalog::{Collection, Index};
+use crate::catalog::{self, Collection, Index};
 use crate::run::writes::Writes;
 use bson::{DateTime, RawDocumentBuf, rawdoc};
 use error::Result;
@@ -21,7 +21,7 @@ impl Engine {
             tokio::time::sleep(SWEEP_INTERVAL).await;
             for collection in self.registry.current().all() {
                 for index in &collection.indexes {
-                    if let Some(seconds) = index.expire_after_seconds
+                    if let Some(seconds) = expiry(collection, index)
                         && index.ready
                         && let Err(error) = self.expire(collection, index, seconds).await
                     {
@@ -58,4 +58,14 @@ impl Engine {
         }
         Ok(())
     }
+}
+
+/// How long the documents of an index last. A clustered collection says so itself,
+/// of the times that are its keys.
+fn expiry(collection: &Collection, index: &Index) -> Option<i64> {
+    if collection.is_clustered() && index.is_id() {
+        let seconds = catalog::whole(&collection.options, "expireAfterSeconds")?;
+        return i64::try_from(seconds).ok();
+    }
+    index.expire_after_seconds
 }

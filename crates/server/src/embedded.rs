@@ -1,9 +1,10 @@
 //! The embedded engine as the server's backend.
 
 use crate::backend::{Backend, Status};
+use crate::run::{GIT_VERSION, VERSION};
 use bson::{RawDocumentBuf, rawdoc};
 use command::{Client, Reply, Request};
-use engine::Engine;
+use engine::{Engine, Identity};
 use error::Result;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -21,6 +22,15 @@ impl Backend for Embedded {
 }
 
 impl Status for Embedded {
+    fn listening(&self, host: &str, port: u16) {
+        self.0.set_identity(Identity {
+            host: host.to_owned(),
+            port,
+            version: VERSION,
+            git_version: GIT_VERSION,
+        });
+    }
+
     fn server_status(&self) -> RawDocumentBuf {
         let figures = self.0.store.figures();
         let number = |of: &std::sync::atomic::AtomicU64| of.load(Ordering::Relaxed) as i64;
