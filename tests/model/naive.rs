@@ -37,7 +37,8 @@ impl Naive {
                 vec![doc! { "n": matched, "nModified": modified }]
             }
             Step::Replace(id, fields) => {
-                let found = self.documents.iter_mut().find(|other| other.get_i32("_id").ok() == Some(*id));
+                let found =
+                    self.documents.iter_mut().find(|other| other.get_i32("_id").ok() == Some(*id));
                 let Some(document) = found else { return vec![doc! { "n": 0, "nModified": 0 }] };
                 let mut replacement = doc! { "_id": *id };
                 replacement.extend(fields.clone());

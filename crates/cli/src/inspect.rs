@@ -26,7 +26,9 @@ pub struct Arguments {
 pub fn run(arguments: Arguments) -> Result<ExitCode, Box<dyn Error>> {
     let Arguments { data, namespace, keys, limit } = arguments;
     let mut out = BufWriter::new(std::io::stdout().lock());
-    match inspect(&data, &Options { keys, namespace, limit }, &mut out).and_then(|()| Ok(out.flush()?)) {
+    match inspect(&data, &Options { keys, namespace, limit }, &mut out)
+        .and_then(|()| Ok(out.flush()?))
+    {
         // Whoever reads has seen enough.
         Err(error) if is_closed(&*error) => Ok(ExitCode::SUCCESS),
         outcome => outcome.map(|()| ExitCode::SUCCESS),

@@ -48,7 +48,12 @@ pub struct Running<'a> {
 }
 
 impl Operations {
-    pub fn begin(&self, request: Request, client: &Arc<Client>, limit: Option<Duration>) -> Running<'_> {
+    pub fn begin(
+        &self,
+        request: Request,
+        client: &Arc<Client>,
+        limit: Option<Duration>,
+    ) -> Running<'_> {
         let started = Instant::now();
         let operation = Arc::new(Operation {
             id: self.next.fetch_add(1, Ordering::Relaxed),

@@ -8,7 +8,11 @@ use std::sync::Arc;
 
 /// Runs commands on data: the embedded engine, or a cluster.
 pub trait Backend: Status {
-    fn run(&self, request: Request, client: &Arc<Client>) -> impl Future<Output = Result<Reply>> + Send;
+    fn run(
+        &self,
+        request: Request,
+        client: &Arc<Client>,
+    ) -> impl Future<Output = Result<Reply>> + Send;
 
     /// Called once, when no command is in flight any more.
     fn stop(&self) -> impl Future<Output = ()> + Send {
