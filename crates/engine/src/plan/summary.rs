@@ -5,16 +5,20 @@ use crate::catalog::Index;
 use std::sync::Arc;
 
 impl Plan {
-    /// What the profiler calls `planSummary`: the stages that read, and of what.
+    /// What the profiler calls `planSummary`: the stages that read, and of what,
+    /// each once.
     pub fn summary(&self) -> String {
         let mut leaves = Vec::new();
         self.root.leaves(&mut |stage| {
-            leaves.push(match stage.index() {
+            let leaf = match stage.index() {
                 Some(index) => {
                     format!("{} {}", stage.name(), value::text::document(index.key_pattern()))
                 }
                 None => stage.name().to_owned(),
-            });
+            };
+            if !leaves.contains(&leaf) {
+                leaves.push(leaf);
+            }
         });
         leaves.join(", ")
     }
