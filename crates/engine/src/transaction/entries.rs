@@ -108,7 +108,7 @@ impl Transaction {
             None => self.fresh().get(Tree::Entries, &at)?,
         };
         if taken.is_some_and(|value| value.first_chunk() != Some(&record.0.to_be_bytes())) {
-            return Err(duplicate(collection, index, document));
+            return Err(duplicate(collection, index, &key, document));
         }
         let mut value = record.0.to_be_bytes().to_vec();
         value.extend_from_slice(&key.types);
