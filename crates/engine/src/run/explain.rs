@@ -6,12 +6,12 @@ use super::context::context;
 use super::reading::{self, hint_value, resolve};
 use super::{Call, aggregate, blocking, count, distinct, find, lookup};
 use crate::catalog::Collection;
-use crate::plan::explain::{self, Explained, Verbosity};
+use crate::plan::explain::{self, Explained};
 use crate::plan::{Hint, Query, Sort};
 use aggregate::Prepared;
 use bson::RawDocument;
 use command::views::{
-    self, Aggregate, Count, Delete, Distinct, Explain, Find, FindAndModify, Update,
+    Aggregate, Count, Delete, Distinct, Explain, Find, FindAndModify, Update, Verbosity,
 };
 use command::{Namespace, Reply, ReplyWriter, Request};
 use error::{Code, Result};
@@ -34,14 +34,8 @@ const PARAMETERS: &[(&str, i32)] = &[
 
 pub async fn run(call: Call<'_>) -> Result<Reply> {
     let asked = Explain::parse(call.request)?;
-    let explaining = Explaining {
-        call: Call { request: &asked.request, ..call },
-        verbosity: match asked.verbosity {
-            views::Verbosity::QueryPlanner => Verbosity::QueryPlanner,
-            views::Verbosity::ExecutionStats => Verbosity::ExecutionStats,
-            views::Verbosity::AllPlansExecution => Verbosity::AllPlansExecution,
-        },
-    };
+    let explaining =
+        Explaining { call: Call { request: &asked.request, ..call }, verbosity: asked.verbosity };
     let mut reply = ReplyWriter::new();
     explaining.command(asked.command.name, &asked.request, reply.writer())?;
     Ok(reply.finish())
@@ -84,9 +78,7 @@ impl Explaining<'_> {
         if resolved.is_view {
             return self.pipeline(aggregate::prepare_find(find, resolved)?, out);
         }
-        let mut query = find::query(find, resolved.collection.as_deref())?;
-        query.projection_spec =
-            Some(find.projection).filter(|it| !it.is_empty()).map(ToOwned::to_owned);
+        let query = find::query(find, resolved.collection.as_deref())?;
         self.plan(&find.namespace, resolved.collection.as_ref(), query, None, out)
     }
 

@@ -1,24 +1,10 @@
-//! A plan in a few words, and the use of indexes it makes.
+//! Which indexes plans make use of, for `$indexStats`.
 
 use super::{Plan, Stage};
 use crate::catalog::Index;
 use std::sync::Arc;
 
 impl Plan {
-    /// What the profiler calls `planSummary`: the stages that read, and of what.
-    pub fn summary(&self) -> String {
-        let mut leaves = Vec::new();
-        self.root.leaves(&mut |stage| {
-            leaves.push(match stage.index() {
-                Some(index) => {
-                    format!("{} {}", stage.name(), value::text::document(index.key_pattern()))
-                }
-                None => stage.name().to_owned(),
-            });
-        });
-        leaves.join(", ")
-    }
-
     /// Counts the plan as a use of what it reads.
     pub fn count_use(&self) {
         self.root.leaves(&mut |stage| match (stage.index(), stage, &self.collection) {
