@@ -78,9 +78,7 @@ impl Explaining<'_> {
         if resolved.is_view {
             return self.pipeline(aggregate::prepare_find(find, resolved)?, out);
         }
-        let mut query = find::query(find, resolved.collection.as_deref())?;
-        query.projection_spec =
-            Some(find.projection).filter(|it| !it.is_empty()).map(ToOwned::to_owned);
+        let query = find::query(find, resolved.collection.as_deref())?;
         self.plan(&find.namespace, resolved.collection.as_ref(), query, None, out)
     }
 

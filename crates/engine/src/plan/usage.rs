@@ -1,4 +1,4 @@
-//! A plan in a few words, and the use of indexes it makes.
+//! Which indexes plans make use of, for `$indexStats`.
 
 use super::{Plan, Stage};
 use crate::catalog::Index;
