@@ -34,9 +34,11 @@ fn collections() -> Vec<(&'static str, Vec<Document>)> {
         (
             "compound",
             vec![
-                doc! { "key": { "a": 1, "b": -1 }, "name": "ab" },
-                doc! { "key": { "b": 1, "t": 1 }, "name": "bt" },
+                // At most one field of each may hold an array.
+                doc! { "key": { "a": 1, "_id": -1 }, "name": "a_id" },
+                doc! { "key": { "s.x": -1, "t": 1 }, "name": "sxt" },
                 doc! { "key": { "s.x": 1, "a": 1 }, "name": "sxa" },
+                doc! { "key": { "b": -1, "s.x": 1 }, "name": "bsx" },
             ],
         ),
         (
@@ -44,7 +46,7 @@ fn collections() -> Vec<(&'static str, Vec<Document>)> {
             vec![
                 doc! { "key": { "a": 1 }, "name": "a", "sparse": true },
                 doc! { "key": { "b": 1 }, "name": "b", "partialFilterExpression": { "a": { "$gt": 3 } } },
-                doc! { "key": { "t": "hashed" }, "name": "t" },
+                doc! { "key": { "_id": "hashed" }, "name": "id_hashed" },
                 doc! { "key": { "s.$**": 1 }, "name": "s" },
             ],
         ),
