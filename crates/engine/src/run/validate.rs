@@ -91,7 +91,7 @@ impl Check {
                 self.corrupted(RecordId(0), "a record cannot be read");
                 continue;
             };
-            if self.counted.documents % ITEMS_PER_CHECK == 0 {
+            if self.counted.documents.is_multiple_of(ITEMS_PER_CHECK) {
                 self.interrupt.check()?;
             }
             self.counted.documents += 1;

@@ -137,7 +137,7 @@ impl Transaction {
         }
         let mut needs = Needs::none();
         index.needs(&mut needs);
-        let joined = large::join(&self.fresh(), &row.record, document, &needs)?;
+        let joined = large::join(self.fresh(), &row.record, document, &needs)?;
         Ok(joined.map_or(Cow::Borrowed(document), Cow::Owned))
     }
 }
