@@ -9,10 +9,12 @@ use crate::run::profile::Profiles;
 use crate::run::top::Usage;
 use crate::storage::{OpenError, Store};
 use crate::transaction::intents::Intents;
+use crate::ttl;
 use command::{Client, Reply, Request};
 use error::Result;
 use parking_lot::Mutex;
 use std::path::Path;
+use std::sync::atomic::AtomicU32;
 use std::sync::{Arc, OnceLock, Weak};
 use std::time::Instant;
 use tokio::sync::Notify;
@@ -27,6 +29,8 @@ pub struct Engine {
     pub profiles: Profiles,
     pub usage: Usage,
     identity: OnceLock<Identity>,
+    /// The parameter `ttlMonitorSleepSecs`.
+    pub ttl_sleep_seconds: AtomicU32,
     /// Rings when something was dropped.
     pub purge: Notify,
     /// Definitions that are no more, as long as readers rely on them: what they
@@ -65,6 +69,7 @@ impl Engine {
             profiles: Profiles::default(),
             usage: Usage::default(),
             identity: OnceLock::new(),
+            ttl_sleep_seconds: AtomicU32::new(ttl::SWEEP_SECONDS),
             purge: Notify::new(),
             retired: Mutex::default(),
             background: Mutex::default(),

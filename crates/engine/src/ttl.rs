@@ -8,17 +8,20 @@ use error::Result;
 use language::Context;
 use language::query::Filter;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 use write::{Delete, Selection};
 
-/// How often expired documents are looked for.
-const SWEEP_INTERVAL: Duration = Duration::from_secs(1);
+/// How often expired documents are looked for, unless `ttlMonitorSleepSecs` says
+/// otherwise.
+pub const SWEEP_SECONDS: u32 = 1;
 
 impl Engine {
     /// Deletes expired documents, until the engine closes.
     pub(crate) async fn expire_documents(self: Arc<Self>) {
         loop {
-            tokio::time::sleep(SWEEP_INTERVAL).await;
+            let seconds = self.ttl_sleep_seconds.load(Ordering::Relaxed);
+            tokio::time::sleep(Duration::from_secs(seconds.into())).await;
             for collection in self.registry.current().all() {
                 for index in &collection.indexes {
                     if let Some(seconds) = expiry(collection, index)
