@@ -1,8 +1,10 @@
 //! The store against a naive one: random histories of writes and reads, the same on a collection
-//! without indexes and on collections with several, and a restart in the middle.
+//! without indexes and on collections with several, and a restart in the middle; and many clients
+//! at once.
 //!
 //! `FREEBOARD_MODEL_SEED` repeats one history; `FREEBOARD_MODEL_STEPS` makes it longer.
 
+mod concurrent;
 mod history;
 mod naive;
 mod place;
