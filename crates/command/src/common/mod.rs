@@ -210,8 +210,7 @@ impl<'a> Common<'a> {
                 "Only the first command in a transaction may specify a readConcern",
             ));
         }
-        let ends = matches!(command.name, "commitTransaction" | "abortTransaction");
-        if self.write_concern.is_some() && !ends {
+        if self.write_concern.is_some() {
             return Err(options(
                 "writeConcern is not allowed within a multi-statement transaction",
             ));

@@ -172,7 +172,6 @@ fn a_transaction_admits_some_commands() {
     assert_eq!(transaction("find", doc! { "readConcern": { "level": "snapshot" } }), 72);
     let first = doc! { "startTransaction": true, "readConcern": { "level": "snapshot" } };
     assert_eq!(transaction("insert", first), 0);
-    assert_eq!(transaction("commitTransaction", doc! { "writeConcern": { "w": 1 } }), 0);
 }
 
 #[test]

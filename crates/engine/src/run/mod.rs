@@ -96,6 +96,11 @@ const HANDLERS: &[(&str, Handler)] = &[
     ("validate", |call| Box::pin(validate::run(call))),
 ];
 
+/// Whether the engine runs a command of the table.
+pub fn handles(name: &str) -> bool {
+    HANDLERS.binary_search_by_key(&name, |(name, _)| name).is_ok()
+}
+
 /// A command's row and handler, by its name or an alias.
 fn handler(name: &str) -> Option<(&'static Command, Handler)> {
     let row = command::command(name)?;
@@ -109,6 +114,10 @@ pub async fn run(engine: &Arc<Engine>, request: Request, client: &Arc<Client>) -
     let (row, handler) = handler(name)
         .ok_or_else(|| Code::CommandNotFound.error(format!("no such command: '{name}'")))?;
     let common = Common::parse(&request, row)?;
+    if common.in_transaction() {
+        return Err(Code::OperationNotSupportedInTransaction
+            .error("multi-document transactions are not supported yet"));
+    }
     let limit = common.max_time_ms.filter(|ms| *ms > 0).map(|ms| Duration::from_millis(ms.into()));
     let running = engine.operations.begin(request.clone(), client, limit);
     let operation = &running.operation;

@@ -18,7 +18,7 @@ use value::element::array_elements;
 /// How long a light read may run before it makes room for other tasks.
 const TURN: Duration = Duration::from_millis(2);
 /// How many views may stand on each other.
-const VIEW_DEPTH_MAX: usize = 20;
+pub const VIEW_DEPTH_MAX: usize = 20;
 
 /// The view of the store that the command's read concern asks for.
 pub fn view(call: Call<'_>) -> View {

@@ -113,6 +113,14 @@ mod tests {
     }
 
     #[test]
+    fn every_command_of_the_table_is_run_by_someone() {
+        for command in command::table::COMMANDS {
+            let handled = find(command.name).is_some() || engine::run::handles(command.name);
+            assert!(handled, "nobody runs {}", command.name);
+        }
+    }
+
+    #[test]
     fn rows_go_by_the_names_of_the_command_table() {
         for row in TABLE {
             assert_eq!(command::command(row.name).map(|command| command.name), Some(row.name));

@@ -2,6 +2,7 @@
 
 use crate::catalog::{Catalog, Collection, Kind};
 use crate::run::context::context;
+use crate::run::reading::VIEW_DEPTH_MAX;
 use bson::{RawArray, RawArrayBuf, RawDocument, RawDocumentBuf};
 use command::Namespace;
 use error::{Code, Result};
@@ -9,9 +10,6 @@ use language::aggregate::Pipeline;
 use std::collections::BTreeSet;
 use value::element::{get, get_value};
 use value::{ArrayWriter, DocumentWriter};
-
-/// How many views may stand on each other.
-const VIEW_DEPTH_MAX: usize = 20;
 
 /// A view's options as they are listed.
 pub fn options(
