@@ -1,8 +1,10 @@
 //! The store against a naive one: random histories of writes and reads, the same on a collection
-//! without indexes and on collections with several, and a restart in the middle.
+//! without indexes and on collections with several, and a restart in the middle; and many clients
+//! at once.
 //!
 //! `FREEBOARD_MODEL_SEED` repeats one history; `FREEBOARD_MODEL_STEPS` makes it longer.
 
+mod concurrent;
 mod history;
 mod naive;
 mod place;
@@ -34,9 +36,11 @@ fn collections() -> Vec<(&'static str, Vec<Document>)> {
         (
             "compound",
             vec![
-                doc! { "key": { "a": 1, "b": -1 }, "name": "ab" },
-                doc! { "key": { "b": 1, "t": 1 }, "name": "bt" },
+                // At most one field of each may hold an array.
+                doc! { "key": { "a": 1, "_id": -1 }, "name": "a_id" },
+                doc! { "key": { "s.x": -1, "t": 1 }, "name": "sxt" },
                 doc! { "key": { "s.x": 1, "a": 1 }, "name": "sxa" },
+                doc! { "key": { "b": -1, "s.x": 1 }, "name": "bsx" },
             ],
         ),
         (
@@ -44,7 +48,7 @@ fn collections() -> Vec<(&'static str, Vec<Document>)> {
             vec![
                 doc! { "key": { "a": 1 }, "name": "a", "sparse": true },
                 doc! { "key": { "b": 1 }, "name": "b", "partialFilterExpression": { "a": { "$gt": 3 } } },
-                doc! { "key": { "t": "hashed" }, "name": "t" },
+                doc! { "key": { "_id": "hashed" }, "name": "id_hashed" },
                 doc! { "key": { "s.$**": 1 }, "name": "s" },
             ],
         ),

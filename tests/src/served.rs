@@ -38,7 +38,11 @@ fn start() -> Result<Served> {
     }
     let data = TempDir::with_prefix("freeboard-tests-")?;
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
-    let running = runtime.block_on(Server::start(server::Options::local(data.path())))?;
+    // On a thread of its own: a test may be on a runtime's thread already.
+    let options = server::Options::local(data.path());
+    let starting =
+        std::thread::scope(|scope| scope.spawn(|| runtime.block_on(Server::start(options))).join());
+    let running = starting.map_err(|_| "starting the server panicked")??;
     Ok(Served {
         address: running.address,
         _running: Some(running),

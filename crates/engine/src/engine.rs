@@ -2,17 +2,20 @@
 
 use crate::catalog::{Collection, Registry};
 use crate::cursor::Cursors;
+use crate::identity::Identity;
 use crate::operation::Operations;
 use crate::run;
 use crate::run::profile::Profiles;
 use crate::run::top::Usage;
 use crate::storage::{OpenError, Store};
 use crate::transaction::intents::Intents;
+use crate::ttl;
 use command::{Client, Reply, Request};
 use error::Result;
 use parking_lot::Mutex;
 use std::path::Path;
-use std::sync::{Arc, Weak};
+use std::sync::atomic::AtomicU32;
+use std::sync::{Arc, OnceLock, Weak};
 use std::time::Instant;
 use tokio::sync::Notify;
 use tokio::task::JoinHandle;
@@ -25,6 +28,9 @@ pub struct Engine {
     pub operations: Operations,
     pub profiles: Profiles,
     pub usage: Usage,
+    identity: OnceLock<Identity>,
+    /// The parameter `ttlMonitorSleepSecs`.
+    pub ttl_sleep_seconds: AtomicU32,
     /// Rings when something was dropped.
     pub purge: Notify,
     /// Definitions that are no more, as long as readers rely on them: what they
@@ -62,17 +68,29 @@ impl Engine {
             operations: Operations::default(),
             profiles: Profiles::default(),
             usage: Usage::default(),
+            identity: OnceLock::new(),
+            ttl_sleep_seconds: AtomicU32::new(ttl::SWEEP_SECONDS),
             purge: Notify::new(),
             retired: Mutex::default(),
             background: Mutex::default(),
         });
         engine.drop_unfinished_indexes().await?;
+        engine.drop_temporary_collections().await?;
         engine.background.lock().extend([
             tokio::spawn(engine.clone().purge_dropped()),
             tokio::spawn(engine.clone().expire_documents()),
             tokio::spawn(engine.clone().expire_cursors()),
         ]);
         Ok(engine)
+    }
+
+    /// How the server around the engine presents itself; the first to say so wins.
+    pub fn set_identity(&self, identity: Identity) {
+        let _ = self.identity.set(identity);
+    }
+
+    pub fn identity(&self) -> &Identity {
+        self.identity.get_or_init(Identity::default)
     }
 
     /// Runs one command.

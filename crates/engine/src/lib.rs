@@ -4,6 +4,7 @@ pub mod catalog;
 pub mod cursor;
 pub mod define;
 mod engine;
+mod identity;
 pub mod index;
 pub mod inspect;
 pub mod operation;
@@ -14,3 +15,4 @@ pub mod transaction;
 mod ttl;
 
 pub use engine::Engine;
+pub use identity::Identity;

@@ -1,7 +1,7 @@
 //! Commands under way: what `currentOp` shows and `killOp` stops.
 
 use crate::define::Progress;
-use crate::plan::Interrupt;
+use crate::plan::{Execution, Interrupt};
 use bson::RawDocumentBuf;
 use command::{Client, Request};
 use error::Code;
@@ -29,7 +29,7 @@ pub struct Operation {
     /// Set by commands that take long: index builds.
     pub progress: OnceLock<Arc<Progress>>,
     /// Set by commands that run a plan: its summary, for the profiler.
-    pub plan: OnceLock<PlanFigures>,
+    pub plan: Mutex<Option<PlanFigures>>,
 }
 
 /// What the profiler and the log of slow commands say of a plan.
@@ -38,7 +38,6 @@ pub struct PlanFigures {
     pub summary: String,
     pub keys_examined: u64,
     pub docs_examined: u64,
-    pub returned: u64,
 }
 
 /// A running operation; dropping it takes it off the list.
@@ -62,7 +61,7 @@ impl Operations {
             client: client.clone(),
             interrupt: Interrupt::with_deadline(limit.map(|limit| started + limit)),
             progress: OnceLock::new(),
-            plan: OnceLock::new(),
+            plan: Mutex::new(None),
         });
         self.running.lock().insert(operation.id, operation.clone());
         Running { operations: self, operation }
@@ -86,6 +85,16 @@ impl Operation {
         if let Some(progress) = self.progress.get() {
             progress.interrupt.stop(code);
         }
+    }
+
+    /// Keeps a plan's figures, added to those of the command's earlier plans.
+    pub fn note(&self, execution: &Execution) {
+        let stats = execution.stats();
+        let mut plan = self.plan.lock();
+        let figures = plan.get_or_insert_default();
+        figures.summary = execution.plan().summary();
+        figures.keys_examined += stats.keys_examined();
+        figures.docs_examined += stats.documents_examined();
     }
 
     pub fn metadata(&self) -> Option<&RawDocumentBuf> {

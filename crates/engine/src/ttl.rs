@@ -1,27 +1,30 @@
 //! Documents that expire: a TTL index names the field that holds their time.
 
 use crate::Engine;
-use crate::catalog::{Collection, Index};
+use crate::catalog::{self, Collection, Index};
 use crate::run::writes::Writes;
 use bson::{DateTime, RawDocumentBuf, rawdoc};
 use error::Result;
 use language::Context;
 use language::query::Filter;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 use write::{Delete, Selection};
 
-/// How often expired documents are looked for.
-const SWEEP_INTERVAL: Duration = Duration::from_secs(1);
+/// How often expired documents are looked for, unless `ttlMonitorSleepSecs` says
+/// otherwise.
+pub const SWEEP_SECONDS: u32 = 1;
 
 impl Engine {
     /// Deletes expired documents, until the engine closes.
     pub(crate) async fn expire_documents(self: Arc<Self>) {
         loop {
-            tokio::time::sleep(SWEEP_INTERVAL).await;
+            let seconds = self.ttl_sleep_seconds.load(Ordering::Relaxed);
+            tokio::time::sleep(Duration::from_secs(seconds.into())).await;
             for collection in self.registry.current().all() {
                 for index in &collection.indexes {
-                    if let Some(seconds) = index.expire_after_seconds
+                    if let Some(seconds) = expiry(collection, index)
                         && index.ready
                         && let Err(error) = self.expire(collection, index, seconds).await
                     {
@@ -58,4 +61,14 @@ impl Engine {
         }
         Ok(())
     }
+}
+
+/// How long the documents of an index last. A clustered collection says so itself,
+/// of the times that are its keys.
+fn expiry(collection: &Collection, index: &Index) -> Option<i64> {
+    if collection.is_clustered() && index.is_id() {
+        let seconds = catalog::whole(&collection.options, "expireAfterSeconds")?;
+        return i64::try_from(seconds).ok();
+    }
+    index.expire_after_seconds
 }

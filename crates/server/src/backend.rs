@@ -22,6 +22,11 @@ pub trait Backend: Status {
 
 /// What a backend says about itself.
 pub trait Status: Send + Sync + 'static {
+    /// Called once, before the first command: where clients find the server.
+    fn listening(&self, host: &str, port: u16) {
+        let _ = (host, port);
+    }
+
     /// Sections of `serverStatus`, appended as they are.
     fn server_status(&self) -> RawDocumentBuf {
         rawdoc! {}

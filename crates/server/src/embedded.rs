@@ -1,12 +1,16 @@
 //! The embedded engine as the server's backend.
 
 use crate::backend::{Backend, Status};
-use bson::{RawDocumentBuf, rawdoc};
+use crate::run::{GIT_VERSION, VERSION};
+use bson::{RawBson, RawBsonRef, RawDocumentBuf, rawdoc};
 use command::{Client, Reply, Request};
-use engine::Engine;
-use error::Result;
+use engine::{Engine, Identity};
+use error::{Code, Result};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
+
+/// Seconds between two looks for expired documents.
+const TTL_SLEEP: &str = "ttlMonitorSleepSecs";
 
 pub struct Embedded(pub Arc<Engine>);
 
@@ -21,6 +25,15 @@ impl Backend for Embedded {
 }
 
 impl Status for Embedded {
+    fn listening(&self, host: &str, port: u16) {
+        self.0.set_identity(Identity {
+            host: host.to_owned(),
+            port,
+            version: VERSION,
+            git_version: GIT_VERSION,
+        });
+    }
+
     fn server_status(&self) -> RawDocumentBuf {
         let figures = self.0.store.figures();
         let number = |of: &std::sync::atomic::AtomicU64| of.load(Ordering::Relaxed) as i64;
@@ -39,6 +52,27 @@ impl Status for Embedded {
                     "fsyncs": number(&figures.syncs),
                 },
             },
+        }
+    }
+
+    fn parameters(&self) -> &'static [&'static str] {
+        &[TTL_SLEEP]
+    }
+
+    fn parameter(&self, name: &str) -> Option<RawBson> {
+        let seconds = self.0.ttl_sleep_seconds.load(Ordering::Relaxed);
+        (name == TTL_SLEEP).then(|| RawBson::Int32(seconds.try_into().unwrap_or(i32::MAX)))
+    }
+
+    fn set_parameter(&self, name: &str, value: RawBsonRef<'_>) -> Result<()> {
+        let number = command::fields::safe_i64(value).and_then(|number| u32::try_from(number).ok());
+        match number.filter(|seconds| name == TTL_SLEEP && *seconds > 0) {
+            Some(seconds) => {
+                self.0.ttl_sleep_seconds.store(seconds, Ordering::Relaxed);
+                Ok(())
+            }
+            None => Err(Code::BadValue
+                .error(format!("Invalid value for parameter {name}: it takes a number above 0"))),
         }
     }
 }

@@ -85,6 +85,7 @@ fn run<B: Backend>(options: Options, listeners: Listeners, backend: B) -> Runnin
     let Listeners { clients, address, http, http_address } = listeners;
     let backend = Arc::new(backend);
     let shared = Arc::new(Shared::new(options, address, backend.clone()));
+    backend.listening(&shared.hostname, address.port());
     let stop = shared.stop.clone();
     let http = http.map(|listener| tokio::spawn(http::serve(listener, stop.clone())));
     let finished = tokio::spawn(async move {

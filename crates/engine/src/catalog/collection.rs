@@ -1,6 +1,6 @@
 //! A collection or view, as a command sees it: immutable, replaced as a whole.
 
-use super::{Index, Validator};
+use super::{Activity, Index, Validator};
 use crate::storage::CollectionId;
 use bson::{RawArrayBuf, RawDocumentBuf};
 use command::Namespace;
@@ -54,6 +54,7 @@ pub struct State {
     pub next_record: AtomicU64,
     /// Rings when something was inserted, for tailable cursors.
     pub inserted: Notify,
+    pub activity: Activity,
 }
 
 impl Collection {

@@ -1,11 +1,12 @@
 //! An index's definition.
 
-use super::options;
+use super::{Accesses, options};
 use crate::storage::IndexId;
 use bson::{RawBsonRef, RawDocument, RawDocumentBuf};
 use error::{Code, Result};
 use language::query::Filter;
 use language::{Context, Needs};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use value::element::{elements, get};
 use value::number::Number;
@@ -26,6 +27,8 @@ pub struct Index {
     pub expire_after_seconds: Option<i64>,
     pub collator: Option<Collator>,
     pub multikey: Multikey,
+    /// Shared by its successive definitions.
+    pub accesses: Arc<Accesses>,
     /// `{v: 2, key, name, …}` as `listIndexes` shows it.
     pub spec: RawDocumentBuf,
 }
@@ -82,13 +85,15 @@ impl Index {
                 .and_then(|seconds| seconds.to_i64_truncated()),
             collator: collation.map(Collator::parse).transpose()?.flatten(),
             multikey: Multikey::new(multikey),
+            accesses: Arc::default(),
             spec: spec.to_owned(),
         })
     }
 
     /// The same entries under another specification.
     pub fn altered(&self, spec: &RawDocument, ready: bool) -> Result<Index> {
-        Index::from_spec(self.id, spec, ready, self.multikey.bits())
+        let altered = Index::from_spec(self.id, spec, ready, self.multikey.bits())?;
+        Ok(Index { accesses: self.accesses.clone(), ..altered })
     }
 
     /// The index on `_id` alone.

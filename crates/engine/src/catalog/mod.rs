@@ -1,5 +1,6 @@
 //! What the store holds: collections, indexes, views, their options.
 
+mod activity;
 mod collection;
 mod index;
 mod options;
@@ -7,6 +8,7 @@ mod registry;
 pub mod row;
 mod validator;
 
+pub use activity::{Accesses, Activity, Tally, Use};
 pub use collection::{Collection, Kind, State};
 pub use index::{Index, IndexField, IndexKind, Multikey};
 pub use options::{collator, flag, kind, validator, view_kind, whole};

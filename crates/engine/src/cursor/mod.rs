@@ -17,6 +17,7 @@ use error::{Code, Result};
 use parking_lot::Mutex;
 use rand::Rng;
 use rustc_hash::FxHashMap;
+use std::collections::hash_map::Entry;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -74,8 +75,8 @@ impl Cursors {
         let mut open = self.open.lock();
         loop {
             let id = rand::rng().random_range(1..i64::MAX);
-            if !open.contains_key(&id) {
-                open.insert(id, Slot::new(Box::new(cursor)));
+            if let Entry::Vacant(free) = open.entry(id) {
+                free.insert(Slot::new(Box::new(cursor)));
                 return id;
             }
         }

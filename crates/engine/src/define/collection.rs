@@ -9,6 +9,9 @@ use command::Namespace;
 use error::{Code, Result};
 use std::sync::Arc;
 
+/// What the names of collections begin with that are only written to be renamed.
+pub const TEMPORARY_PREFIX: &str = "tmp.agg_out.";
+
 /// A collection or view to be made; `options` are those `listCollections` shows.
 pub struct New<'a> {
     pub namespace: &'a Namespace,
@@ -57,6 +60,16 @@ impl Engine {
         definition.commit().await?;
         self.cursors.kill_namespace(namespace);
         Ok(Some(collection))
+    }
+
+    /// Drops what an `$out` that a crash has cut off left behind.
+    pub(crate) async fn drop_temporary_collections(self: &Arc<Self>) -> Result<()> {
+        for collection in self.registry.current().all() {
+            if collection.namespace.collection.starts_with(TEMPORARY_PREFIX) {
+                self.drop_collection(&collection.namespace).await?;
+            }
+        }
+        Ok(())
     }
 
     /// Gives a collection another name, over an existing one if `drop_target`.

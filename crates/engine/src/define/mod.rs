@@ -10,7 +10,7 @@ mod indexes;
 mod purge;
 
 pub use build::Progress;
-pub use collection::New;
+pub use collection::{New, TEMPORARY_PREFIX};
 pub use indexes::Created;
 
 use crate::Engine;

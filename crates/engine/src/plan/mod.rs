@@ -21,6 +21,7 @@ mod interrupt;
 mod query;
 mod residual;
 mod stage;
+mod usage;
 
 pub use choose::{Chosen, choose, matching, open};
 pub use execute::{Execution, Row};

@@ -162,37 +162,7 @@ impl IndexScan {
     }
 }
 
-impl Plan {
-    /// The plan on one line, for the profiler and the log: `IXSCAN { a: 1 }`.
-    pub fn summary(&self) -> String {
-        let mut parts: Vec<String> = Vec::new();
-        self.root.summarise(&mut parts);
-        parts.join(", ")
-    }
-}
-
 impl Stage {
-    /// The ways to the data, each once.
-    fn summarise(&self, parts: &mut Vec<String>) {
-        let on = |index: &Index| {
-            format!("{} {}", self.name(), value::text::document(index.key_pattern()))
-        };
-        let part = match self {
-            Stage::IndexScan(scan) | Stage::CountScan(scan) | Stage::DistinctScan { scan, .. } => {
-                on(&scan.index)
-            }
-            Stage::IdRead(read) => on(&read.index),
-            Stage::Empty | Stage::CollectionScan(_) | Stage::RecordCount => self.name().to_owned(),
-            _ => {
-                self.inputs().iter().for_each(|input| input.summarise(parts));
-                return;
-            }
-        };
-        if !parts.contains(&part) {
-            parts.push(part);
-        }
-    }
-
     /// The stages directly below.
     pub fn inputs(&self) -> &[Stage] {
         match self {

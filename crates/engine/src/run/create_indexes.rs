@@ -68,16 +68,13 @@ fn complete(spec: &IndexSpec<'_>, collection: Option<&Collection>) -> Result<Raw
 
 /// A partial index may only ask for what follows from a query's own conditions.
 fn check_partial(node: &Node, top: bool) -> Result<()> {
-    let refuse = |what: &str| {
-        Err(Code::CannotCreateIndex
-            .error(format!("Expression not supported in partial index: {what}")))
-    };
     match node {
         Node::And(nodes) | Node::Or(nodes) => {
             nodes.iter().try_for_each(|node| check_partial(node, false))
         }
         Node::True if top => Ok(()),
-        Node::Field(_, predicate) => match predicate {
+        Node::Field(
+            _,
             Predicate::Eq(_)
             | Predicate::Gt(_)
             | Predicate::Gte(_)
@@ -85,9 +82,11 @@ fn check_partial(node: &Node, top: bool) -> Result<()> {
             | Predicate::Lte(_)
             | Predicate::In(_)
             | Predicate::Type(_)
-            | Predicate::Exists(true) => Ok(()),
-            _ => refuse(&value::text::document(&node.to_document())),
-        },
-        _ => refuse(&value::text::document(&node.to_document())),
+            | Predicate::Exists(true),
+        ) => Ok(()),
+        _ => Err(Code::CannotCreateIndex.error(format!(
+            "Expression not supported in partial index: {}",
+            value::text::document(&node.to_document())
+        ))),
     }
 }

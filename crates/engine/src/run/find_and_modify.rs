@@ -28,9 +28,6 @@ struct Done {
 pub async fn run(call: Call<'_>) -> Result<Reply> {
     let modify = FindAndModify::parse(call.request)?;
     writing::check_target(call, &modify.namespace)?;
-    if modify.upsert {
-        call.engine.ensure(&modify.namespace).await?;
-    }
     let collection = call.engine.registry.get(&modify.namespace);
     let context = context(collection.as_deref(), modify.collation, modify.variables)?;
     let filter = Arc::new(Filter::parse(modify.query, &context)?);

@@ -9,7 +9,6 @@ use error::Result;
 pub async fn run(call: Call<'_>) -> Result<Reply> {
     let insert = Insert::parse(call.request)?;
     writing::check_target(call, &insert.namespace)?;
-    call.engine.ensure(&insert.namespace).await?;
     let writes = Writes::interruptible(call.engine.clone(), call.operation.interrupt.clone());
     let mut errors = Vec::new();
     let inserted = write::insert(

@@ -12,7 +12,7 @@ use value::DocumentWriter;
 
 pub async fn run(call: Call<'_>) -> Result<Reply> {
     let list = ListCollections::parse(call.request)?;
-    let filter = list.filter.map(|filter| parse(filter)).transpose()?;
+    let filter = list.filter.map(parse).transpose()?;
     let catalog = call.engine.registry.current();
     let mut documents = Vec::new();
     // Collections first, then views, each by name.

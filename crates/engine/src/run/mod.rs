@@ -1,20 +1,28 @@
 //! The commands of the engine, one file each, and their table.
 
 mod aggregate;
+mod bulk_write;
+mod coll_mod;
+mod coll_stats;
 mod context;
 mod count;
 mod create;
 mod create_indexes;
+mod current_op;
+mod data_size;
+mod db_stats;
 mod delete;
 mod distinct;
 mod drop;
 mod drop_database;
 mod drop_indexes;
+mod explain;
 mod find;
 mod find_and_modify;
 mod get_more;
 mod insert;
 mod kill_cursors;
+mod kill_op;
 mod list_collections;
 mod list_databases;
 mod list_indexes;
@@ -27,6 +35,7 @@ mod sizes;
 mod sources;
 pub mod top;
 mod update;
+mod validate;
 pub mod writes;
 mod writing;
 
@@ -56,24 +65,35 @@ type Handler = for<'a> fn(Call<'a>) -> Running<'a>;
 /// The engine's commands, by the names of `command::table`.
 const HANDLERS: &[(&str, Handler)] = &[
     ("aggregate", |call| Box::pin(aggregate::run(call))),
+    ("bulkWrite", |call| Box::pin(bulk_write::run(call))),
+    ("collMod", |call| Box::pin(coll_mod::run(call))),
+    ("collStats", |call| Box::pin(coll_stats::run(call))),
     ("count", |call| Box::pin(count::run(call))),
     ("create", |call| Box::pin(create::run(call))),
     ("createIndexes", |call| Box::pin(create_indexes::run(call))),
+    ("currentOp", |call| Box::pin(current_op::run(call))),
+    ("dataSize", |call| Box::pin(data_size::run(call))),
+    ("dbStats", |call| Box::pin(db_stats::run(call))),
     ("delete", |call| Box::pin(delete::run(call))),
     ("distinct", |call| Box::pin(distinct::run(call))),
     ("drop", |call| Box::pin(drop::run(call))),
     ("dropDatabase", |call| Box::pin(drop_database::run(call))),
     ("dropIndexes", |call| Box::pin(drop_indexes::run(call))),
+    ("explain", |call| Box::pin(explain::run(call))),
     ("find", |call| Box::pin(find::run(call))),
     ("findAndModify", |call| Box::pin(find_and_modify::run(call))),
     ("getMore", |call| Box::pin(get_more::run(call))),
     ("insert", |call| Box::pin(insert::run(call))),
     ("killCursors", |call| Box::pin(kill_cursors::run(call))),
+    ("killOp", |call| Box::pin(kill_op::run(call))),
     ("listCollections", |call| Box::pin(list_collections::run(call))),
     ("listDatabases", |call| Box::pin(list_databases::run(call))),
     ("listIndexes", |call| Box::pin(list_indexes::run(call))),
+    ("profile", |call| Box::pin(profile::run(call))),
     ("renameCollection", |call| Box::pin(rename_collection::run(call))),
+    ("top", |call| Box::pin(top::run(call))),
     ("update", |call| Box::pin(update::run(call))),
+    ("validate", |call| Box::pin(validate::run(call))),
 ];
 
 /// A command's row and handler, by its name or an alias.
@@ -94,7 +114,7 @@ pub async fn run(engine: &Arc<Engine>, request: Request, client: &Arc<Client>) -
     let operation = &running.operation;
     let call = Call { engine, request: &request, common: &common, client, operation };
     let outcome = handler(call).await;
-    profile::record(call, row, &outcome);
+    profile::record(call, row, &outcome).await;
     outcome
 }
 

@@ -1,7 +1,7 @@
 //! What reads have in common: which view of the store they see, views of
 //! collections resolved, batches filled.
 
-use super::{Call, blocking};
+use super::{Call, blocking, profile};
 use crate::catalog::{Catalog, Collection, Kind};
 use crate::cursor::{Batch, Cursor, Source, fill};
 use crate::plan::Execution;
@@ -91,14 +91,9 @@ pub fn fill_batch(
     let Cursor { source, pending, .. } = cursor;
     match source {
         Source::Plan(execution) => {
-            if execution.is_light() {
-                let until = Some(Instant::now() + TURN);
-                let batch = fill(&mut documents(execution), pending, reply, limit, until)?;
-                if batch != Batch::Paused {
-                    return Ok(batch);
-                }
-            }
-            blocking(|| fill(&mut documents(execution), pending, reply, limit, None))
+            let batch = fill_planned(execution, pending, reply, limit);
+            profile::note(call, execution);
+            batch
         }
         Source::Rows(rows) => blocking(|| fill(rows, pending, reply, limit, None)),
         Source::Tail(tail) => {
@@ -111,6 +106,22 @@ pub fn fill_batch(
             Ok(if tail.has_started() { Batch::Full } else { Batch::Exhausted })
         }
     }
+}
+
+fn fill_planned(
+    execution: &mut Execution,
+    pending: &mut Option<Document>,
+    reply: &mut CursorReply,
+    limit: Option<u64>,
+) -> Result<Batch> {
+    if execution.is_light() {
+        let until = Some(Instant::now() + TURN);
+        let batch = fill(&mut documents(execution), pending, reply, limit, until)?;
+        if batch != Batch::Paused {
+            return Ok(batch);
+        }
+    }
+    blocking(|| fill(&mut documents(execution), pending, reply, limit, None))
 }
 
 fn documents(execution: &mut Execution) -> impl Iterator<Item = Result<Document>> {

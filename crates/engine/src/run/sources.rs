@@ -1,16 +1,40 @@
 //! Stages whose documents come from the server itself: `$collStats`,
 //! `$indexStats`, `$currentOp` …
 
-use super::Call;
+mod coll_stats;
+mod index_stats;
+mod list_catalog;
+
+use super::{Call, current_op};
+use bson::RawDocumentBuf;
 use command::Namespace;
 use error::{Code, Result};
 use language::aggregate::Documents;
 use language::aggregate::stages::Source;
 
-pub fn documents(_call: Call<'_>, _namespace: &Namespace, source: &Source) -> Result<Documents> {
-    match source.name {
+pub fn documents(call: Call<'_>, namespace: &Namespace, source: &Source) -> Result<Documents> {
+    Ok(match source.name {
         // The stage holds its documents itself.
-        "$documents" => Ok(Box::new(std::iter::empty())),
-        name => Err(Code::NotImplemented.error(format!("{name} is not supported yet"))),
-    }
+        "$documents" => ready(Vec::new()),
+        "$collStats" => ready(vec![coll_stats::document(call, namespace, &source.options)?]),
+        "$currentOp" => {
+            current_op::check_stage(
+                call.common.database,
+                namespace.is_collectionless(),
+                &source.options,
+            )?;
+            ready(current_op::operations(call))
+        }
+        "$indexStats" => ready(index_stats::documents(call, namespace)?),
+        "$listCatalog" => ready(list_catalog::documents(call, namespace)?),
+        // Sessions are not kept by the engine, so that it knows none.
+        "$listLocalSessions" | "$listSessions" => ready(Vec::new()),
+        // There is no plan cache: plans are chosen anew for each query.
+        "$planCacheStats" => ready(Vec::new()),
+        name => return Err(Code::NotImplemented.error(format!("{name} is not supported"))),
+    })
+}
+
+fn ready(documents: Vec<RawDocumentBuf>) -> Documents {
+    Box::new(documents.into_iter().map(Ok))
 }

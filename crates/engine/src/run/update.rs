@@ -61,9 +61,6 @@ pub struct Step<'a> {
 impl Step<'_> {
     pub async fn run(&self, call: Call<'_>, statement: &UpdateStatement<'_>) -> Result<Updated> {
         statement.check()?;
-        if statement.upsert {
-            call.engine.ensure(self.namespace).await?;
-        }
         let collection = call.engine.registry.get(self.namespace);
         let context = context(collection.as_deref(), statement.collation, self.variables)?;
         let filter = Arc::new(Filter::parse(statement.query, &context)?);

@@ -34,6 +34,15 @@ impl Writes {
         Writes { engine, interrupt, last: Mutex::new(None) }
     }
 
+    /// Waits until everything written can be read.
+    pub async fn applied(&self) -> Result<()> {
+        let last = *self.last.lock();
+        match last {
+            Some(ticket) => self.engine.store.reach(ticket, Mark::Applied).await,
+            None => Ok(()),
+        }
+    }
+
     /// Waits until everything written is as safe as the client asks.
     pub async fn acknowledge(&self, concern: Option<&WriteConcern<'_>>) -> Result<()> {
         let last = *self.last.lock();

@@ -1,12 +1,12 @@
 //! The trees on disk, in fjall.
 
-use super::trees::{Change, Failure, Pairs, Reach, Snapshot, Tree, Trees};
+use super::trees::{Change, Failure, FileSystem, Pairs, Reach, Snapshot, Tree, Trees};
 use fjall::config::{BlockSizePolicy, CompressionPolicy};
 use fjall::{
     Database, Keyspace, KeyspaceCreateOptions, KvSeparationOptions, PersistMode, Readable, Slice,
 };
 use std::ops::Bound;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// Blocks and blobs kept in memory.
@@ -19,6 +19,7 @@ const MEMTABLE_BYTES_MAX: u64 = 64 * 1024 * 1024;
 const BLOB_BYTES_MIN: u32 = 16 * 1024;
 
 pub struct Disk {
+    path: PathBuf,
     database: Database,
     trees: [Keyspace; 3],
 }
@@ -32,7 +33,7 @@ impl Disk {
             .open()?;
         let open = |tree: Tree| database.keyspace(tree.name(), || options(tree));
         let trees = [open(Tree::Records)?, open(Tree::Entries)?, open(Tree::Large)?];
-        Ok(Disk { database, trees })
+        Ok(Disk { path: path.to_owned(), database, trees })
     }
 
     fn keyspace(&self, tree: Tree) -> &Keyspace {
@@ -92,6 +93,13 @@ impl Trees for Disk {
 
     fn disk_bytes(&self) -> u64 {
         self.database.disk_space().unwrap_or(0)
+    }
+
+    fn file_system(&self) -> Option<FileSystem> {
+        let figures = rustix::fs::statvfs(&self.path).ok()?;
+        let total_bytes = figures.f_blocks * figures.f_frsize;
+        let free_bytes = figures.f_bfree * figures.f_frsize;
+        Some(FileSystem { used_bytes: total_bytes.saturating_sub(free_bytes), total_bytes })
     }
 }
 

@@ -48,6 +48,13 @@ pub enum Reach {
     Disk,
 }
 
+/// How full a file system is.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct FileSystem {
+    pub used_bytes: u64,
+    pub total_bytes: u64,
+}
+
 pub type Failure = Box<dyn std::error::Error + Send + Sync>;
 pub type Pairs = Box<dyn Pair + Send>;
 
@@ -71,6 +78,11 @@ pub trait Trees: Send + Sync + 'static {
     fn flush(&self) -> Result<(), Failure>;
 
     fn disk_bytes(&self) -> u64;
+
+    /// The file system that the trees are on, if they are on one.
+    fn file_system(&self) -> Option<FileSystem> {
+        None
+    }
 }
 
 /// The trees as of one commit.

@@ -1,14 +1,20 @@
 //! The error of a key that is taken already.
 
-use crate::catalog::{Collection, Index};
+use crate::catalog::{Collection, Index, IndexKind};
 use crate::index::extract;
 use bson::{RawBsonRef, RawDocument, RawDocumentBuf};
 use error::{Code, Error};
 use value::DocumentWriter;
+use value::key::Key;
 
 /// E11000 with the key that was found twice, as MongoDB words it.
-pub fn duplicate(collection: &Collection, index: &Index, document: &RawDocument) -> Error {
-    let values = key_value(index, document);
+pub fn duplicate(
+    collection: &Collection,
+    index: &Index,
+    key: &Key,
+    document: &RawDocument,
+) -> Error {
+    let values = decoded(index, key).unwrap_or_else(|| extracted(index, document));
     let message = format!(
         "E11000 duplicate key error collection: {} index: {} dup key: {}",
         collection.namespace,
@@ -21,8 +27,24 @@ pub fn duplicate(collection: &Collection, index: &Index, document: &RawDocument)
         .detail("keyValue", values)
 }
 
+/// The values of the key, where its bytes hold them: of an array, the element
+/// that was there already.
+fn decoded(index: &Index, key: &Key) -> Option<RawDocumentBuf> {
+    let plain = |kind| matches!(kind, IndexKind::Ascending | IndexKind::Descending);
+    if index.collator.is_some() || !index.fields.iter().all(|field| plain(field.kind)) {
+        return None;
+    }
+    let directions: Vec<_> = index.fields.iter().map(|field| field.direction()).collect();
+    let values = value::key::decode(&key.bytes, &key.types, &directions)?;
+    let mut writer = DocumentWriter::new();
+    for (field, value) in index.fields.iter().zip(&values) {
+        writer.append(field.path.as_str(), value.as_raw_bson_ref());
+    }
+    Some(writer.finish())
+}
+
 /// The indexed fields of the document, missing ones as null.
-fn key_value(index: &Index, document: &RawDocument) -> RawDocumentBuf {
+fn extracted(index: &Index, document: &RawDocument) -> RawDocumentBuf {
     let mut writer = DocumentWriter::new();
     for field in &index.fields {
         let found = extract::single(&field.path, document).ok().flatten();

@@ -63,7 +63,7 @@ impl Transaction {
             let diff = index::diff(index, &before, &after)?;
             self.set_multikey(index, diff.multikey);
             for key in &diff.remove {
-                self.remove_entry(index, row.record.id, key);
+                self.remove_entry(index, row.record.id, key).await?;
             }
             for key in diff.add {
                 self.add_entry(collection, index, row.record.id, key, &after).await?;
@@ -73,11 +73,11 @@ impl Transaction {
     }
 
     /// Removes the entries of a document that goes.
-    pub(super) fn remove_entries(&mut self, row: &Row) -> Result<()> {
+    pub(super) async fn remove_entries(&mut self, row: &Row) -> Result<()> {
         for index in &row.collection.indexes {
             let document = self.whole_for(index, row, &row.document)?.into_owned();
             for key in index::keys(index, &document)?.keys {
-                self.remove_entry(index, row.record.id, &key);
+                self.remove_entry(index, row.record.id, &key).await?;
             }
         }
         Ok(())
@@ -96,14 +96,19 @@ impl Transaction {
             self.put(Tree::Entries, at, key.types);
             return Ok(());
         }
-        self.take(Subject::unique_key(index.id, &key.bytes)).await?;
+        let new = self.take(Subject::unique_key(index.id, &key.bytes)).await?;
         let at = keys::entry(index.id, &key.bytes, None);
-        let taken = match self.changes.get(&(Tree::Entries, at.as_slice().into())) {
+        // With a new intent this transaction has not touched the key yet.
+        let own = match new {
+            true => None,
+            false => self.changes.get(&(Tree::Entries, at.as_slice().into())),
+        };
+        let taken = match own {
             Some(value) => value.clone(),
             None => self.fresh().get(Tree::Entries, &at)?,
         };
         if taken.is_some_and(|value| value.first_chunk() != Some(&record.0.to_be_bytes())) {
-            return Err(duplicate(collection, index, document));
+            return Err(duplicate(collection, index, &key, document));
         }
         let mut value = record.0.to_be_bytes().to_vec();
         value.extend_from_slice(&key.types);
@@ -111,9 +116,13 @@ impl Transaction {
         Ok(())
     }
 
-    fn remove_entry(&mut self, index: &Index, record: RecordId, key: &Key) {
+    async fn remove_entry(&mut self, index: &Index, record: RecordId, key: &Key) -> Result<()> {
+        if index.unique {
+            self.take(Subject::unique_key(index.id, &key.bytes)).await?;
+        }
         let record = (!index.unique).then_some(record);
         self.remove(Tree::Entries, keys::entry(index.id, &key.bytes, record));
+        Ok(())
     }
 
     /// The document with the large values loaded that an index looks at.
@@ -128,7 +137,7 @@ impl Transaction {
         }
         let mut needs = Needs::none();
         index.needs(&mut needs);
-        let joined = large::join(&self.fresh(), &row.record, document, &needs)?;
+        let joined = large::join(self.fresh(), &row.record, document, &needs)?;
         Ok(joined.map_or(Cow::Borrowed(document), Cow::Owned))
     }
 }

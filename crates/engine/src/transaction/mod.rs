@@ -119,15 +119,16 @@ impl Transaction {
         &self.base.view
     }
 
-    /// Takes an intent. With nothing held it waits its turn; otherwise it fails,
-    /// since waiting while others may wait for us could last for ever.
-    async fn take(&mut self, subject: Subject) -> Result<()> {
+    /// Takes an intent, and says whether it is new. With nothing held it waits its
+    /// turn; otherwise it fails, since waiting while others may wait for us could
+    /// last for ever.
+    async fn take(&mut self, subject: Subject) -> Result<bool> {
         let wait = match self.engine.intents.take(self.owner, subject) {
             Taken::New(intent) => {
                 self.intents.push(intent);
-                return Ok(());
+                return Ok(true);
             }
-            Taken::Mine => return Ok(()),
+            Taken::Mine => return Ok(false),
             Taken::Busy(wait) => wait,
         };
         if !self.intents.is_empty() {
@@ -136,7 +137,7 @@ impl Transaction {
         }
         let intent = wait.await.map_err(|_| conflict())?;
         self.intents.push(intent);
-        Ok(())
+        Ok(true)
     }
 
     /// Forgets everything written, waits for what was in the way, and may then

@@ -61,9 +61,7 @@ impl write::Transaction for Transaction {
     }
 
     async fn insert(&mut self, namespace: &Namespace, document: &RawDocument) -> Result<()> {
-        let Some(collection) = self.enter(namespace).await? else {
-            return Err(Code::NamespaceNotFound.error(format!("ns does not exist: {namespace}")));
-        };
+        let collection = self.enter_or_create(namespace).await?;
         if collection.is_capped() {
             self.take(Subject::record(collection.id, WHOLE_COLLECTION)).await?;
         }
@@ -105,7 +103,7 @@ impl write::Transaction for Transaction {
     }
 
     async fn delete(&mut self, _namespace: &Namespace, row: &Row) -> Result<()> {
-        self.remove_entries(row)?;
+        self.remove_entries(row).await?;
         let record = &row.record;
         for number in self.large_numbers(row) {
             self.remove(Tree::Large, keys::large(record.collection, record.id, number));
@@ -153,6 +151,21 @@ impl write::Transaction for Transaction {
 }
 
 impl Transaction {
+    /// The collection to insert into, made if there is none: the first insert
+    /// does that, and one that meets a drop.
+    async fn enter_or_create(&mut self, namespace: &Namespace) -> Result<Arc<Collection>> {
+        loop {
+            match self.enter(namespace).await? {
+                Some(view) if view.is_view() => {
+                    return Err(Code::CommandNotSupportedOnView
+                        .error(format!("Namespace {namespace} is a view, not a collection")));
+                }
+                Some(collection) => return Ok(collection),
+                None => self.engine.clone().ensure(namespace).await.map(|_| ())?,
+            }
+        }
+    }
+
     /// The record as it is now, its intent taken; `None` if it is gone.
     pub async fn claim(
         &mut self,

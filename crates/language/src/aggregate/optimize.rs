@@ -25,14 +25,14 @@ pub fn optimize(mut stages: Vec<Box<dyn Stage>>) -> VecDeque<Box<dyn Stage>> {
 fn hoist_matches(stages: &mut [Box<dyn Stage>]) {
     for at in 1..stages.len() {
         let mut at = at;
-        while at > 0 && is::<Match>(&stages[at]) && passes(&stages[at - 1], &stages[at]) {
+        while at > 0 && is::<Match>(&*stages[at]) && passes(&*stages[at - 1], &*stages[at]) {
             stages.swap(at - 1, at);
             at -= 1;
         }
     }
 }
 
-fn passes(before: &Box<dyn Stage>, filter: &Box<dyn Stage>) -> bool {
+fn passes(before: &dyn Stage, filter: &dyn Stage) -> bool {
     let mut read = Needs::none();
     let _ = filter.needs(&mut read);
     match before.changes() {
@@ -70,7 +70,7 @@ fn join(last: &mut Box<dyn Stage>, stage: Box<dyn Stage>) -> Option<Box<dyn Stag
 }
 
 /// Tells each `$sort` how many of its documents are used.
-fn limit_sorts(stages: &mut Vec<Box<dyn Stage>>) {
+fn limit_sorts(stages: &mut [Box<dyn Stage>]) {
     for at in 0..stages.len() {
         let mut skipped: u64 = 0;
         let mut limit = None;
@@ -90,7 +90,7 @@ fn limit_sorts(stages: &mut Vec<Box<dyn Stage>>) {
     }
 }
 
-fn is<S: Stage>(stage: &Box<dyn Stage>) -> bool {
-    let stage: &dyn Any = &**stage;
+fn is<S: Stage>(stage: &dyn Stage) -> bool {
+    let stage: &dyn Any = stage;
     stage.is::<S>()
 }

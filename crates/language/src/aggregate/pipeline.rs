@@ -70,7 +70,7 @@ impl Pipeline {
             }
             parsed.extend(stages::parse(stage, context, place, depth)?);
         }
-        stages::check_positions(&parsed, place)?;
+        stages::check_positions(&parsed)?;
         Ok(Pipeline { stages: optimize::optimize(parsed) })
     }
 

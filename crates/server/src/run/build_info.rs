@@ -8,13 +8,14 @@ use error::Result;
 
 /// The MongoDB version that clients are to expect.
 pub(crate) const VERSION: &str = "8.2.0";
+pub(crate) const GIT_VERSION: &str = concat!("freeboard-", env!("CARGO_PKG_VERSION"));
 const VERSION_ARRAY: [i32; 4] = [8, 2, 0, 0];
 
 pub(super) fn run(_: &mut Call<'_>) -> Result<Reply> {
     let [major, minor, patch, extra] = VERSION_ARRAY;
     Ok(reply(rawdoc! {
         "version": VERSION,
-        "gitVersion": concat!("freeboard-", env!("CARGO_PKG_VERSION")),
+        "gitVersion": GIT_VERSION,
         "modules": [],
         "allocator": "mimalloc",
         "javascriptEngine": "none",

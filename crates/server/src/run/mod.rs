@@ -26,6 +26,8 @@ mod set_parameter;
 mod start_session;
 mod whatsmyuri;
 
+pub(crate) use build_info::{GIT_VERSION, VERSION};
+
 use crate::session::Session;
 use crate::shared::Shared;
 use command::{Reply, Request};

@@ -36,9 +36,13 @@ pub fn open(
 ) -> Result<Execution> {
     let mut plans = choose(Some(collection), &Arc::new(query))?;
     if plans.len() == 1 {
-        return Ok(Execution::open(Arc::new(plans.remove(0)), view, interrupt));
+        let plan = Arc::new(plans.remove(0));
+        plan.count_use();
+        return Ok(Execution::open(plan, view, interrupt));
     }
-    Ok(run(plans, &view, &interrupt, false)?.winner)
+    let winner = run(plans, &view, &interrupt, false)?.winner;
+    winner.plan().count_use();
+    Ok(winner)
 }
 
 /// The records that match a filter.

@@ -7,7 +7,9 @@ mod target;
 mod world;
 
 pub use front::take_front;
-pub use on_view::{count_on_view, distinct_on_view, find_on_view};
+pub use on_view::{
+    count_on_view, distinct_on_view, find_on_view, prepare_count, prepare_distinct, prepare_find,
+};
 pub use world::World;
 
 use super::context::context;
@@ -29,7 +31,7 @@ use value::element::array_elements;
 pub async fn run(call: Call<'_>) -> Result<Reply> {
     let aggregate = Aggregate::parse(call.request)?;
     if aggregate.explain {
-        return Err(Code::NotImplemented.error("explain of an aggregation is not supported yet"));
+        return super::explain::aggregate(call, &aggregate);
     }
     let prepared = prepare(call, &aggregate)?;
     let namespace = prepared.shown.clone();
@@ -52,6 +54,8 @@ pub async fn run(call: Call<'_>) -> Result<Reply> {
 /// A pipeline ready to run over a collection.
 pub struct Prepared {
     pub pipeline: Pipeline,
+    /// The whole pipeline as it is written, that of a view included.
+    pub stages: RawArrayBuf,
     pub resolved: Resolved,
     /// The namespace as the client named it.
     pub shown: Namespace,
@@ -88,6 +92,7 @@ pub fn prepare(call: Call<'_>, aggregate: &Aggregate<'_>) -> Result<Prepared> {
     }
     Ok(Prepared {
         pipeline,
+        stages: whole,
         resolved,
         shown: aggregate.namespace.clone(),
         context,

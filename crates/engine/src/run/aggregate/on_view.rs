@@ -42,6 +42,20 @@ impl Stages {
 }
 
 pub async fn find_on_view(call: Call<'_>, find: &Find<'_>, resolved: Resolved) -> Result<Reply> {
+    let batch_size = find.batch_size.map(i64::unsigned_abs);
+    let cursor = Cursor {
+        namespace: find.namespace.clone(),
+        session: call.common.session,
+        source: prepare_find(find, resolved)?.open(call)?,
+        batch_size,
+        no_timeout: find.no_cursor_timeout,
+        interrupt: call.operation.interrupt.clone(),
+        pending: None,
+    };
+    first_batch(call, cursor, batch_size, find.single_batch)
+}
+
+pub fn prepare_find(find: &Find<'_>, resolved: Resolved) -> Result<Prepared> {
     for (given, option) in [
         (find.tailable, "tailable"),
         (find.return_key, "returnKey"),
@@ -60,33 +74,24 @@ pub async fn find_on_view(call: Call<'_>, find: &Find<'_>, resolved: Resolved) -
     stages.push_count("$skip", find.skip);
     stages.push_count("$limit", find.limit);
     stages.push_document("$project", find.projection);
-    let prepared =
-        prepared(resolved, &find.namespace, stages, find.collation, find.variables, find.hint)?;
-    let batch_size = find.batch_size.map(i64::unsigned_abs);
-    let cursor = Cursor {
-        namespace: find.namespace.clone(),
-        session: call.common.session,
-        source: prepared.open(call)?,
-        batch_size,
-        no_timeout: find.no_cursor_timeout,
-        interrupt: call.operation.interrupt.clone(),
-        pending: None,
-    };
-    first_batch(call, cursor, batch_size, find.single_batch)
+    prepared(resolved, &find.namespace, stages, find.collation, find.variables, find.hint)
 }
 
 pub fn count_on_view(call: Call<'_>, count: &Count<'_>, resolved: Resolved) -> Result<u64> {
-    let mut stages = Stages::new();
-    stages.push_document("$match", count.query);
-    stages.push_count("$skip", count.skip);
-    stages.push_count("$limit", count.limit);
-    let prepared = prepared(resolved, &count.namespace, stages, count.collation, None, count.hint)?;
     let mut counted = 0;
-    for document in prepared.documents(call)? {
+    for document in prepare_count(count, resolved)?.documents(call)? {
         document?;
         counted += 1;
     }
     Ok(counted)
+}
+
+pub fn prepare_count(count: &Count<'_>, resolved: Resolved) -> Result<Prepared> {
+    let mut stages = Stages::new();
+    stages.push_document("$match", count.query);
+    stages.push_count("$skip", count.skip);
+    stages.push_count("$limit", count.limit);
+    prepared(resolved, &count.namespace, stages, count.collation, None, count.hint)
 }
 
 pub fn distinct_on_view(
@@ -94,15 +99,18 @@ pub fn distinct_on_view(
     distinct: &Distinct<'_>,
     resolved: Resolved,
 ) -> Result<Vec<RawBson>> {
-    let mut stages = Stages::new();
-    stages.push_document("$match", distinct.query);
-    let prepared =
-        prepared(resolved, &distinct.namespace, stages, distinct.collation, None, distinct.hint)?;
+    let prepared = prepare_distinct(distinct, resolved)?;
     let mut values = Values::new(distinct.key, prepared.context.collator.clone());
     for document in prepared.documents(call)? {
         values.add(&document?)?;
     }
     Ok(values.finish())
+}
+
+pub fn prepare_distinct(distinct: &Distinct<'_>, resolved: Resolved) -> Result<Prepared> {
+    let mut stages = Stages::new();
+    stages.push_document("$match", distinct.query);
+    prepared(resolved, &distinct.namespace, stages, distinct.collation, None, distinct.hint)
 }
 
 fn prepared(
@@ -114,9 +122,10 @@ fn prepared(
     hint: Option<HintView<'_>>,
 ) -> Result<Prepared> {
     let context = context(None, collation, variables)?;
-    let pipeline = Pipeline::parse(&chain(&resolved.pipeline, &stages.0.finish()), &context)?;
+    let stages = chain(&resolved.pipeline, &stages.0.finish());
     Ok(Prepared {
-        pipeline,
+        pipeline: Pipeline::parse(&stages, &context)?,
+        stages,
         resolved,
         shown: shown.clone(),
         context,

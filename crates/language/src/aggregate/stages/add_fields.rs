@@ -1,11 +1,11 @@
 //! `$addFields` and `$set`: adds or replaces fields.
 
 use super::{Documents, Foreign, Specification, Stage, Transform, map, one};
-use crate::Needs;
-use crate::aggregate::expressions::Expression;
+use crate::aggregate::expressions::{Expression, Node};
 use crate::projection::Projection;
 use crate::query::Matched;
-use bson::{RawDocument, RawDocumentBuf};
+use crate::{Context, Needs};
+use bson::{RawBson, RawDocument, RawDocumentBuf};
 use error::Result;
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -20,6 +20,16 @@ pub struct AddFields {
 pub fn parse(stage: Specification<'_>) -> Result<Vec<Box<dyn Stage>>> {
     let projection = Projection::parse_add_fields(stage.value, stage.name, stage.context)?;
     one(AddFields { name: stage.name, projection })
+}
+
+/// A document with one path set to a value; `None` is a missing one.
+pub fn with(
+    document: &RawDocument,
+    path: &Path,
+    value: Option<RawBson>,
+    context: &Context,
+) -> Result<RawDocumentBuf> {
+    AddFields::set(path, Expression::from_node(Node::Constant(value), context)?).apply(document)
 }
 
 impl AddFields {

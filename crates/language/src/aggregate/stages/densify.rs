@@ -1,11 +1,11 @@
 //! `$densify`: documents for the values that a sequence lacks.
 
-use super::tree::{Change, Tree};
+use super::add_fields::with;
 use super::{Documents, Foreign, Specification, Stage, held, one};
 use crate::aggregate::expressions::arithmetic::add::add;
 use crate::aggregate::expressions::date::unit::{self, Unit};
 use crate::aggregate::expressions::date::zone::Zone;
-use crate::aggregate::expressions::{Expression, FieldPath, Node, coerce};
+use crate::aggregate::expressions::{FieldPath, coerce};
 use crate::aggregate::limits::DENSIFY_DOCUMENTS_MAX;
 use crate::{Context, Needs};
 use bson::{DateTime, RawBson, RawBsonRef, RawDocument, RawDocumentBuf};
@@ -325,14 +325,12 @@ impl Densify {
 
     /// The fields that every generated document of a partition has.
     fn template(&self, document: &RawDocument) -> Result<RawDocumentBuf> {
-        let mut tree = Tree::default();
+        let mut template = RawDocumentBuf::new();
         for path in &self.partition {
             let value = path.resolve(document).map(Value::into_owned);
-            let value = Expression::from_node(Node::Constant(value), &self.context)?;
-            // A path that is given twice is set once.
-            let _ = tree.insert(path.path(), Change::Set(value));
+            template = with(&template, path.path(), value, &self.context)?;
         }
-        tree.apply(&RawDocumentBuf::new())
+        Ok(template)
     }
 
     fn document(&self, template: &RawDocument, value: Number) -> Result<RawDocumentBuf> {
@@ -340,11 +338,7 @@ impl Densify {
             Some(_) => RawBson::DateTime(DateTime::from_millis(value.to_i64_saturated())),
             None => value.to_value(),
         };
-        let mut tree = Tree::default();
-        let value = Expression::from_node(Node::Constant(Some(value)), &self.context)?;
-        // The first path of a tree conflicts with none.
-        let _ = tree.insert(self.field.path(), Change::Set(value));
-        tree.apply(template)
+        with(template, self.field.path(), Some(value), &self.context)
     }
 }
 

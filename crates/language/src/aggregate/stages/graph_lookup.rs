@@ -1,9 +1,10 @@
 //! `$graphLookup`: follows references between documents, breadth first.
 
+use super::add_fields::with;
 use super::lookup::collect;
-use super::{AddFields, Documents, Foreign, Match, Specification, Stage, Transform, one};
+use super::{Documents, Foreign, Match, Specification, Stage, one};
 use crate::aggregate::Pipeline;
-use crate::aggregate::expressions::{Expression, FieldPath, Node, coerce};
+use crate::aggregate::expressions::{Expression, FieldPath, coerce};
 use crate::aggregate::limits::STAGE_MEMORY_BYTES_MAX;
 use crate::query::Filter;
 use crate::{Context, Needs};
@@ -191,8 +192,8 @@ impl GraphLookup {
             }
             depth += 1;
         }
-        let node = Node::Constant(Some(RawBson::Array(search.out.finish())));
-        AddFields::set(&self.to, Expression::from_node(node, &self.context)?).apply(document)
+        let found = RawBson::Array(search.out.finish());
+        with(document, &self.to, Some(found), &self.context)
     }
 
     fn visit(&self, document: &RawDocument, depth: u64, search: &mut Search) -> Result<()> {
@@ -208,9 +209,8 @@ impl GraphLookup {
         match &self.depth_field {
             None => search.out.push(RawBsonRef::Document(document)),
             Some(field) => {
-                let node = Node::Constant(Some(RawBson::Int64(depth as i64)));
-                let expression = Expression::from_node(node, &self.context)?;
-                let document = AddFields::set(field, expression).apply(document)?;
+                let depth = RawBson::Int64(depth as i64);
+                let document = with(document, field, Some(depth), &self.context)?;
                 search.out.push(RawBsonRef::Document(&document));
             }
         }

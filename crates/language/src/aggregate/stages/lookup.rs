@@ -4,10 +4,10 @@
 //! The pipeline is parsed anew for each document, its variables being constants
 //! then: the planner of the other side can use an index for them.
 
-use super::add_fields::AddFields;
-use super::{Documents, Foreign, Match, Specification, Stage, Transform, one};
+use super::add_fields::with;
+use super::{Documents, Foreign, Match, Specification, Stage, one};
 use crate::aggregate::expressions::parser::check_write_name;
-use crate::aggregate::expressions::{Expression, FieldPath, Node, coerce};
+use crate::aggregate::expressions::{Expression, FieldPath, coerce};
 use crate::aggregate::limits::{DOCUMENT_BYTES_MAX, STAGE_MEMORY_BYTES_MAX};
 use crate::aggregate::{Pipeline, Place};
 use crate::query::Filter;
@@ -305,17 +305,6 @@ pub fn collect<'a>(path: &Path, at: usize, value: RawBsonRef<'a>, out: &mut Vec<
     }
 }
 
-/// A document with the joined ones at the path of `as`.
-fn with(
-    document: &RawDocument,
-    path: &Path,
-    array: RawArrayBuf,
-    context: &Context,
-) -> Result<RawDocumentBuf> {
-    let node = Node::Constant(Some(RawBson::Array(array)));
-    AddFields::set(path, Expression::from_node(node, context)?).apply(document)
-}
-
 impl Stage for Lookup {
     fn name(&self) -> &'static str {
         "$lookup"
@@ -338,7 +327,7 @@ impl Stage for Lookup {
                     array
                 }
             };
-            with(&document, &self.to, array, &self.context)
+            with(&document, &self.to, Some(RawBson::Array(array)), &self.context)
         })))
     }
 

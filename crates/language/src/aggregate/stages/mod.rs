@@ -29,7 +29,6 @@ mod source;
 mod target;
 #[cfg(test)]
 pub mod testing;
-mod tree;
 mod union_with;
 mod unset;
 mod unwind;
@@ -111,19 +110,18 @@ pub struct Specification<'a> {
     pub depth: usize,
 }
 
-/// One row of the table: a stage, or several that it is short for.
+/// Parses a stage, or the several that it is short for.
+pub type Parse = fn(Specification<'_>) -> Result<Vec<Box<dyn Stage>>>;
+
+/// One row of the table.
 #[derive(Debug)]
 pub struct Row {
     pub name: &'static str,
-    pub parse: fn(Specification<'_>) -> Result<Vec<Box<dyn Stage>>>,
+    pub parse: Parse,
     pub help: &'static str,
 }
 
-const fn row(
-    name: &'static str,
-    parse: fn(Specification<'_>) -> Result<Vec<Box<dyn Stage>>>,
-    help: &'static str,
-) -> Row {
+const fn row(name: &'static str, parse: Parse, help: &'static str) -> Row {
     Row { name, parse, help }
 }
 
@@ -226,8 +224,7 @@ fn check_place(name: &str, parsed: &[Box<dyn Stage>], place: Place) -> Result<()
 }
 
 /// Checks that sources are first and targets last.
-pub fn check_positions(stages: &[Box<dyn Stage>], place: Place) -> Result<()> {
-    let _ = place;
+pub fn check_positions(stages: &[Box<dyn Stage>]) -> Result<()> {
     for (at, stage) in stages.iter().enumerate() {
         if stage.source().is_some() && at > 0 {
             return Err(Code::location(40602).error(format!(

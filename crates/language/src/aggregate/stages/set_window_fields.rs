@@ -5,13 +5,13 @@
 //! of its own if it is computed, the documents are sorted by it and by `sortBy`
 //! (which may spill), and then one partition at a time is in memory.
 
-use super::tree::{Change, Tree};
+use super::add_fields::with;
 use super::{AddFields, Documents, Foreign, Sort, Specification, Stage, held};
 use crate::aggregate::expressions::{Expression, FieldPath, Node, coerce};
 use crate::aggregate::windows::{self, Function, Partition};
 use crate::sort::Pattern;
 use crate::{Context, Needs};
-use bson::{RawBson, RawBsonRef, RawDocumentBuf};
+use bson::{RawBsonRef, RawDocumentBuf};
 use error::{Code, Result};
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -150,14 +150,11 @@ impl SetWindowFields {
         }
         let mut out = Vec::with_capacity(documents.len());
         for document in &documents {
-            let mut tree = Tree::default();
+            let mut changed = document.clone();
             for (path, values) in &mut columns {
-                let value: Option<RawBson> = values.next().flatten();
-                let value = Expression::from_node(Node::Constant(value), &self.context)?;
-                // The paths have been checked not to conflict.
-                let _ = tree.insert(path, Change::Set(value));
+                changed = with(&changed, path, values.next().flatten(), &self.context)?;
             }
-            out.push(tree.apply(document)?);
+            out.push(changed);
         }
         Ok(out)
     }

@@ -29,7 +29,7 @@ pub fn to_base64(bytes: &[u8], alphabet: Alphabet) -> String {
 
 pub fn from_base64(text: &str, alphabet: Alphabet) -> Option<Vec<u8>> {
     let letters = if alphabet == Alphabet::Standard { STANDARD } else { URL };
-    if alphabet == Alphabet::Standard && text.len() % 4 != 0 {
+    if alphabet == Alphabet::Standard && !text.len().is_multiple_of(4) {
         return None;
     }
     let digits = text.trim_end_matches('=');
@@ -53,7 +53,7 @@ pub fn to_hex(bytes: &[u8]) -> String {
 }
 
 pub fn from_hex(text: &str) -> Option<Vec<u8>> {
-    if text.len() % 2 != 0 || !text.is_ascii() {
+    if !text.len().is_multiple_of(2) || !text.is_ascii() {
         return None;
     }
     (0..text.len())

@@ -44,9 +44,10 @@ pub fn convert(value: RawBsonRef<'_>, to: To) -> Result<RawBson> {
         "bool" => Ok(RawBson::Boolean(coerce::is_true(Some(value)))),
         "string" => text(value, to),
         "double" => double(value, to).map(RawBson::Double),
-        "int" => match integer(value, to)? {
-            (number, kind) => i32::try_from(number).map(RawBson::Int32).map_err(|_| overflow(kind)),
-        },
+        "int" => {
+            let (number, shown) = integer(value, to)?;
+            i32::try_from(number).map(RawBson::Int32).map_err(|_| overflow(shown))
+        }
         "long" => integer(value, to).map(|(number, _)| RawBson::Int64(number)),
         "decimal" => to_decimal(value, to),
         "date" => to_date(value, to).map(|millis| RawBson::DateTime(DateTime::from_millis(millis))),

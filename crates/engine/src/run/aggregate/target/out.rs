@@ -1,0 +1,71 @@
+//! `$out`: the documents are written into a collection of their own, which then
+//! takes the target's place.
+
+use super::{Call, next_batch};
+use crate::define::{New, Progress, TEMPORARY_PREFIX};
+use crate::run::writes::Writes;
+use bson::{RawDocument, RawDocumentBuf};
+use command::Namespace;
+use command::views::Aggregate;
+use error::{Code, Result};
+use language::aggregate::Documents;
+
+pub async fn write(
+    call: Call<'_>,
+    aggregate: &Aggregate<'_>,
+    into: &Namespace,
+    documents: Documents,
+) -> Result<()> {
+    if call.engine.registry.get(into).is_some_and(|into| into.is_capped()) {
+        return Err(Code::location(17152)
+            .error(format!("namespace '{into}' is capped so it can't be used for $out")));
+    }
+    let name = format!("{TEMPORARY_PREFIX}{}", bson::Uuid::new());
+    let temporary = Namespace::new(&into.database, &name)?;
+    let written = fill(call, aggregate, into, &temporary, documents).await;
+    let outcome = match written {
+        Ok(()) => call.engine.rename(&temporary, into, true).await,
+        Err(error) => Err(error),
+    };
+    if outcome.is_err() {
+        call.engine.drop_collection(&temporary).await?;
+    }
+    outcome
+}
+
+/// Makes the temporary collection, with the target's options and indexes, and
+/// writes the documents into it.
+async fn fill(
+    call: Call<'_>,
+    aggregate: &Aggregate<'_>,
+    into: &Namespace,
+    temporary: &Namespace,
+    mut documents: Documents,
+) -> Result<()> {
+    let target = call.engine.registry.get(into);
+    let nothing = RawDocumentBuf::new();
+    let options = target.as_ref().map_or(&nothing, |target| &target.options);
+    call.engine.create(New { namespace: temporary, options, view: false }).await?;
+    let specs: Vec<RawDocumentBuf> = match &target {
+        Some(target) => target.indexes.iter().skip(1).map(|index| index.spec.clone()).collect(),
+        None => Vec::new(),
+    };
+    if !specs.is_empty() {
+        call.engine.create_indexes(temporary, &specs, &Progress::default()).await?;
+    }
+    let writes = Writes::interruptible(call.engine.clone(), call.operation.interrupt.clone());
+    loop {
+        let batch = next_batch(&mut documents)?;
+        if batch.is_empty() {
+            break;
+        }
+        let batch: Vec<&RawDocument> = batch.iter().map(|document| &**document).collect();
+        let mut errors = Vec::new();
+        let bypass = aggregate.bypass_validation;
+        write::insert(&writes, temporary, &batch, true, bypass, &mut errors).await?;
+        if let Some(failed) = errors.pop() {
+            return Err(failed.error.context("PlanExecutor error during aggregation"));
+        }
+    }
+    writes.acknowledge(call.common.write_concern.as_ref()).await
+}

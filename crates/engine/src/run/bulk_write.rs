@@ -1,0 +1,279 @@
+//! `bulkWrite`: inserts, updates and deletes in several collections.
+
+use super::update::Step;
+use super::writes::Writes;
+use super::{Call, delete, listing, writing};
+use bson::{RawBson, RawDocument, RawDocumentBuf};
+use command::views::{BulkWrite, DeleteStatement, Operation, UpdateStatement};
+use command::{Namespace, Reply, append_write_concern_error};
+use error::{Error, Result};
+use value::DocumentWriter;
+use write::Updated;
+
+pub async fn run(call: Call<'_>) -> Result<Reply> {
+    let bulk = BulkWrite::parse(call.request)?;
+    let writes = Writes::interruptible(call.engine.clone(), call.operation.interrupt.clone());
+    let mut work = Work { call, bulk: &bulk, writes: &writes, done: Done::default() };
+    work.run().await?;
+    let done = work.done;
+    writes.acknowledge(call.common.write_concern.as_ref()).await?;
+    let namespace = Namespace::new("admin", "$cmd.bulkWrite")?;
+    let reply = listing::reply(call, namespace, done.results, bulk.batch_size)?;
+    Ok(done.totals.finish(call, &reply))
+}
+
+struct Work<'a> {
+    call: Call<'a>,
+    bulk: &'a BulkWrite<'a>,
+    writes: &'a Writes,
+    done: Done,
+}
+
+/// What has been done so far.
+#[derive(Default)]
+struct Done {
+    results: Vec<RawDocumentBuf>,
+    totals: Totals,
+}
+
+#[derive(Default)]
+struct Totals {
+    errors: i32,
+    inserted: i32,
+    matched: i32,
+    modified: i32,
+    upserted: i32,
+    deleted: i32,
+}
+
+impl Work<'_> {
+    async fn run(&mut self) -> Result<()> {
+        let operations = &self.bulk.operations;
+        let mut at = 0;
+        while at < operations.len() {
+            let before = self.done.totals.errors;
+            at = match &operations[at] {
+                Operation::Insert { namespace, .. } => {
+                    let end = at + self.inserts_from(at, *namespace);
+                    self.insert(at, end, *namespace).await?;
+                    end
+                }
+                operation => {
+                    self.change(at, operation).await;
+                    at + 1
+                }
+            };
+            if self.bulk.ordered && self.done.totals.errors > before {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// How many inserts into one collection follow each other from here: they are
+    /// done together.
+    fn inserts_from(&self, at: usize, into: usize) -> usize {
+        let rest = self.bulk.operations[at..].iter();
+        rest.take_while(|operation| {
+            matches!(operation, Operation::Insert { namespace, .. } if *namespace == into)
+        })
+        .count()
+    }
+
+    async fn insert(&mut self, at: usize, end: usize, into: usize) -> Result<()> {
+        let namespace = &self.bulk.namespaces[into];
+        if let Err(error) = self.prepare(namespace).await {
+            let last = if self.bulk.ordered { at + 1 } else { end };
+            (at..last).for_each(|at| self.done.fail(at, &error));
+            return Ok(());
+        }
+        let documents: Vec<&RawDocument> = self.bulk.operations[at..end]
+            .iter()
+            .filter_map(|operation| match operation {
+                Operation::Insert { document, .. } => Some(*document),
+                _ => None,
+            })
+            .collect();
+        let mut errors = Vec::new();
+        write::insert(
+            self.writes,
+            namespace,
+            &documents,
+            self.bulk.ordered,
+            self.bulk.bypass_validation,
+            &mut errors,
+        )
+        .await?;
+        let mut errors = errors.into_iter().peekable();
+        for index in 0..documents.len() {
+            match errors.next_if(|failed| failed.index == index) {
+                None => self.done.insert(at + index, self.bulk.errors_only),
+                Some(failed) => {
+                    self.done.fail(at + index, &failed.error);
+                    if self.bulk.ordered {
+                        break;
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// A collection that is inserted into is made if there is none.
+    async fn prepare(&self, namespace: &Namespace) -> Result<()> {
+        namespace.check_write()?;
+        writing::check_target(self.call, namespace)?;
+        self.call.engine.ensure(namespace).await.map(|_| ())
+    }
+
+    async fn change(&mut self, at: usize, operation: &Operation<'_>) {
+        let outcome = match operation {
+            Operation::Update { .. } => self.update(operation).await.map(Outcome::Updated),
+            _ => self.delete(operation).await.map(Outcome::Deleted),
+        };
+        match outcome {
+            Ok(Outcome::Updated(updated)) => self.done.update(at, updated, self.bulk.errors_only),
+            Ok(Outcome::Deleted(count)) => self.done.delete(at, count, self.bulk.errors_only),
+            Err(error) => self.done.fail(at, &error),
+        }
+    }
+
+    async fn update(&self, operation: &Operation<'_>) -> Result<Updated> {
+        let Operation::Update {
+            namespace,
+            filter,
+            modification,
+            constants,
+            sort,
+            array_filters,
+            hint,
+            collation,
+            multi,
+            upsert,
+        } = operation
+        else {
+            return Ok(Updated::default());
+        };
+        let namespace = &self.bulk.namespaces[*namespace];
+        namespace.check_write()?;
+        writing::check_target(self.call, namespace)?;
+        let statement = UpdateStatement {
+            query: filter,
+            modification: modification.clone(),
+            constants: *constants,
+            sort: *sort,
+            array_filters: array_filters.clone(),
+            hint: *hint,
+            collation: *collation,
+            multi: *multi,
+            upsert: *upsert,
+            upsert_supplied: false,
+        };
+        let step = Step {
+            writes: self.writes,
+            namespace,
+            variables: self.bulk.variables,
+            bypass_validation: self.bulk.bypass_validation,
+        };
+        step.run(self.call, &statement).await
+    }
+
+    async fn delete(&self, operation: &Operation<'_>) -> Result<u64> {
+        let Operation::Delete { namespace, filter, hint, collation, multi } = operation else {
+            return Ok(0);
+        };
+        let namespace = &self.bulk.namespaces[*namespace];
+        namespace.check_write()?;
+        writing::check_target(self.call, namespace)?;
+        let statement =
+            DeleteStatement { query: filter, multi: *multi, hint: *hint, collation: *collation };
+        delete::step(self.call, self.writes, namespace, self.bulk.variables, &statement).await
+    }
+}
+
+enum Outcome {
+    Updated(Updated),
+    Deleted(u64),
+}
+
+impl Done {
+    fn insert(&mut self, at: usize, errors_only: bool) {
+        self.totals.inserted += 1;
+        self.succeed(at, 1, None, None, errors_only);
+    }
+
+    fn update(&mut self, at: usize, updated: Updated, errors_only: bool) {
+        let matched = updated.matched as i32;
+        let modified = updated.modified as i32;
+        let inserted = i32::from(updated.upserted.is_some());
+        self.totals.matched += matched;
+        self.totals.modified += modified;
+        self.totals.upserted += inserted;
+        self.succeed(at, matched + inserted, Some(modified), updated.upserted, errors_only);
+    }
+
+    fn delete(&mut self, at: usize, count: u64, errors_only: bool) {
+        self.totals.deleted += count as i32;
+        self.succeed(at, count as i32, None, None, errors_only);
+    }
+
+    fn succeed(
+        &mut self,
+        at: usize,
+        n: i32,
+        modified: Option<i32>,
+        upserted: Option<RawBson>,
+        errors_only: bool,
+    ) {
+        if errors_only {
+            return;
+        }
+        let mut result = DocumentWriter::new();
+        result.append_f64("ok", 1.0);
+        result.append_i32("idx", at as i32);
+        result.append_i32("n", n);
+        if let Some(modified) = modified {
+            result.append_i32("nModified", modified);
+        }
+        if let Some(id) = upserted {
+            result.begin_document("upserted");
+            result.append("_id", id.as_raw_bson_ref());
+            result.end();
+        }
+        self.results.push(result.finish());
+    }
+
+    fn fail(&mut self, at: usize, error: &Error) {
+        self.totals.errors += 1;
+        let mut result = DocumentWriter::new();
+        result.append_f64("ok", 0.0);
+        result.append_i32("idx", at as i32);
+        result.append_i32("code", error.code().number());
+        result.append_str("errmsg", error.message());
+        for (name, value) in error.details() {
+            result.append(name, value);
+        }
+        result.append_i32("n", 0);
+        self.results.push(result.finish());
+    }
+}
+
+impl Totals {
+    /// The cursor with the results, and the totals after it.
+    fn finish(&self, call: Call<'_>, cursor: &Reply) -> Reply {
+        let mut out = DocumentWriter::new();
+        let fields = value::elements(&cursor.body);
+        fields.filter(|field| field.key != "ok").for_each(|field| out.copy(field));
+        out.append_i32("nErrors", self.errors);
+        out.append_i32("nInserted", self.inserted);
+        out.append_i32("nMatched", self.matched);
+        out.append_i32("nModified", self.modified);
+        out.append_i32("nUpserted", self.upserted);
+        out.append_i32("nDeleted", self.deleted);
+        if let Some(error) = writing::concern_error(call) {
+            append_write_concern_error(&mut out, &error);
+        }
+        out.append_f64("ok", 1.0);
+        Reply { body: out.finish() }
+    }
+}

@@ -1,0 +1,174 @@
+//! `collMod`.
+
+mod index;
+
+use super::create::{action_name, check_validator, check_view, level_name, round_up, view_options};
+use super::{Call, lookup};
+use crate::catalog::Collection;
+use bson::{RawBson, RawDocumentBuf};
+use command::views::{CollMod, Expiry};
+use command::{Reply, ReplyWriter};
+use error::{Code, Error, Result};
+use value::DocumentWriter;
+use value::element::get;
+
+/// The options of a collection or view, in the order in which they are listed.
+const ORDER: &[&str] = &[
+    "capped",
+    "size",
+    "max",
+    "changeStreamPreAndPostImages",
+    "storageEngine",
+    "indexOptionDefaults",
+    "validator",
+    "validationLevel",
+    "validationAction",
+    "viewOn",
+    "pipeline",
+    "collation",
+    "clusteredIndex",
+    "expireAfterSeconds",
+];
+
+pub async fn run(call: Call<'_>) -> Result<Reply> {
+    let change = CollMod::parse(call.request)?;
+    let namespace = &change.namespace;
+    lookup::check_uuid(call, namespace, change.collection_uuid)?;
+    let found = call.engine.registry.get(namespace);
+    let collection = found.ok_or_else(|| lookup::not_found(namespace))?;
+    check(&change, &collection)?;
+    let altered = change.index.map(|wanted| index::Altered::new(&collection, &wanted));
+    let altered = altered.transpose()?;
+    if !change.dry_run && touches_options(&change) {
+        call.engine.alter(namespace, |collection| options(call, &change, collection)).await?;
+    }
+    let mut reply = ReplyWriter::new();
+    if let Some(altered) = altered {
+        if !change.dry_run {
+            call.engine.alter_index(namespace, &altered.name, &altered.spec).await?;
+        }
+        altered.append(&mut reply);
+    }
+    Ok(lookup::finish(call, reply))
+}
+
+/// Refuses what the collection's kind does not have.
+fn check(change: &CollMod<'_>, collection: &Collection) -> Result<()> {
+    let of_collections = [
+        ("index", change.index.is_some()),
+        ("validator", change.validator.is_some()),
+        ("validationLevel", change.validation_level.is_some()),
+        ("validationAction", change.validation_action.is_some()),
+        ("changeStreamPreAndPostImages", change.pre_and_post_images.is_some()),
+        ("expireAfterSeconds", change.expiry.is_some()),
+        ("cappedSize", change.capped_size.is_some()),
+        ("cappedMax", change.capped_max.is_some()),
+    ];
+    if collection.is_view() {
+        return match of_collections.iter().find(|(_, given)| *given) {
+            Some((name, _)) => Err(invalid(format!("option not supported on a view: {name}"))),
+            None => Ok(()),
+        };
+    }
+    if change.view_on.is_some() || change.pipeline.is_some() {
+        return Err(invalid("option only supported on a view: viewOn"));
+    }
+    if (change.capped_size.is_some() || change.capped_max.is_some()) && !collection.is_capped() {
+        return Err(invalid("options 'cappedSize' and 'cappedMax' need a capped collection"));
+    }
+    if change.granularity.is_some() || change.bucket_max_span_seconds.is_some() {
+        return Err(invalid("option only supported on a time-series collection: timeseries"));
+    }
+    if change.expiry.is_some() && !collection.is_clustered() {
+        return Err(invalid(
+            "'expireAfterSeconds' is only supported on time-series collections or when the \
+             'clusteredIndex' option is specified",
+        ));
+    }
+    Ok(())
+}
+
+fn touches_options(change: &CollMod<'_>) -> bool {
+    change.view_on.is_some()
+        || change.validator.is_some()
+        || change.validation_level.is_some()
+        || change.validation_action.is_some()
+        || change.pre_and_post_images.is_some()
+        || change.expiry.is_some()
+        || change.capped_size.is_some()
+        || change.capped_max.is_some()
+}
+
+/// The options with what the command changes.
+fn options(
+    call: Call<'_>,
+    change: &CollMod<'_>,
+    collection: &Collection,
+) -> Result<RawDocumentBuf> {
+    let namespace = &collection.namespace;
+    if let (Some(on), Some(pipeline)) = (change.view_on, &change.pipeline) {
+        let collation = get(&collection.options, "collation").and_then(|it| it.as_document());
+        let options = view_options(on, pipeline, collation);
+        check_view(&call.engine.registry.current(), namespace, &options)?;
+        return Ok(options);
+    }
+    let changed = changed(change, collection);
+    let mut writer = DocumentWriter::new();
+    for name in ORDER {
+        match changed.iter().find(|(changed, _)| changed == name) {
+            Some((_, Some(value))) => writer.append(name, value.as_raw_bson_ref()),
+            Some((_, None)) => {}
+            None => get(&collection.options, name).into_iter().for_each(|old| writer.copy(old)),
+        }
+    }
+    let options = writer.finish();
+    if get(&options, "validator").is_some() {
+        check_validator(namespace, &options)?;
+    }
+    Ok(options)
+}
+
+/// Each option that changes, with its new value or without any.
+fn changed(change: &CollMod<'_>, collection: &Collection) -> Vec<(&'static str, Option<RawBson>)> {
+    let mut changed = Vec::new();
+    if let Some(validator) = change.validator {
+        let validator = (!validator.is_empty()).then(|| validator.to_owned().into());
+        changed.push(("validator", validator));
+        // A changed validator has its level and action written down.
+        for (name, usual) in [("validationLevel", "strict"), ("validationAction", "error")] {
+            if get(&collection.options, name).is_none() {
+                changed.push((name, Some(usual.to_owned().into())));
+            }
+        }
+    }
+    if let Some(level) = change.validation_level {
+        changed.retain(|(name, _)| *name != "validationLevel");
+        changed.push(("validationLevel", Some(level_name(level).to_owned().into())));
+    }
+    if let Some(action) = change.validation_action {
+        changed.retain(|(name, _)| *name != "validationAction");
+        changed.push(("validationAction", Some(action_name(action).to_owned().into())));
+    }
+    if let Some(enabled) = change.pre_and_post_images {
+        let images = enabled.then(|| bson::rawdoc! { "enabled": true }.into());
+        changed.push(("changeStreamPreAndPostImages", images));
+    }
+    match change.expiry {
+        Some(Expiry::Off) => changed.push(("expireAfterSeconds", None)),
+        Some(Expiry::After { seconds }) => {
+            changed.push(("expireAfterSeconds", Some(seconds.into())));
+        }
+        None => {}
+    }
+    if let Some(size) = change.capped_size {
+        changed.push(("size", Some(round_up(size).into())));
+    }
+    if let Some(max) = change.capped_max {
+        changed.push(("max", (max > 0).then(|| max.into())));
+    }
+    changed
+}
+
+fn invalid(message: impl Into<String>) -> Error {
+    Code::InvalidOptions.error(message)
+}

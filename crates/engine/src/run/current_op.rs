@@ -1,0 +1,126 @@
+//! `currentOp`, and the operations that `$currentOp` lists too.
+
+use super::Call;
+use super::context::context;
+use crate::operation::Operation;
+use bson::{RawBsonRef, RawDocument, RawDocumentBuf};
+use command::views::CurrentOp;
+use command::{Reply, ReplyWriter, Request};
+use error::Result;
+use language::query::Filter;
+use std::sync::atomic::Ordering;
+use value::element::get_value;
+use value::{DocumentWriter, elements};
+
+pub async fn run(call: Call<'_>) -> Result<Reply> {
+    let asked = CurrentOp::parse(call.request)?;
+    let filter = Filter::parse(&asked.filter, &context(None, None, None)?)?;
+    let mut reply = ReplyWriter::new();
+    let out = reply.writer();
+    out.begin_array("inprog");
+    for operation in operations(call) {
+        if filter.matches(&operation)? {
+            out.push(RawBsonRef::Document(&operation));
+        }
+    }
+    out.end();
+    Ok(reply.finish())
+}
+
+/// Everything under way, this command included.
+pub fn operations(call: Call<'_>) -> Vec<RawDocumentBuf> {
+    let host = call.engine.identity().host_and_port();
+    call.engine.operations.list().iter().map(|operation| describe(operation, &host)).collect()
+}
+
+fn describe(operation: &Operation, host: &str) -> RawDocumentBuf {
+    let client = &operation.client;
+    let took = operation.started.elapsed();
+    let mut out = DocumentWriter::new();
+    out.append_str("type", "op");
+    out.append_str("host", host);
+    out.append_str("desc", &format!("conn{}", client.connection_id));
+    out.append_i64("connectionId", client.connection_id.into());
+    out.append_str("client", &client.address.to_string());
+    if let Some(application) = &client.application {
+        out.append_str("appName", application);
+    }
+    if let Some(metadata) = operation.metadata() {
+        out.append_document("clientMetadata", metadata);
+    }
+    out.append_bool("active", true);
+    if let Ok(now) = bson::DateTime::now().try_to_rfc3339_string() {
+        out.append_str("currentOpTime", &now);
+    }
+    out.append_bool("threaded", true);
+    out.append_i32("opid", operation.id);
+    if let Some(session) = get_value(operation.request.body(), "lsid") {
+        out.append("lsid", session);
+    }
+    out.append_i64("secs_running", took.as_secs() as i64);
+    out.append_i64("microsecs_running", took.as_micros() as i64);
+    out.append_str("op", kind(operation.request.name()));
+    out.append_str("ns", &namespace(&operation.request));
+    out.append_bool("redacted", false);
+    out.append_document("command", operation.request.body());
+    if let Some(progress) = operation.progress.get() {
+        let (done, total) =
+            (progress.done.load(Ordering::Relaxed), progress.total.load(Ordering::Relaxed));
+        out.append_str(
+            "msg",
+            &format!("Index Build: scanning collection Index Build: {done}/{total}"),
+        );
+        out.begin_document("progress");
+        out.append_i64("done", done as i64);
+        out.append_i64("total", total as i64);
+        out.end();
+    }
+    out.append_i64("numYields", 0);
+    for name in ["locks", "lockStats", "flowControlStats"] {
+        out.begin_document(name);
+        out.end();
+        match name {
+            "locks" => out.append_bool("waitingForLock", false),
+            "lockStats" => out.append_bool("waitingForFlowControl", false),
+            _ => {}
+        }
+    }
+    out.finish()
+}
+
+/// What `op` calls a command.
+pub fn kind(command: &str) -> &'static str {
+    match command {
+        "find" => "query",
+        "getMore" => "getmore",
+        "insert" => "insert",
+        "update" => "update",
+        "delete" => "remove",
+        _ => "command",
+    }
+}
+
+/// The namespace that a command is about.
+pub fn namespace(request: &Request) -> String {
+    let database = request.database();
+    let first = elements(request.body()).next();
+    let of_collection = command::command(request.name()).is_some_and(|row| row.collection);
+    let collection = match request.name() {
+        "getMore" => get_value(request.body(), "collection").and_then(|it| it.as_str()),
+        _ => first.filter(|_| of_collection).and_then(|first| first.value().as_str()),
+    };
+    match collection {
+        Some(collection) => format!("{database}.{collection}"),
+        None if request.name() == "aggregate" => format!("{database}.$cmd.aggregate"),
+        None => format!("{database}.$cmd"),
+    }
+}
+
+/// `$currentOp` looks at the options and gives the same documents.
+pub fn check_stage(database: &str, collectionless: bool, _options: &RawDocument) -> Result<()> {
+    if database != "admin" || !collectionless {
+        return Err(error::Code::InvalidNamespace
+            .error("$currentOp must be run against the 'admin' database with {aggregate: 1}"));
+    }
+    Ok(())
+}

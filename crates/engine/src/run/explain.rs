@@ -1,0 +1,226 @@
+//! `explain`: how a command would run, or ran.
+
+mod stages;
+
+use super::context::context;
+use super::reading::{self, hint_value, resolve};
+use super::{Call, aggregate, blocking, count, distinct, find, lookup};
+use crate::catalog::Collection;
+use crate::plan::explain::{self, Explained};
+use crate::plan::{Hint, Query, Sort};
+use aggregate::Prepared;
+use bson::RawDocument;
+use command::views::{
+    Aggregate, Count, Delete, Distinct, Explain, Find, FindAndModify, Update, Verbosity,
+};
+use command::{Namespace, Reply, ReplyWriter, Request};
+use error::{Code, Result};
+use language::Needs;
+use language::query::Filter;
+use std::sync::Arc;
+use value::DocumentWriter;
+
+/// Limits that MongoDB shows with every plan, as this server has them.
+const PARAMETERS: &[(&str, i32)] = &[
+    ("internalQueryFacetBufferSizeBytes", 104_857_600),
+    ("internalQueryFacetMaxOutputDocSizeBytes", 104_857_600),
+    ("internalLookupStageIntermediateDocumentMaxSizeBytes", 104_857_600),
+    ("internalDocumentSourceGroupMaxMemoryBytes", 104_857_600),
+    ("internalQueryMaxBlockingSortMemoryUsageBytes", 104_857_600),
+    ("internalQueryProhibitBlockingMergeOnMongoS", 0),
+    ("internalQueryMaxAddToSetBytes", 104_857_600),
+    ("internalDocumentSourceSetWindowFieldsMaxMemoryBytes", 104_857_600),
+];
+
+pub async fn run(call: Call<'_>) -> Result<Reply> {
+    let asked = Explain::parse(call.request)?;
+    let explaining =
+        Explaining { call: Call { request: &asked.request, ..call }, verbosity: asked.verbosity };
+    let mut reply = ReplyWriter::new();
+    explaining.command(asked.command.name, &asked.request, reply.writer())?;
+    Ok(reply.finish())
+}
+
+/// `aggregate` with `explain: true`.
+pub fn aggregate(call: Call<'_>, asked: &Aggregate<'_>) -> Result<Reply> {
+    let explaining = Explaining { call, verbosity: Verbosity::QueryPlanner };
+    let mut reply = ReplyWriter::new();
+    explaining.pipeline(aggregate::prepare(call, asked)?, reply.writer())?;
+    Ok(reply.finish())
+}
+
+#[derive(Clone, Copy)]
+struct Explaining<'a> {
+    call: Call<'a>,
+    verbosity: Verbosity,
+}
+
+impl Explaining<'_> {
+    fn command(self, name: &str, request: &Request, out: &mut DocumentWriter) -> Result<()> {
+        match name {
+            "aggregate" => {
+                let asked = Aggregate::parse_explained(request)?;
+                self.pipeline(aggregate::prepare(self.call, &asked)?, out)
+            }
+            "count" => self.count(&Count::parse(request)?, out),
+            "delete" => self.delete(&Delete::parse(request)?, out),
+            "distinct" => self.distinct(&Distinct::parse(request)?, out),
+            "find" => self.find(&Find::parse(request)?, out),
+            "findAndModify" => self.find_and_modify(&FindAndModify::parse(request)?, out),
+            "update" => self.update(&Update::parse(request)?, out),
+            name => Err(Code::CommandNotSupported
+                .error(format!("explain of {name} is not supported by this server"))),
+        }
+    }
+
+    fn find(self, find: &Find<'_>, out: &mut DocumentWriter) -> Result<()> {
+        let resolved = resolve(&self.call.engine.registry.current(), &find.namespace)?;
+        if resolved.is_view {
+            return self.pipeline(aggregate::prepare_find(find, resolved)?, out);
+        }
+        let query = find::query(find, resolved.collection.as_deref())?;
+        self.plan(&find.namespace, resolved.collection.as_ref(), query, None, out)
+    }
+
+    fn count(self, count: &Count<'_>, out: &mut DocumentWriter) -> Result<()> {
+        let resolved = resolve(&self.call.engine.registry.current(), &count.namespace)?;
+        if resolved.is_view {
+            return self.pipeline(aggregate::prepare_count(count, resolved)?, out);
+        }
+        let query = count::query(count, resolved.collection.as_deref())?;
+        self.plan(&count.namespace, resolved.collection.as_ref(), query, None, out)
+    }
+
+    fn distinct(self, distinct: &Distinct<'_>, out: &mut DocumentWriter) -> Result<()> {
+        let resolved = resolve(&self.call.engine.registry.current(), &distinct.namespace)?;
+        if resolved.is_view {
+            return self.pipeline(aggregate::prepare_distinct(distinct, resolved)?, out);
+        }
+        let query = distinct::query(distinct, resolved.collection.as_deref())?;
+        self.plan(&distinct.namespace, resolved.collection.as_ref(), query, None, out)
+    }
+
+    fn update(self, update: &Update<'_>, out: &mut DocumentWriter) -> Result<()> {
+        let [statement] = &update.statements[..] else { return Err(one_statement()) };
+        let selection = Selected {
+            namespace: &update.namespace,
+            query: statement.query,
+            sort: statement.sort,
+            hint: statement.hint,
+            collation: statement.collation,
+            variables: update.variables,
+        };
+        self.write(selection, "UPDATE", out)
+    }
+
+    fn delete(self, delete: &Delete<'_>, out: &mut DocumentWriter) -> Result<()> {
+        let [statement] = &delete.statements[..] else { return Err(one_statement()) };
+        let selection = Selected {
+            namespace: &delete.namespace,
+            query: statement.query,
+            sort: None,
+            hint: statement.hint,
+            collation: statement.collation,
+            variables: delete.variables,
+        };
+        self.write(selection, "DELETE", out)
+    }
+
+    fn find_and_modify(self, modify: &FindAndModify<'_>, out: &mut DocumentWriter) -> Result<()> {
+        let selection = Selected {
+            namespace: &modify.namespace,
+            query: modify.query,
+            sort: modify.sort,
+            hint: modify.hint,
+            collation: modify.collation,
+            variables: modify.variables,
+        };
+        self.write(selection, if modify.update.is_some() { "UPDATE" } else { "DELETE" }, out)
+    }
+
+    /// What a write selects, which is all that can be explained of it.
+    fn write(
+        self,
+        selected: Selected<'_>,
+        above: &'static str,
+        out: &mut DocumentWriter,
+    ) -> Result<()> {
+        let collection = self.call.engine.registry.get(selected.namespace);
+        if let Some(collection) = &collection {
+            lookup::refuse_view(collection)?;
+        }
+        let context = context(collection.as_deref(), selected.collation, selected.variables)?;
+        let mut query = Query::new(Arc::new(Filter::parse(selected.query, &context)?));
+        query.needs = Needs::none();
+        query.sort = selected.sort.map(Sort::parse).transpose()?.unwrap_or_default();
+        query.hint = hint_value(selected.hint).map(Hint::parse).transpose()?.flatten();
+        query.collator = context.collator;
+        self.plan(selected.namespace, collection.as_ref(), query, Some(above), out)
+    }
+
+    /// A command that is one query.
+    fn plan(
+        self,
+        namespace: &Namespace,
+        collection: Option<&Arc<Collection>>,
+        query: Query,
+        above: Option<&'static str>,
+        out: &mut DocumentWriter,
+    ) -> Result<()> {
+        self.query(namespace, collection, query, above, out)?;
+        self.append_command(out);
+        self.append_server(out);
+        Ok(())
+    }
+
+    fn query(
+        self,
+        namespace: &Namespace,
+        collection: Option<&Arc<Collection>>,
+        query: Query,
+        above: Option<&'static str>,
+        out: &mut DocumentWriter,
+    ) -> Result<()> {
+        let explained =
+            Explained { namespace, collection, query, above, verbosity: self.verbosity };
+        let view = reading::view(self.call);
+        blocking(|| explain::explain(explained, &view, &self.call.operation.interrupt, out))
+    }
+
+    fn append_command(self, out: &mut DocumentWriter) {
+        out.append_document("command", self.call.request.body());
+    }
+
+    fn append_server(self, out: &mut DocumentWriter) {
+        let identity = self.call.engine.identity();
+        out.begin_document("serverInfo");
+        out.append_str("host", &identity.host);
+        out.append_i32("port", identity.port.into());
+        out.append_str("version", identity.version);
+        out.append_str("gitVersion", identity.git_version);
+        out.end();
+        out.begin_document("serverParameters");
+        PARAMETERS.iter().for_each(|(name, value)| out.append_i32(name, *value));
+        out.append_str("internalQueryFrameworkControl", "forceClassicEngine");
+        out.append_i32("internalQueryPlannerIgnoreIndexWithCollationForRegex", 1);
+        out.end();
+    }
+
+    fn pipeline(self, prepared: Prepared, out: &mut DocumentWriter) -> Result<()> {
+        stages::explain(self, prepared, out)
+    }
+}
+
+/// What a write looks for.
+struct Selected<'a> {
+    namespace: &'a Namespace,
+    query: &'a RawDocument,
+    sort: Option<&'a RawDocument>,
+    hint: Option<command::fields::Hint<'a>>,
+    collation: Option<&'a RawDocument>,
+    variables: Option<&'a RawDocument>,
+}
+
+fn one_statement() -> error::Error {
+    Code::InvalidLength.error("explained write batches must be of size 1")
+}

@@ -1,0 +1,98 @@
+//! A document of `system.profile`.
+
+use crate::run::{Call, current_op};
+use bson::{RawBsonRef, RawDocument, RawDocumentBuf};
+use command::{Command, Reply};
+use error::Result;
+use std::time::Duration;
+use value::DocumentWriter;
+use value::element::{array_len, get_value};
+
+/// Fields of replies and what the profile calls them.
+const FIGURES: &[(&str, &str, &str)] = &[
+    ("delete", "n", "ndeleted"),
+    ("insert", "n", "ninserted"),
+    ("update", "n", "nMatched"),
+    ("update", "nModified", "nModified"),
+];
+
+pub fn document(
+    call: Call<'_>,
+    command: &Command,
+    outcome: &Result<Reply>,
+    took: Duration,
+) -> RawDocumentBuf {
+    let mut out = DocumentWriter::new();
+    // As every document it has an `_id`; MongoDB's have none, and none is read.
+    out.append_str("op", current_op::kind(command.name));
+    out.append_str("ns", &current_op::namespace(call.request));
+    out.append_document("command", statement(call, command));
+    let plan = call.operation.plan.lock().clone();
+    if let Some(plan) = &plan {
+        out.append_i64("keysExamined", plan.keys_examined as i64);
+        out.append_i64("docsExamined", plan.docs_examined as i64);
+    }
+    if let Ok(reply) = outcome {
+        figures(command, &reply.body, &mut out);
+    }
+    out.append_i64("numYield", 0);
+    out.begin_document("locks");
+    out.end();
+    match outcome {
+        Ok(reply) => out.append_i32("responseLength", reply.body.as_bytes().len() as i32),
+        Err(error) => {
+            out.append_str("errMsg", error.message());
+            out.append_str("errName", &error.code().name());
+            out.append_i32("errCode", error.code().number());
+        }
+    }
+    out.append_str("protocol", "op_msg");
+    out.append_i32("millis", i32::try_from(took.as_millis()).unwrap_or(i32::MAX));
+    if let Some(plan) = &plan {
+        out.append_str("planSummary", &plan.summary);
+    }
+    out.append("ts", RawBsonRef::DateTime(bson::DateTime::now()));
+    out.append_str("client", &call.client.address.ip().to_string());
+    if let Some(application) = &call.client.application {
+        out.append_str("appName", application);
+    }
+    out.begin_array("allUsers");
+    out.end();
+    out.append_str("user", "");
+    out.finish()
+}
+
+/// The command, or the one statement it consists of.
+fn statement<'a>(call: Call<'a>, command: &Command) -> &'a RawDocument {
+    let statements = match command.name {
+        "update" => call.request.documents("updates"),
+        "delete" => call.request.documents("deletes"),
+        _ => return call.request.body(),
+    };
+    match statements.as_deref() {
+        Ok([only]) => only,
+        _ => call.request.body(),
+    }
+}
+
+fn figures(command: &Command, reply: &RawDocument, out: &mut DocumentWriter) {
+    for (of, field, name) in FIGURES {
+        if *of == command.name
+            && let Some(RawBsonRef::Int32(figure)) = get_value(reply, field)
+        {
+            out.append_i64(name, figure.into());
+        }
+    }
+    let Some(cursor) = get_value(reply, "cursor").and_then(|cursor| cursor.as_document()) else {
+        return;
+    };
+    match get_value(cursor, "id") {
+        Some(RawBsonRef::Int64(0)) => out.append_bool("cursorExhausted", true),
+        Some(RawBsonRef::Int64(id)) => out.append_i64("cursorid", id),
+        _ => {}
+    }
+    let batch = ["firstBatch", "nextBatch"].into_iter().find_map(|name| get_value(cursor, name));
+    if let Some(RawBsonRef::Array(batch)) = batch {
+        out.append_i64("nreturned", array_len(batch) as i64);
+    }
+}
