@@ -12,7 +12,7 @@ use write::Updated;
 
 pub async fn run(call: Call<'_>) -> Result<Reply> {
     let bulk = BulkWrite::parse(call.request)?;
-    let writes = Writes::interruptible(call.engine.clone(), call.operation.interrupt.clone());
+    let writes = Writes::of(call);
     let mut work = Work { call, bulk: &bulk, writes: &writes, done: Done::default() };
     work.run().await?;
     let done = work.done;

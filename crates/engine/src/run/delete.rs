@@ -15,7 +15,7 @@ use write::{Delete, Selection};
 pub async fn run(call: Call<'_>) -> Result<Reply> {
     let delete = DeleteView::parse(call.request)?;
     writing::check_target(call, &delete.namespace)?;
-    let writes = Writes::interruptible(call.engine.clone(), call.operation.interrupt.clone());
+    let writes = Writes::of(call);
     let mut reply = WriteReply::default();
     for (index, statement) in delete.statements.iter().enumerate() {
         let outcome = step(call, &writes, &delete.namespace, delete.variables, statement).await;

@@ -21,8 +21,9 @@ pub async fn run(call: Call<'_>) -> Result<Reply> {
     let names = select(&collection, &drop.selection)?;
     call.engine.remove_indexes(namespace, &names).await?;
     let mut reply = ReplyWriter::new();
-    let hidden = usize::from(collection.is_clustered());
-    reply.append("nIndexesWas", (collection.indexes.len() - hidden.min(1)) as i32);
+    // A clustered collection is its own index.
+    let listed = collection.indexes.iter().skip(usize::from(collection.is_clustered()));
+    reply.append("nIndexesWas", listed.count() as i32);
     if drop.selection == Selection::All {
         reply.append("msg", "non-_id indexes dropped for collection");
     }

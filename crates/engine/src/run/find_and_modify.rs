@@ -38,7 +38,7 @@ pub async fn run(call: Call<'_>) -> Result<Reply> {
         _ => None,
     };
     let step = Step { modify: &modify, filter: &filter, projection, context };
-    let writes = Writes::interruptible(call.engine.clone(), call.operation.interrupt.clone());
+    let writes = Writes::of(call);
     let done = match &modify.update {
         None => step.remove(&writes).await?,
         Some(update) => step.update(&writes, update).await?,

@@ -9,7 +9,7 @@ use error::Result;
 pub async fn run(call: Call<'_>) -> Result<Reply> {
     let insert = Insert::parse(call.request)?;
     writing::check_target(call, &insert.namespace)?;
-    let writes = Writes::interruptible(call.engine.clone(), call.operation.interrupt.clone());
+    let writes = Writes::of(call);
     let mut errors = Vec::new();
     let inserted = write::insert(
         &writes,

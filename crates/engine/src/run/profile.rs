@@ -45,6 +45,12 @@ pub struct ProfiledIf {
     spec: RawDocumentBuf,
 }
 
+impl Settings {
+    fn records(&self) -> bool {
+        self.level > 0 || self.filter.is_some()
+    }
+}
+
 impl Default for Settings {
     fn default() -> Self {
         Settings { level: 0, slow: SLOW, sample_rate: 1.0, filter: None }
@@ -77,7 +83,15 @@ impl Profiles {
         (shared.slow, shared.sample_rate) = (settings.slow, settings.sample_rate);
         let mut databases = self.databases.write();
         databases.insert(database.into(), settings);
-        let any = databases.values().any(|own| own.level > 0 || own.filter.is_some());
+        let any = databases.values().any(Settings::records);
+        self.any.store(any, Ordering::Relaxed);
+    }
+
+    /// A database that is dropped is not recorded any more.
+    pub fn forget(&self, database: &str) {
+        let mut databases = self.databases.write();
+        databases.remove(database);
+        let any = databases.values().any(Settings::records);
         self.any.store(any, Ordering::Relaxed);
     }
 

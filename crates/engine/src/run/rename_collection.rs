@@ -22,6 +22,10 @@ pub async fn run(call: Call<'_>) -> Result<Reply> {
             rename.from, rename.to
         )));
     }
+    if call.engine.registry.get(&rename.to).is_some_and(|target| target.is_view()) {
+        return Err(Code::NamespaceExists
+            .error(format!("a view already exists with that name: {}", rename.to)));
+    }
     call.engine.rename(&rename.from, &rename.to, rename.drop_target).await?;
     Ok(lookup::finish(call, ReplyWriter::new()))
 }

@@ -18,7 +18,7 @@ use write::{Change, Selection, Updated};
 pub async fn run(call: Call<'_>) -> Result<Reply> {
     let update = UpdateView::parse(call.request)?;
     writing::check_target(call, &update.namespace)?;
-    let writes = Writes::interruptible(call.engine.clone(), call.operation.interrupt.clone());
+    let writes = Writes::of(call);
     let mut reply = WriteReply { n_modified: Some(0), ..WriteReply::default() };
     for (index, statement) in update.statements.iter().enumerate() {
         let step = Step {

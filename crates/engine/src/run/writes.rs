@@ -1,7 +1,9 @@
 //! The engine as the write loop sees it.
 
+use super::Call;
 use crate::Engine;
 use crate::catalog::Collection;
+use crate::operation::Operation;
 use crate::plan::{self, Execution, Hint, Interrupt, Query, Sort};
 use crate::storage::{Mark, RecordId, Ticket};
 use crate::transaction::{Row, Transaction};
@@ -20,18 +22,23 @@ const CANDIDATES_PER_TURN: usize = 128;
 pub struct Writes {
     engine: Arc<Engine>,
     interrupt: Interrupt,
+    /// Where the figures of plans go, if they are wanted.
+    noted: Option<Arc<Operation>>,
     /// The last commit of the command so far.
     last: Mutex<Option<Ticket>>,
 }
 
 impl Writes {
     pub fn new(engine: Arc<Engine>) -> Writes {
-        Writes { engine, interrupt: Interrupt::default(), last: Mutex::new(None) }
+        Writes { engine, interrupt: Interrupt::default(), noted: None, last: Mutex::new(None) }
     }
 
-    /// Writes that stop when the operation is to stop.
-    pub fn interruptible(engine: Arc<Engine>, interrupt: Interrupt) -> Writes {
-        Writes { engine, interrupt, last: Mutex::new(None) }
+    /// The writes of a command, which stop when it is to stop.
+    pub fn of(call: Call<'_>) -> Writes {
+        let engine = call.engine.clone();
+        let noted = engine.profiles.is_on().then(|| call.operation.clone());
+        let interrupt = call.operation.interrupt.clone();
+        Writes { engine, interrupt, noted, last: Mutex::new(None) }
     }
 
     /// Waits until everything written can be read.
@@ -96,6 +103,7 @@ impl write::Backend for Writes {
             namespace: namespace.clone(),
             collection: Some(collection),
             rows: Some(rows),
+            noted: self.noted.clone(),
             current: None,
             advanced: 0,
         })
@@ -107,6 +115,7 @@ pub struct Candidates {
     namespace: Namespace,
     collection: Option<Arc<Collection>>,
     rows: Option<Execution>,
+    noted: Option<Arc<Operation>>,
     current: Option<RecordId>,
     advanced: usize,
 }
@@ -117,8 +126,17 @@ impl Candidates {
             namespace: namespace.clone(),
             collection: None,
             rows: None,
+            noted: None,
             current: None,
             advanced: 0,
+        }
+    }
+}
+
+impl Drop for Candidates {
+    fn drop(&mut self) {
+        if let (Some(operation), Some(rows)) = (&self.noted, &self.rows) {
+            operation.note(rows);
         }
     }
 }

@@ -23,7 +23,6 @@ pub fn document(
     took: Duration,
 ) -> RawDocumentBuf {
     let mut out = DocumentWriter::new();
-    // As every document it has an `_id`; MongoDB's have none, and none is read.
     out.append_str("op", current_op::kind(command.name));
     out.append_str("ns", &current_op::namespace(call.request));
     out.append_document("command", statement(call, command));

@@ -57,7 +57,7 @@ impl Merge {
             into,
             context: context(target.as_deref(), aggregate.collation, aggregate.variables)?,
             bypass_validation: aggregate.bypass_validation,
-            writes: Writes::interruptible(call.engine.clone(), call.operation.interrupt.clone()),
+            writes: Writes::of(call),
         };
         loop {
             let batch = next_batch(&mut documents)?;

@@ -53,7 +53,7 @@ async fn fill(
     if !specs.is_empty() {
         call.engine.create_indexes(temporary, &specs, &Progress::default()).await?;
     }
-    let writes = Writes::interruptible(call.engine.clone(), call.operation.interrupt.clone());
+    let writes = Writes::of(call);
     loop {
         let batch = next_batch(&mut documents)?;
         if batch.is_empty() {
