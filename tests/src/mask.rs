@@ -39,9 +39,37 @@ pub fn shown(path: &[&str]) -> Option<&'static str> {
         .map(|mask| mask.shown)
 }
 
+/// A text with its UUIDs masked: the names of temporary collections hold them.
+pub fn uuids(text: &str) -> String {
+    let is_uuid =
+        |part: &str| part.len() == 36 && part.chars().all(|c| c.is_ascii_hexdigit() || c == '-');
+    let mut shown = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(first) = rest.chars().next() {
+        let taken = match rest.get(..36) {
+            Some(part) if is_uuid(part) => {
+                shown.push_str("<uuid>");
+                36
+            }
+            _ => {
+                shown.push(first);
+                first.len_utf8()
+            }
+        };
+        rest = &rest[taken..];
+    }
+    shown
+}
+
 #[cfg(test)]
 mod tests {
-    use super::shown;
+    use super::{shown, uuids};
+
+    #[test]
+    fn uuids_in_a_text_are_masked() {
+        let text = "é tmp.a43699be-a30a-42f7-9793-b9366651a53a index";
+        assert_eq!(uuids(text), "é tmp.<uuid> index");
+    }
 
     #[test]
     fn a_mask_covers_the_end_of_a_path() {

@@ -38,7 +38,7 @@ fn whole(reply: &RawDocument, cursors: &[i64]) -> Result<String> {
         }
     }
     if let Some(RawBsonRef::String(message)) = reply.get("errmsg")? {
-        text.push_str(&format!(": {message}"));
+        text.push_str(&format!(": {}", mask::uuids(message)));
     }
     if !fields.is_empty() {
         text.push('\n');
