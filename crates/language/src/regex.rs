@@ -37,8 +37,16 @@ pub fn compile(pattern: &str, options: &str, operator: &str) -> Result<Regex> {
             }
         };
     }
-    builder.build(&format!("(*LIMIT_MATCH={MATCH_CALLS_MAX}){pattern}")).map_err(|error| {
-        Code::location(51091).error(format!("Regular expression is invalid: {error}"))
+    let limit = format!("(*LIMIT_MATCH={MATCH_CALLS_MAX})");
+    builder.build(&format!("{limit}{pattern}")).map_err(|error| {
+        // The offset is told in the client's pattern, which knows no limit.
+        let told =
+            error.offset().map(|at| (format!("offset {at}"), at.saturating_sub(limit.len())));
+        let words = match told {
+            Some((at, offset)) => error.to_string().replace(&at, &format!("offset {offset}")),
+            None => error.to_string(),
+        };
+        Code::location(51091).error(format!("Regular expression is invalid: {words}"))
     })
 }
 

@@ -2,7 +2,7 @@
 
 use super::Definition;
 use crate::Engine;
-use crate::catalog::{self, Collection, Index, Kind, State};
+use crate::catalog::{self, Catalog, Collection, Index, Kind, State};
 use crate::storage::{CollectionId, IndexId};
 use bson::{RawDocument, RawDocumentBuf, cstr};
 use command::Namespace;
@@ -27,6 +27,7 @@ impl Engine {
             return Err(Code::NamespaceExists
                 .error(format!("Collection {} already exists.", new.namespace)));
         }
+        check_case(&definition.catalog, &new.namespace.database)?;
         let first = definition.take_ids(2);
         let collection = Arc::new(define(&new, CollectionId(first), IndexId(first + 1))?);
         definition.put(collection.clone());
@@ -118,6 +119,20 @@ impl Engine {
         let options = alter(&collection)?;
         definition.put(Arc::new(redefine(&collection, namespace, &options)?));
         definition.commit().await
+    }
+}
+
+/// A new database may not differ from another only in case.
+fn check_case(catalog: &Catalog, database: &str) -> Result<()> {
+    if catalog.database(database).next().is_some() {
+        return Ok(());
+    }
+    match catalog.databases().iter().find(|other| other.eq_ignore_ascii_case(database)) {
+        Some(other) => Err(Code::DatabaseDifferCase.error(format!(
+            "db already exists with different case already have: [{other}] trying to create \
+             [{database}]"
+        ))),
+        None => Ok(()),
     }
 }
 
