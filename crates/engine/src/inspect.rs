@@ -151,3 +151,51 @@ fn shape(index: &Index) -> EntryShape {
     let directions = decodes.then(|| index.fields.iter().map(|field| field.direction()).collect());
     EntryShape { unique: index.unique, directions }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Engine;
+    use bson::rawdoc;
+    use command::{Client, Request};
+    use std::sync::Arc;
+
+    async fn run(engine: &Arc<Engine>, command: bson::RawDocumentBuf) {
+        let address = std::net::SocketAddr::from(([127, 0, 0, 1], 1));
+        let client = Arc::new(Client::new(1, address));
+        engine.run(Request::from(command), &client).await.expect("runs");
+    }
+
+    #[tokio::test]
+    async fn a_store_is_shown_in_words() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let engine = Engine::open(directory.path()).await.expect("opens");
+        let big = "x".repeat(100_000);
+        run(
+            &engine,
+            rawdoc! { "insert": "c", "$db": "shop", "documents": [{ "_id": 7, "a": ["p", "q"], "big": big }] },
+        )
+        .await;
+        let index = rawdoc! { "key": { "a": -1 }, "name": "a" };
+        run(&engine, rawdoc! { "createIndexes": "c", "$db": "shop", "indexes": [index] }).await;
+        engine.close().await;
+        drop(engine);
+
+        let mut out = Vec::new();
+        let options = Options { keys: true, namespace: None, limit: 10 };
+        inspect(directory.path(), &options, &mut out).expect("inspects");
+        let text = String::from_utf8(out).expect("text");
+        for line in [
+            "1 documents, 100",
+            "index a (id 3, multikey): { v: 2, key: { a: -1 }, name: \"a\" }",
+            "record 1/1 = { _id: 7, a: [ \"p\", \"q\" ], big: BinData(251,",
+            "large 1/1/0 = 100005 bytes",
+            "entry 2 [7] -> 1",
+            "entry 3 [\"q\"] -> 1",
+            "collection shop.c = ",
+        ] {
+            assert!(text.contains(line), "{line} is not in\n{text}");
+        }
+        assert!(!text.contains("dropped number"), "nothing was dropped:\n{text}");
+    }
+}
