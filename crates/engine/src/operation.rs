@@ -26,6 +26,8 @@ pub struct Operation {
     pub request: Request,
     pub client: Arc<Client>,
     pub interrupt: Interrupt,
+    /// Set by `getMore`: what stops the cursor it works on.
+    pub cursor: OnceLock<Interrupt>,
     /// Set by commands that take long: index builds.
     pub progress: OnceLock<Arc<Progress>>,
     /// Set by commands that run a plan: its summary, for the profiler.
@@ -60,6 +62,7 @@ impl Operations {
             request,
             client: client.clone(),
             interrupt: Interrupt::with_deadline(limit.map(|limit| started + limit)),
+            cursor: OnceLock::new(),
             progress: OnceLock::new(),
             plan: Mutex::new(None),
         });
@@ -82,6 +85,9 @@ impl Operations {
 impl Operation {
     pub fn stop(&self, code: Code) {
         self.interrupt.stop(code);
+        if let Some(cursor) = self.cursor.get() {
+            cursor.stop(code);
+        }
         if let Some(progress) = self.progress.get() {
             progress.interrupt.stop(code);
         }

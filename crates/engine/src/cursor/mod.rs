@@ -106,6 +106,7 @@ impl Cursors {
         let cursor = slot.cursor.take().ok_or_else(|| {
             Code::location(12051).error(format!("cursor id {id} is already in use"))
         })?;
+        cursor.interrupt.resume();
         Ok(Borrowed { cursors: self, id, cursor: Some(cursor) })
     }
 
@@ -155,6 +156,7 @@ impl Cursors {
 
 impl Slot {
     fn new(cursor: Box<Cursor>) -> Slot {
+        cursor.interrupt.pause();
         Slot {
             namespace: cursor.namespace.clone(),
             session: cursor.session,
@@ -169,15 +171,6 @@ impl Slot {
 impl Borrowed<'_> {
     pub fn cursor(&mut self) -> Option<&mut Cursor> {
         self.cursor.as_deref_mut()
-    }
-
-    /// Gives the cursor to work that goes on elsewhere; `put` brings it back.
-    pub fn take(&mut self) -> Option<Box<Cursor>> {
-        self.cursor.take()
-    }
-
-    pub fn put(&mut self, cursor: Box<Cursor>) {
-        self.cursor = Some(cursor);
     }
 
     /// The cursor has given everything.
@@ -195,6 +188,7 @@ impl Drop for Borrowed<'_> {
                 open.remove(&self.id);
             }
             Some(cursor) => {
+                cursor.interrupt.pause();
                 if let Some(slot) = open.get_mut(&self.id) {
                     slot.used = Instant::now();
                     slot.cursor = Some(cursor);

@@ -1,9 +1,10 @@
 //! What may stop an operation while it runs: a deadline, or someone's wish.
 
 use error::{Code, Result};
+use parking_lot::Mutex;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI32, Ordering};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// Shared between an operation and whoever may stop it. Cheap to clone.
 #[derive(Debug, Clone, Default)]
@@ -13,13 +14,23 @@ pub struct Interrupt(Arc<Inner>);
 struct Inner {
     /// The code the operation is to fail with; 0 while nobody asked.
     code: AtomicI32,
-    deadline: Option<Instant>,
+    limit: Mutex<Limit>,
+}
+
+/// The time an operation has. A cursor's stands still between its batches.
+#[derive(Debug, Clone, Copy, Default)]
+enum Limit {
+    #[default]
+    None,
+    Until(Instant),
+    Paused(Duration),
 }
 
 impl Interrupt {
     /// Fails with MaxTimeMSExpired once the deadline has passed.
     pub fn with_deadline(deadline: Option<Instant>) -> Interrupt {
-        Interrupt(Arc::new(Inner { code: AtomicI32::new(0), deadline }))
+        let limit = deadline.map_or(Limit::None, Limit::Until);
+        Interrupt(Arc::new(Inner { code: AtomicI32::new(0), limit: Mutex::new(limit) }))
     }
 
     /// Asks the operation to stop; the first asker's code wins.
@@ -28,15 +39,26 @@ impl Interrupt {
             self.0.code.compare_exchange(0, code.number(), Ordering::Relaxed, Ordering::Relaxed);
     }
 
-    pub fn deadline(&self) -> Option<Instant> {
-        self.0.deadline
+    /// Stops the clock: the time until `resume` does not count.
+    pub fn pause(&self) {
+        let mut limit = self.0.limit.lock();
+        if let Limit::Until(deadline) = *limit {
+            *limit = Limit::Paused(deadline.saturating_duration_since(Instant::now()));
+        }
+    }
+
+    pub fn resume(&self) {
+        let mut limit = self.0.limit.lock();
+        if let Limit::Paused(left) = *limit {
+            *limit = Limit::Until(Instant::now() + left);
+        }
     }
 
     /// An error if the operation is to stop. Reads the clock: not for every row.
     pub fn check(&self) -> Result<()> {
         match self.0.code.load(Ordering::Relaxed) {
-            0 => match self.0.deadline {
-                Some(deadline) if Instant::now() >= deadline => {
+            0 => match *self.0.limit.lock() {
+                Limit::Until(deadline) if Instant::now() >= deadline => {
                     Err(Code::MaxTimeMSExpired.error("operation exceeded time limit"))
                 }
                 _ => Ok(()),
@@ -72,5 +94,14 @@ mod tests {
         let past = Instant::now() - Duration::from_millis(1);
         let late = Interrupt::with_deadline(Some(past));
         assert_eq!(late.check().unwrap_err().code(), Code::MaxTimeMSExpired);
+
+        let soon = Interrupt::with_deadline(Some(Instant::now() + Duration::from_millis(5)));
+        soon.pause();
+        std::thread::sleep(Duration::from_millis(10));
+        assert!(soon.check().is_ok(), "the time between does not count");
+        soon.resume();
+        assert!(soon.check().is_ok());
+        std::thread::sleep(Duration::from_millis(10));
+        assert_eq!(soon.check().unwrap_err().code(), Code::MaxTimeMSExpired);
     }
 }

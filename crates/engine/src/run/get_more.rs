@@ -17,6 +17,10 @@ pub async fn run(call: Call<'_>) -> Result<Reply> {
     let namespace = &more.namespace;
     let mut borrowed =
         call.engine.cursors.borrow(more.cursor_id, namespace, call.common.session)?;
+    if let Some(cursor) = borrowed.cursor() {
+        // A command sets this once, for the one cursor it works on.
+        let _ = call.operation.cursor.set(cursor.interrupt.clone());
+    }
     if call.common.max_time_ms.is_some() && !awaits(&mut borrowed) {
         return Err(Code::BadValue
             .error("cannot set maxTimeMS on getMore command for a non-awaitData cursor"));
