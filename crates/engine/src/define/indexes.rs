@@ -5,10 +5,11 @@ use super::{Definition, Progress};
 use crate::Engine;
 use crate::catalog::{Collection, Index};
 use crate::storage::IndexId;
-use bson::{RawDocument, RawDocumentBuf};
+use bson::{RawBsonRef, RawDocument, RawDocumentBuf};
 use command::Namespace;
 use error::{Code, Error, Result};
 use std::sync::Arc;
+use value::Element;
 use value::element::get;
 
 /// The most indexes a collection may have.
@@ -174,12 +175,12 @@ fn missing<'a>(
 /// Whether two specifications are one index. An index of the same name or keys
 /// that is not the same is an error.
 fn is_same(spec: &RawDocument, other: &RawDocument) -> Result<bool> {
-    let same = |key| bytes(spec, key) == bytes(other, key);
+    let same = |key| equal(get(spec, key), get(other, key));
     let same_name = same("name");
     let same_keys = same("key") && same("partialFilterExpression") && same("collation");
     let same_options = ["unique", "sparse", "expireAfterSeconds", "wildcardProjection"]
         .into_iter()
-        .all(|key| truth(spec, key) == truth(other, key));
+        .all(|key| equal(truth(spec, key), truth(other, key)));
     match (same_name, same_keys, same_options) {
         (true, true, true) => Ok(true),
         (true, true, false) | (false, true, false) => Err(conflict(
@@ -204,13 +205,18 @@ fn is_same(spec: &RawDocument, other: &RawDocument) -> Result<bool> {
     }
 }
 
-fn bytes<'a>(spec: &'a RawDocument, key: &str) -> Option<&'a [u8]> {
-    get(spec, key).map(|element| element.bytes)
+/// Whether two options are the same by value: 1 and 1.0 are.
+fn equal(one: Option<Element<'_>>, other: Option<Element<'_>>) -> bool {
+    match (one, other) {
+        (Some(one), Some(other)) => value::order::compare(one.value(), other.value()).is_eq(),
+        (None, None) => true,
+        _ => false,
+    }
 }
 
-/// An option's bytes; false is the same as nothing.
-fn truth<'a>(spec: &'a RawDocument, key: &str) -> Option<&'a [u8]> {
-    bytes(spec, key).filter(|bytes| *bytes != [0])
+/// An option; false is the same as nothing.
+fn truth<'a>(spec: &'a RawDocument, key: &str) -> Option<Element<'a>> {
+    get(spec, key).filter(|option| option.value() != RawBsonRef::Boolean(false))
 }
 
 fn conflict(code: Code, why: &str, spec: &RawDocument, other: &RawDocument) -> Error {

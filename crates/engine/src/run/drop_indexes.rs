@@ -2,7 +2,7 @@
 
 use super::{Call, lookup};
 use crate::catalog::Collection;
-use bson::RawDocument;
+use bson::{RawBsonRef, RawDocument};
 use command::views::{DropIndexes, Selection};
 use command::{Reply, ReplyWriter};
 use error::{Code, Error, Result};
@@ -78,17 +78,7 @@ fn by_key(collection: &Collection, key: &RawDocument) -> Result<String> {
 
 /// Whether two key patterns are the same: names, order and, by value, directions.
 pub fn same_key(one: &RawDocument, other: &RawDocument) -> bool {
-    let equal = |a: value::Element<'_>, b: value::Element<'_>| {
-        a.key == b.key && value::order::compare(a.value(), b.value()).is_eq()
-    };
-    let (mut one, mut other) = (value::elements(one), value::elements(other));
-    loop {
-        match (one.next(), other.next()) {
-            (None, None) => return true,
-            (Some(a), Some(b)) if equal(a, b) => {}
-            _ => return false,
-        }
-    }
+    value::order::compare(RawBsonRef::Document(one), RawBsonRef::Document(other)).is_eq()
 }
 
 fn id_index(collection: &Collection) -> Error {

@@ -15,7 +15,6 @@ use command::views::{
 };
 use command::{Namespace, Reply, ReplyWriter, Request};
 use error::{Code, Result};
-use language::Needs;
 use language::query::Filter;
 use std::sync::Arc;
 use value::DocumentWriter;
@@ -151,7 +150,6 @@ impl Explaining<'_> {
         }
         let context = context(collection.as_deref(), selected.collation, selected.variables)?;
         let mut query = Query::new(Arc::new(Filter::parse(selected.query, &context)?));
-        query.needs = Needs::none();
         query.sort = selected.sort.map(Sort::parse).transpose()?.unwrap_or_default();
         query.hint = hint_value(selected.hint).map(Hint::parse).transpose()?.flatten();
         query.collator = context.collator;

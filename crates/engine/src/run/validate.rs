@@ -123,8 +123,7 @@ impl Check {
             self.non_compliant += 1;
             if self.non_compliant == 1 {
                 self.warnings.push(
-                    "Detected one or more documents not compliant with the collection's schema. \
-                     Check logs for log id 5363500."
+                    "Detected one or more documents not compliant with the collection's schema."
                         .to_owned(),
                 );
             }
@@ -294,3 +293,6 @@ fn append_entries(out: &mut value::DocumentWriter, name: &str, entries: &[(Strin
     }
     out.end();
 }
+
+#[cfg(test)]
+mod tests;
