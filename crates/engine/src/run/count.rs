@@ -2,7 +2,7 @@
 
 use super::context::context;
 use super::reading::{self, hint_value, resolve};
-use super::{Call, aggregate, blocking};
+use super::{Call, aggregate, blocking, profile};
 use crate::catalog::Collection;
 use crate::plan::{self, Hint, Purpose, Query};
 use command::views::Count;
@@ -43,8 +43,11 @@ fn counted(call: Call<'_>, count: &Count<'_>, collection: &Arc<Collection>) -> R
         });
     }
     let query = query(count, Some(collection))?;
-    let execution = plan::open(collection, query, view, call.operation.interrupt.clone())?;
-    blocking(|| execution.count())
+    let mut execution = plan::open(collection, query, view, call.operation.interrupt.clone())?;
+    let rows = blocking(|| execution.by_ref().try_fold(0, |rows, row| row.map(|_| rows + 1)))?;
+    profile::note(call, &execution);
+    // A plan that counts by itself gives no rows.
+    Ok(rows + execution.counted())
 }
 
 /// What a count asks of the planner.

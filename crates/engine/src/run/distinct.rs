@@ -2,7 +2,7 @@
 
 use super::context::context;
 use super::reading::{self, hint_value, resolve};
-use super::{Call, aggregate, blocking};
+use super::{Call, aggregate, blocking, profile};
 use crate::catalog::Collection;
 use crate::plan::{self, Hint, Purpose, Query};
 use bson::{RawBson, RawBsonRef, RawDocument};
@@ -50,13 +50,10 @@ fn of_collection(
     let query = query(distinct, Some(collection))?;
     let mut values = Values::new(distinct.key, query.collator.clone());
     let interrupt = call.operation.interrupt.clone();
-    let execution = plan::open(collection, query, reading::view(call), interrupt)?;
-    blocking(|| {
-        for row in execution {
-            values.add(&row?.document)?;
-        }
-        Ok(values.finish())
-    })
+    let mut execution = plan::open(collection, query, reading::view(call), interrupt)?;
+    blocking(|| execution.by_ref().try_for_each(|row| values.add(&row?.document)))?;
+    profile::note(call, &execution);
+    Ok(values.finish())
 }
 
 /// What a distinct asks of the planner.

@@ -1,6 +1,7 @@
 //! `aggregate`, and the reads of views, which are pipelines too.
 
 mod front;
+mod input;
 mod on_view;
 mod spill;
 mod target;
@@ -22,6 +23,7 @@ use bson::{RawArray, RawArrayBuf};
 use command::views::Aggregate;
 use command::{Namespace, Reply};
 use error::{Code, Result};
+use input::Input;
 use language::Context;
 use language::aggregate::{Documents, Pipeline};
 use std::sync::Arc;
@@ -123,7 +125,7 @@ impl Prepared {
             if self.pipeline.is_empty() {
                 return Ok(CursorSource::Plan(Box::new(execution)));
             }
-            let input: Documents = Box::new(execution.map(|row| Ok(row?.document.into())));
+            let input: Documents = Box::new(Input::new(call, execution));
             let world = World::new(call, &self, view);
             return Ok(rows(super::blocking(|| self.pipeline.run(input, Arc::new(world)))?));
         }
@@ -143,7 +145,7 @@ impl Prepared {
         let query = take_front(&mut self.pipeline, &self.context, self.hint.take(), &collection)?;
         let interrupt = call.operation.interrupt.clone();
         let execution = plan::open(&collection, query, view, interrupt)?;
-        let input: Documents = Box::new(execution.map(|row| Ok(row?.document.into())));
+        let input: Documents = Box::new(Input::new(call, execution));
         super::blocking(|| self.pipeline.run(input, Arc::new(world)))
     }
 }
