@@ -23,7 +23,8 @@ pub async fn run(call: Call<'_>) -> Result<Reply> {
     }
     let specs = create.indexes.iter().map(|spec| complete(spec, collection.as_deref()));
     let specs = specs.collect::<Result<Vec<_>>>()?;
-    let progress = Arc::new(Progress::default());
+    let interrupt = call.operation.interrupt.clone();
+    let progress = Arc::new(Progress { interrupt, ..Progress::default() });
     // `currentOp` shows it, and `killOp` stops it.
     let _ = call.operation.progress.set(progress.clone());
     let created = call.engine.create_indexes(namespace, &specs, &progress).await?;
