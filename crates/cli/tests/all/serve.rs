@@ -1,51 +1,9 @@
-//! The binary itself: its ready line, its signals, its exit codes.
+//! Its ready line, its signals, its exit codes.
 
-#![allow(
-    clippy::expect_used,
-    clippy::panic,
-    clippy::unwrap_used,
-    reason = "a test fails by panicking"
-)]
-
+use crate::binary::{assert_failed, freeboard, signal, start};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
-use std::path::Path;
-use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
-
-fn freeboard() -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_freeboard"));
-    for variable in ["DATA", "LISTEN", "HTTP", "LOG"] {
-        command.env_remove(format!("FREEBOARD_{variable}"));
-    }
-    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    command
-}
-
-/// A server, and the address of its ready line.
-fn start(data: &Path) -> (Child, String) {
-    let mut child = freeboard()
-        .arg("serve")
-        .env("FREEBOARD_DATA", data)
-        .args(["--listen", "127.0.0.1:0", "--http", "127.0.0.1:0"])
-        .spawn()
-        .unwrap();
-    let mut line = String::new();
-    BufReader::new(child.stdout.as_mut().unwrap()).read_line(&mut line).unwrap();
-    let address = line.trim().strip_prefix("listening on ").expect("a ready line").to_owned();
-    (child, address)
-}
-
-fn signal(child: &Child, name: &str) {
-    let status = Command::new("kill").args(["-s", name, &child.id().to_string()]).status();
-    assert!(status.unwrap().success());
-}
-
-fn assert_failed(output: &Output, words: &str) {
-    let stderr = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(2), "{stderr}");
-    assert!(stderr.contains(words), "{stderr}");
-}
 
 #[test]
 fn signals_stop_it_cleanly() {

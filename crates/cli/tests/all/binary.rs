@@ -1,0 +1,46 @@
+//! The binary in a process of its own.
+
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+use std::process::{Child, Command, Output, Stdio};
+
+pub fn freeboard() -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_freeboard"));
+    for variable in ["DATA", "LISTEN", "HTTP", "LOG"] {
+        command.env_remove(format!("FREEBOARD_{variable}"));
+    }
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command
+}
+
+/// A server, and the address of its ready line.
+pub fn start(data: &Path) -> (Child, String) {
+    let mut child = freeboard()
+        .arg("serve")
+        .env("FREEBOARD_DATA", data)
+        .args(["--listen", "127.0.0.1:0", "--http", "127.0.0.1:0"])
+        .spawn()
+        .unwrap();
+    let mut line = String::new();
+    BufReader::new(child.stdout.as_mut().unwrap()).read_line(&mut line).unwrap();
+    let address = line.trim().strip_prefix("listening on ").expect("a ready line").to_owned();
+    (child, address)
+}
+
+pub fn signal(child: &Child, name: &str) {
+    let status = Command::new("kill").args(["-s", name, &child.id().to_string()]).status();
+    assert!(status.unwrap().success());
+}
+
+pub fn assert_failed(output: &Output, words: &str) {
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{stderr}");
+    assert!(stderr.contains(words), "{stderr}");
+}
+
+/// What a running server has in memory.
+pub fn resident_megabytes(child: &Child) -> usize {
+    let pages = std::fs::read_to_string(format!("/proc/{}/statm", child.id())).unwrap();
+    let resident: usize = pages.split_whitespace().nth(1).unwrap().parse().unwrap();
+    resident * rustix::param::page_size() / (1024 * 1024)
+}

@@ -1,0 +1,12 @@
+//! The binary itself, as a user starts it.
+
+#![allow(
+    clippy::expect_used,
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "a test fails by panicking"
+)]
+
+mod binary;
+mod memory;
+mod serve;
