@@ -16,8 +16,14 @@ use crate::{Error, Options, Target};
 
 /// One turn of one target. Short, so that a disturbance of the machine meets every target.
 const ROUND: Duration = Duration::from_millis(500);
-/// Fills caches and connection pools before anything counts.
+/// Fills connection pools and caches before anything counts; more data take longer.
 const WARM_UP: Duration = Duration::from_millis(200);
+const WARM_UP_PER_DOCUMENT: Duration = Duration::from_micros(3);
+/// A server that was just filled has work left, which is not what is measured: it may
+/// take so long to settle, and has settled once it was idle so often, at this distance.
+const SETTLE_MAX: Duration = Duration::from_secs(30);
+const SETTLE_LOOKS: usize = 3;
+const SETTLE_PAUSE: Duration = Duration::from_millis(100);
 
 /// Runs everything; blocks until the report is there. Must not be called from async code.
 pub fn run(options: &Options) -> Result<Report, Error> {
@@ -130,6 +136,7 @@ impl Course {
     async fn start(workload: &'static Workload, target: &Target) -> Result<Course, Error> {
         let site = &target.site;
         (workload.prepare)(site.clone()).await?;
+        settle(&site.database).await;
         let lanes = (0..site.clients)
             .map(|number| Lane::new(site.clone(), number))
             .collect::<Result<_, _>>()?;
@@ -139,7 +146,8 @@ impl Course {
             elapsed: Duration::ZERO,
             commits: Commits::default(),
         };
-        course.round(workload, WARM_UP).await?;
+        let documents = u32::try_from(site.documents).unwrap_or(u32::MAX);
+        course.round(workload, WARM_UP + WARM_UP_PER_DOCUMENT * documents).await?;
         course.lanes.iter_mut().for_each(Lane::reset);
         course.elapsed = Duration::ZERO;
         course.commits = Commits::default();
@@ -204,6 +212,28 @@ impl Commits {
         let commits = status.get_document("freeboard").ok()?.get_document("commits").ok()?;
         Some(Commits { writes: integer(commits, "writes")?, fsyncs: integer(commits, "fsyncs")? })
     }
+}
+
+/// Waits until the server has nothing left to do for earlier writes. Servers that do not
+/// say what they do in the background are not waited for.
+async fn settle(database: &Database) {
+    let begun = Instant::now();
+    let mut idle = 0;
+    while idle < SETTLE_LOOKS && begun.elapsed() < SETTLE_MAX {
+        match background(database).await {
+            None => return,
+            Some(0) => idle += 1,
+            Some(_) => idle = 0,
+        }
+        tokio::time::sleep(SETTLE_PAUSE).await;
+    }
+}
+
+/// Flushes and compactions under way.
+async fn background(database: &Database) -> Option<i64> {
+    let status = database.run_command(doc! { "serverStatus": 1 }).await.ok()?;
+    let work = status.get_document("freeboard").ok()?.get_document("background").ok()?;
+    Some(integer(work, "flushes")? + integer(work, "compactions")?)
 }
 
 fn integer(document: &Document, field: &str) -> Option<i64> {

@@ -37,6 +37,7 @@ impl Status for Embedded {
     fn server_status(&self) -> RawDocumentBuf {
         let figures = self.0.store.figures();
         let number = |of: &std::sync::atomic::AtomicU64| of.load(Ordering::Relaxed) as i64;
+        let background = self.0.store.background();
         let (open, without_timeout) = self.0.cursors.count();
         rawdoc! {
             "storageEngine": { "name": "freeboard", "supportsCommittedReads": true, "persistent": true },
@@ -50,6 +51,10 @@ impl Status for Embedded {
                     "writes": number(&figures.writes),
                     "groups": number(&figures.groups),
                     "fsyncs": number(&figures.syncs),
+                },
+                "background": {
+                    "flushes": background.flushes as i64,
+                    "compactions": background.compactions as i64,
                 },
             },
         }

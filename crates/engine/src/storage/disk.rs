@@ -1,7 +1,7 @@
 //! The trees on disk, in fjall.
 
-use super::trees::{Change, Failure, FileSystem, Pairs, Reach, Snapshot, Tree, Trees};
-use fjall::config::{BlockSizePolicy, CompressionPolicy};
+use super::trees::{Background, Change, Failure, FileSystem, Pairs, Reach, Snapshot, Tree, Trees};
+use fjall::config::{BlockSizePolicy, CompressionPolicy, PinningPolicy};
 use fjall::{
     Database, Keyspace, KeyspaceCreateOptions, KvSeparationOptions, PersistMode, Readable, Slice,
 };
@@ -44,10 +44,15 @@ impl Disk {
 fn options(tree: Tree) -> KeyspaceCreateOptions {
     let options = KeyspaceCreateOptions::default()
         .manual_journal_persist(true)
-        .max_memtable_size(MEMTABLE_BYTES_MAX);
+        .max_memtable_size(MEMTABLE_BYTES_MAX)
+        .index_block_pinning_policy(upper_levels())
+        .filter_block_pinning_policy(upper_levels());
     match tree {
+        // A record is asked for by an id that an index or a scan gave, so it is there:
+        // filters of the last level would answer nothing.
         Tree::Records => options
-            .data_block_size_policy(BlockSizePolicy::all(8 * 1024))
+            .expect_point_read_hits(true)
+            .data_block_size_policy(BlockSizePolicy::all(4 * 1024))
             .data_block_compression_policy(CompressionPolicy::new([
                 fjall::CompressionType::None,
                 fjall::CompressionType::None,
@@ -58,6 +63,12 @@ fn options(tree: Tree) -> KeyspaceCreateOptions {
             KvSeparationOptions::default().separation_threshold(BLOB_BYTES_MIN),
         )),
     }
+}
+
+/// Keeps what every point read looks at in memory, a few megabytes for a gigabyte, down
+/// to the level where it is partitioned and cached by use.
+fn upper_levels() -> PinningPolicy {
+    PinningPolicy::new([true, true, true, false])
 }
 
 impl Trees for Disk {
@@ -100,6 +111,13 @@ impl Trees for Disk {
         let total_bytes = figures.f_blocks * figures.f_frsize;
         let free_bytes = figures.f_bfree * figures.f_frsize;
         Some(FileSystem { used_bytes: total_bytes.saturating_sub(free_bytes), total_bytes })
+    }
+
+    fn background(&self) -> Background {
+        Background {
+            flushes: self.database.outstanding_flushes(),
+            compactions: self.database.active_compactions(),
+        }
     }
 }
 

@@ -3,7 +3,7 @@
 use super::commit::{Commit, Committer, Figures, Mark, Ticket};
 use super::disk::Disk;
 use super::large::Secret;
-use super::trees::{Change, FileSystem, Trees};
+use super::trees::{Background, Change, FileSystem, Trees};
 use super::{Tree, View, failed, keys};
 use arc_swap::ArcSwap;
 use error::Result;
@@ -104,6 +104,10 @@ impl Store {
 
     pub fn disk_bytes(&self) -> u64 {
         self.trees.disk_bytes()
+    }
+
+    pub fn background(&self) -> Background {
+        self.trees.background()
     }
 
     pub fn file_system(&self) -> Option<FileSystem> {

@@ -55,6 +55,13 @@ pub struct FileSystem {
     pub total_bytes: u64,
 }
 
+/// What the trees still do for writes that are long done.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Background {
+    pub flushes: usize,
+    pub compactions: usize,
+}
+
 pub type Failure = Box<dyn std::error::Error + Send + Sync>;
 pub type Pairs = Box<dyn Pair + Send>;
 
@@ -82,6 +89,10 @@ pub trait Trees: Send + Sync + 'static {
     /// The file system that the trees are on, if they are on one.
     fn file_system(&self) -> Option<FileSystem> {
         None
+    }
+
+    fn background(&self) -> Background {
+        Background::default()
     }
 }
 
