@@ -9,8 +9,10 @@ use std::ops::Bound;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Blocks and blobs kept in memory.
-const CACHE_BYTES: u64 = 512 * 1024 * 1024;
+/// Blocks and blobs kept in memory, as they are used: a share of the machine's memory.
+const CACHE_SHARE: u64 = 8;
+const CACHE_BYTES_MIN: u64 = 256 * 1024 * 1024;
+const CACHE_BYTES_MAX: u64 = 4 * 1024 * 1024 * 1024;
 /// Bounds what a start after a crash must replay.
 const JOURNAL_BYTES_MAX: u64 = 256 * 1024 * 1024;
 const MEMTABLE_BYTES_MAX: u64 = 64 * 1024 * 1024;
@@ -28,7 +30,7 @@ impl Disk {
     pub fn open(path: &Path) -> Result<Disk, fjall::Error> {
         let database = Database::builder(path)
             .manual_journal_persist(true)
-            .cache_size(CACHE_BYTES)
+            .cache_size(cache_bytes())
             .max_journaling_size(JOURNAL_BYTES_MAX)
             .open()?;
         let open = |tree: Tree| database.keyspace(tree.name(), || options(tree));
@@ -39,6 +41,12 @@ impl Disk {
     fn keyspace(&self, tree: Tree) -> &Keyspace {
         &self.trees[tree as usize]
     }
+}
+
+fn cache_bytes() -> u64 {
+    let system = rustix::system::sysinfo();
+    let memory_bytes = (system.totalram as u64).saturating_mul(u64::from(system.mem_unit));
+    (memory_bytes / CACHE_SHARE).clamp(CACHE_BYTES_MIN, CACHE_BYTES_MAX)
 }
 
 fn options(tree: Tree) -> KeyspaceCreateOptions {
