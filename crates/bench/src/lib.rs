@@ -12,7 +12,9 @@ mod lane;
 mod own;
 mod report;
 mod run;
+mod settle;
 mod site;
+mod status;
 mod target;
 pub mod workloads;
 

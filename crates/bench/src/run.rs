@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use bson::{Bson, Document, doc};
+use bson::doc;
 use futures::future::try_join_all;
 use hdrhistogram::Histogram;
 use indicatif::{ProgressBar, ProgressStyle};
@@ -11,19 +11,15 @@ use mongodb::Database;
 use crate::lane::Lane;
 use crate::own::Own;
 use crate::report::{Figures, Report};
+use crate::settle::settle;
+use crate::status::integer;
 use crate::workloads::{self, Workload};
 use crate::{Error, Options, Target};
 
 /// One turn of one target. Short, so that a disturbance of the machine meets every target.
 const ROUND: Duration = Duration::from_millis(500);
-/// Fills connection pools and caches before anything counts; more data take longer.
+/// Fills caches and connection pools before anything counts.
 const WARM_UP: Duration = Duration::from_millis(200);
-const WARM_UP_PER_DOCUMENT: Duration = Duration::from_micros(3);
-/// A server that was just filled has work left, which is not what is measured: it may
-/// take so long to settle, and has settled once it was idle so often, at this distance.
-const SETTLE_MAX: Duration = Duration::from_secs(30);
-const SETTLE_LOOKS: usize = 3;
-const SETTLE_PAUSE: Duration = Duration::from_millis(100);
 
 /// Runs everything; blocks until the report is there. Must not be called from async code.
 pub fn run(options: &Options) -> Result<Report, Error> {
@@ -146,8 +142,7 @@ impl Course {
             elapsed: Duration::ZERO,
             commits: Commits::default(),
         };
-        let documents = u32::try_from(site.documents).unwrap_or(u32::MAX);
-        course.round(workload, WARM_UP + WARM_UP_PER_DOCUMENT * documents).await?;
+        course.round(workload, WARM_UP).await?;
         course.lanes.iter_mut().for_each(Lane::reset);
         course.elapsed = Duration::ZERO;
         course.commits = Commits::default();
@@ -211,36 +206,5 @@ impl Commits {
         let status = database.run_command(doc! { "serverStatus": 1 }).await.ok()?;
         let commits = status.get_document("freeboard").ok()?.get_document("commits").ok()?;
         Some(Commits { writes: integer(commits, "writes")?, fsyncs: integer(commits, "fsyncs")? })
-    }
-}
-
-/// Waits until the server has nothing left to do for earlier writes. Servers that do not
-/// say what they do in the background are not waited for.
-async fn settle(database: &Database) {
-    let begun = Instant::now();
-    let mut idle = 0;
-    while idle < SETTLE_LOOKS && begun.elapsed() < SETTLE_MAX {
-        match background(database).await {
-            None => return,
-            Some(0) => idle += 1,
-            Some(_) => idle = 0,
-        }
-        tokio::time::sleep(SETTLE_PAUSE).await;
-    }
-}
-
-/// Flushes and compactions under way.
-async fn background(database: &Database) -> Option<i64> {
-    let status = database.run_command(doc! { "serverStatus": 1 }).await.ok()?;
-    let work = status.get_document("freeboard").ok()?.get_document("background").ok()?;
-    Some(integer(work, "flushes")? + integer(work, "compactions")?)
-}
-
-fn integer(document: &Document, field: &str) -> Option<i64> {
-    match document.get(field)? {
-        Bson::Int32(value) => Some(i64::from(*value)),
-        Bson::Int64(value) => Some(*value),
-        Bson::Double(value) => Some(*value as i64),
-        _ => None,
     }
 }
