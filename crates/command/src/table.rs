@@ -21,6 +21,8 @@ pub struct Command {
     pub write_concern: bool,
     /// May run in a multi-document transaction.
     pub in_transaction: bool,
+    /// A write that a client may send again under the same number.
+    pub retryable: bool,
     /// May run before the client has authenticated.
     pub before_auth: bool,
     /// Is in version 1 of the stable API.
@@ -52,6 +54,7 @@ impl Command {
             read_concern: false,
             write_concern: false,
             in_transaction: false,
+            retryable: false,
             before_auth: false,
             stable: false,
         }
@@ -87,6 +90,11 @@ impl Command {
         self
     }
 
+    const fn retryable(mut self) -> Command {
+        self.retryable = true;
+        self
+    }
+
     const fn open(mut self) -> Command {
         self.before_auth = true;
         self
@@ -102,11 +110,13 @@ use Kind::{Read, Schema, Server, Session, Write};
 
 #[rustfmt::skip]
 pub const COMMANDS: &[Command] = &[
+    Command::new("abortTransaction", Session, "Undoes a transaction.").admin().write_concern().transaction().stable(),
     Command::new("aggregate", Read, "Runs a pipeline over a collection, a view or a database.").collection().read_concern().write_concern().transaction().stable(),
     Command::new("buildInfo", Server, "Tells the server's version and how it was built.").alias(&["buildinfo"]).open(),
-    Command::new("bulkWrite", Write, "Inserts, updates and deletes in several collections at once.").admin().write_concern().transaction().stable(),
+    Command::new("bulkWrite", Write, "Inserts, updates and deletes in several collections at once.").admin().write_concern().transaction().retryable().stable(),
     Command::new("collMod", Schema, "Changes a collection's options, a view, or an index's options.").collection().write_concern().stable(),
     Command::new("collStats", Read, "Tells a collection's size, document count and indexes.").alias(&["collstats"]).collection().read_concern(),
+    Command::new("commitTransaction", Session, "Makes a transaction's writes visible and durable.").admin().write_concern().transaction().stable(),
     Command::new("connectionStatus", Server, "Tells who the connection has authenticated as.").open(),
     Command::new("count", Read, "Counts the documents that match a query.").collection().read_concern().stable(),
     Command::new("create", Schema, "Creates a collection or a view.").collection().write_concern().transaction().stable(),
@@ -114,7 +124,7 @@ pub const COMMANDS: &[Command] = &[
     Command::new("currentOp", Server, "Lists the operations in progress.").admin(),
     Command::new("dataSize", Read, "Tells the size of a range of a collection.").alias(&["datasize"]),
     Command::new("dbStats", Read, "Tells a database's size and what it holds.").alias(&["dbstats"]).read_concern(),
-    Command::new("delete", Write, "Deletes documents.").collection().write_concern().transaction().stable(),
+    Command::new("delete", Write, "Deletes documents.").collection().write_concern().transaction().retryable().stable(),
     Command::new("distinct", Read, "Lists the distinct values of a field.").collection().read_concern().transaction(),
     Command::new("drop", Schema, "Removes a collection or a view.").collection().write_concern().stable(),
     Command::new("dropDatabase", Schema, "Removes a database.").write_concern().stable(),
@@ -123,7 +133,7 @@ pub const COMMANDS: &[Command] = &[
     Command::new("explain", Read, "Tells how a command would run, or ran.").read_concern().stable(),
     Command::new("features", Server, "Lists optional features of the server."),
     Command::new("find", Read, "Returns the documents that match a query.").collection().read_concern().transaction().stable(),
-    Command::new("findAndModify", Write, "Changes or removes one document and returns it.").alias(&["findandmodify"]).collection().write_concern().transaction().stable(),
+    Command::new("findAndModify", Write, "Changes or removes one document and returns it.").alias(&["findandmodify"]).collection().write_concern().transaction().retryable().stable(),
     Command::new("getCmdLineOpts", Server, "Tells the options that the server was started with.").admin(),
     Command::new("getDefaultRWConcern", Server, "Tells the default read and write concern.").admin(),
     Command::new("getLog", Server, "Returns the server's recent log lines.").admin(),
@@ -131,7 +141,7 @@ pub const COMMANDS: &[Command] = &[
     Command::new("getParameter", Server, "Tells server parameters.").admin(),
     Command::new("hello", Session, "Tells a client what it talks to.").open().stable(),
     Command::new("hostInfo", Server, "Tells about the machine the server runs on."),
-    Command::new("insert", Write, "Inserts documents.").collection().write_concern().transaction().stable(),
+    Command::new("insert", Write, "Inserts documents.").collection().write_concern().transaction().retryable().stable(),
     Command::new("isMaster", Session, "Tells a client what it talks to, by the old name.").alias(&["ismaster"]).open(),
     Command::new("isdbgrid", Server, "Says that clients may take the server for a mongos.").open(),
     Command::new("killAllSessions", Session, "Ends every session, or those of some users."),
@@ -153,7 +163,7 @@ pub const COMMANDS: &[Command] = &[
     Command::new("setParameter", Server, "Sets server parameters.").admin(),
     Command::new("startSession", Session, "Starts a session."),
     Command::new("top", Server, "Tells how much each collection is used.").admin(),
-    Command::new("update", Write, "Updates documents.").collection().write_concern().transaction().stable(),
+    Command::new("update", Write, "Updates documents.").collection().write_concern().transaction().retryable().stable(),
     Command::new("validate", Read, "Checks a collection and its indexes.").collection(),
     Command::new("whatsmyuri", Server, "Tells the address that the client connects from.").open(),
 ];

@@ -7,6 +7,7 @@ use crate::operation::Operations;
 use crate::run;
 use crate::run::profile::Profiles;
 use crate::run::top::Usage;
+use crate::session::Sessions;
 use crate::storage::{OpenError, Store};
 use crate::transaction::intents::Intents;
 use crate::ttl;
@@ -25,6 +26,7 @@ pub struct Engine {
     pub registry: Registry,
     pub intents: Arc<Intents>,
     pub cursors: Cursors,
+    pub sessions: Sessions,
     pub operations: Operations,
     pub profiles: Profiles,
     pub usage: Usage,
@@ -65,6 +67,7 @@ impl Engine {
             registry,
             intents: Intents::new(),
             cursors: Cursors::default(),
+            sessions: Sessions::default(),
             operations: Operations::default(),
             profiles: Profiles::default(),
             usage: Usage::default(),
@@ -80,6 +83,7 @@ impl Engine {
             tokio::spawn(engine.clone().purge_dropped()),
             tokio::spawn(engine.clone().expire_documents()),
             tokio::spawn(engine.clone().expire_cursors()),
+            tokio::spawn(engine.clone().reap_sessions()),
         ]);
         Ok(engine)
     }
@@ -106,6 +110,7 @@ impl Engine {
             // An aborted task ends with an error that says just that.
             let _ = task.await;
         }
+        self.kill_sessions(None);
         self.cursors.clear();
         let engine = self.clone();
         if tokio::task::spawn_blocking(move || engine.store.close()).await.is_err() {

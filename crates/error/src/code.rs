@@ -36,6 +36,7 @@ codes! {
     18 AuthenticationFailed
     20 IllegalOperation
     22 InvalidBSON
+    24 LockTimeout
     26 NamespaceNotFound
     27 IndexNotFound
     28 PathNotViable
@@ -106,6 +107,7 @@ codes! {
     233 TooManyDocumentSequences
     237 CursorKilled
     238 NotImplemented
+    239 SnapshotTooOld
     241 ConversionFailure
     244 TransactionAborted
     246 SnapshotUnavailable
@@ -126,6 +128,7 @@ codes! {
     291 NoQueryExecutionPlans
     292 QueryExceededMemoryLimitNoDiskUseAllowed
     301 DataCorruptionDetected
+    313 TransactionTooLargeForCache
     322 APIVersionError
     323 APIStrictError
     324 APIDeprecationError
@@ -133,6 +136,7 @@ codes! {
     352 UnsupportedOpQueryCommand
     359 CannotConvertIndexToUnique
     361 CollectionUUIDMismatch
+    365 TemporarilyUnavailable
     10334 BSONObjectTooLarge
     11000 DuplicateKey
     11600 InterruptedAtShutdown
@@ -143,6 +147,7 @@ codes! {
     40413 IDLDuplicateField
     40414 IDLFailedToParse
     40415 IDLUnknownField
+    50768 NotARetryableWriteCommand
 }
 
 impl Code {

@@ -18,7 +18,6 @@ mod parameter;
 mod run;
 mod server;
 mod session;
-mod sessions;
 mod shared;
 
 pub use backend::{Backend, Status};

@@ -6,7 +6,7 @@ use error::Result;
 use language::Needs;
 use language::query::Filter;
 use std::future::Future;
-use std::ops::Deref;
+use std::ops::{Deref, Range};
 use std::sync::Arc;
 
 /// Documents, reached inside a transaction: all of its writes, or none.
@@ -67,9 +67,9 @@ pub trait Transaction: Send {
     /// What `check` looks at in documents of this collection.
     fn check_needs(&self, namespace: &Namespace, needs: &mut Needs);
 
-    /// After a `WriteConflict`: undoes everything, waits for whoever was in the
-    /// way, and says true if the work may be done anew. A client's own
-    /// transaction says false: the conflict is the client's to see.
+    /// After a failure: undoes everything, waits for whoever was in the way, and
+    /// says true if the work may be done anew. A client's own transaction says
+    /// false: the failure is the client's to see.
     fn retry(&mut self) -> impl Future<Output = Result<bool>> + Send;
 }
 
@@ -82,9 +82,19 @@ pub trait Backend: Sync {
     /// is that transaction.
     fn begin(&self) -> impl Future<Output = Result<Self::Transaction>> + Send;
 
-    /// Ends a step. What it wrote survives once the command is acknowledged,
-    /// and later steps of the same command see it.
+    /// Ends a step, which may have written nothing. What it wrote survives once
+    /// the command is acknowledged, and later steps of the same command see it.
     fn commit(&self, transaction: Self::Transaction) -> impl Future<Output = Result<()>> + Send;
+
+    /// Ends a step that inserted the documents at these places of the statement.
+    fn commit_inserted(
+        &self,
+        transaction: Self::Transaction,
+        places: Range<usize>,
+    ) -> impl Future<Output = Result<()>> + Send {
+        let _ = places;
+        self.commit(transaction)
+    }
 
     /// Finds what a write is about to touch.
     fn select(

@@ -43,8 +43,8 @@ pub async fn delete<B: Backend>(
                 Err(error) => return Err(error),
             }
         };
-        let Some(row) = row else { continue };
         backend.commit(transaction).await?;
+        let Some(row) = row else { continue };
         deleted.count += 1;
         if delete.returns.is_some() {
             deleted.document = Some((*row).to_owned());

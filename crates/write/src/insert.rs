@@ -5,6 +5,7 @@ use bson::RawDocument;
 use command::Namespace;
 use error::{Code, Error, Result};
 use std::borrow::Cow;
+use std::ops::Range;
 
 /// Documents and bytes that are inserted in one transaction, as long as none of
 /// them fails.
@@ -28,21 +29,29 @@ pub async fn insert<B: Backend>(
     bypass_validation: bool,
     errors: &mut Vec<InsertError>,
 ) -> Result<usize> {
-    let inserter = Inserter { backend, namespace, bypass_validation };
+    let inserter = Inserter { backend, namespace, documents, bypass_validation };
     let mut inserted = 0;
     let mut at = 0;
     while at < documents.len() {
         let end = at + group_length(&documents[at..]);
-        if inserter.together(&documents[at..end]).await?.is_ok() {
-            inserted += end - at;
-            at = end;
-            continue;
+        match inserter.together(at..end).await? {
+            None => {
+                inserted += end - at;
+                at = end;
+                continue;
+            }
+            Some(Failed { index, error, again: false }) => {
+                inserted += index - at;
+                errors.push(InsertError { index, error });
+                return Ok(inserted);
+            }
+            Some(_) => {}
         }
         // Some document of the group fails: one by one, to find which.
         for index in at..end {
-            match inserter.together(&documents[index..=index]).await? {
-                Ok(()) => inserted += 1,
-                Err(error) => {
+            match inserter.together(index..index + 1).await? {
+                None => inserted += 1,
+                Some(Failed { error, .. }) => {
                     errors.push(InsertError { index, error });
                     if ordered {
                         return Ok(inserted);
@@ -68,42 +77,56 @@ fn group_length(documents: &[&RawDocument]) -> usize {
 struct Inserter<'a, B> {
     backend: &'a B,
     namespace: &'a Namespace,
+    documents: &'a [&'a RawDocument],
     bypass_validation: bool,
+}
+
+/// A document that kept its group from being inserted.
+struct Failed {
+    index: usize,
+    error: Error,
+    /// Whether the others may be tried without it; not in a client's transaction,
+    /// which ends with its first failure.
+    again: bool,
 }
 
 impl<B: Backend> Inserter<'_, B> {
     /// Inserts all of them or none. The outer error is one that ends the whole
     /// command; the inner one belongs to a document.
-    async fn together(&self, documents: &[&RawDocument]) -> Result<Result<()>> {
+    async fn together(&self, places: Range<usize>) -> Result<Option<Failed>> {
         let mut transaction = self.backend.begin().await?;
         loop {
-            match self.attempt(&mut transaction, documents).await {
-                Ok(()) => break,
-                Err(error) if error.code() == Code::WriteConflict => {
-                    if !transaction.retry().await? {
-                        return Err(error);
-                    }
-                }
-                Err(error) => return Ok(Err(error)),
+            let Err((index, error)) = self.attempt(&mut transaction, places.clone()).await else {
+                break;
+            };
+            let again = transaction.retry().await?;
+            match error.code() {
+                Code::WriteConflict if again => {}
+                Code::WriteConflict => return Err(error),
+                _ => return Ok(Some(Failed { index, error, again })),
             }
         }
-        self.backend.commit(transaction).await?;
-        Ok(Ok(()))
+        self.backend.commit_inserted(transaction, places).await?;
+        Ok(None)
     }
 
     async fn attempt(
         &self,
         transaction: &mut B::Transaction,
-        documents: &[&RawDocument],
-    ) -> Result<()> {
-        for document in documents {
-            let document = prepare(document)?;
-            if !self.bypass_validation {
-                transaction.check(self.namespace, None, &document)?;
-            }
-            transaction.insert(self.namespace, &document).await?;
+        places: Range<usize>,
+    ) -> Result<(), (usize, Error)> {
+        for (document, index) in self.documents[places.clone()].iter().zip(places) {
+            self.one(transaction, document).await.map_err(|error| (index, error))?;
         }
         Ok(())
+    }
+
+    async fn one(&self, transaction: &mut B::Transaction, document: &RawDocument) -> Result<()> {
+        let document = prepare(document)?;
+        if !self.bypass_validation {
+            transaction.check(self.namespace, None, &document)?;
+        }
+        transaction.insert(self.namespace, &document).await
     }
 }
 

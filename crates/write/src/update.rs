@@ -50,17 +50,11 @@ pub async fn update<B: Backend>(
         if updated.matched > 0 || !change.upsert {
             return Ok(updated);
         }
-        match upsert(backend, namespace, change).await {
-            // Someone inserted it meanwhile: it may match now.
-            Err(error)
-                if error.code() == Code::DuplicateKey
-                    && attempts < UPSERT_ATTEMPTS_MAX
-                    && names_key(change, &error) =>
-            {
-                attempts += 1;
-            }
-            outcome => return outcome,
+        let last = attempts == UPSERT_ATTEMPTS_MAX;
+        if let Some(upserted) = upsert(backend, namespace, change, last).await? {
+            return Ok(upserted);
         }
+        attempts += 1;
     }
 }
 
@@ -118,9 +112,7 @@ async fn step<B: Backend>(
     loop {
         match attempt::<B>(&mut transaction, namespace, change, candidates, &needs).await {
             Ok(step) => {
-                if step.as_ref().is_some_and(|step| step.modified) {
-                    backend.commit(transaction).await?;
-                }
+                backend.commit(transaction).await?;
                 return Ok(step);
             }
             Err(error) if error.code() == Code::WriteConflict => {
@@ -158,11 +150,14 @@ async fn attempt<B: Backend>(
     Ok(Some(Step { modified, touched }))
 }
 
+/// Inserts what the change makes of nothing. `None` if someone inserted it
+/// meanwhile: it may match now.
 async fn upsert<B: Backend>(
     backend: &B,
     namespace: &Namespace,
     change: &Change<'_>,
-) -> Result<Updated> {
+    last: bool,
+) -> Result<Option<Updated>> {
     let made = change.update.upsert(change.selection.filter)?;
     let made = document::prepare(&made)?.into_owned();
     if made.as_bytes().len() > limits::DOCUMENT_BYTES_MAX {
@@ -177,6 +172,12 @@ async fn upsert<B: Backend>(
                     return Err(error);
                 }
             }
+            Err(error) if error.code() == Code::DuplicateKey && !last => {
+                return match names_key(change, &error) && transaction.retry().await? {
+                    true => Ok(None),
+                    false => Err(error),
+                };
+            }
             Err(error) => return Err(error),
         }
     }
@@ -187,7 +188,7 @@ async fn upsert<B: Backend>(
         after: made,
         matched: Matched::default(),
     });
-    Ok(Updated { matched: 0, modified: 0, upserted: id, touched })
+    Ok(Some(Updated { matched: 0, modified: 0, upserted: id, touched }))
 }
 
 async fn insert_made<T: Transaction>(

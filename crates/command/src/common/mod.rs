@@ -195,22 +195,64 @@ impl<'a> Common<'a> {
             )));
         }
         if self.in_transaction() {
-            self.check_transaction(command)?;
+            return self.check_transaction(command);
+        }
+        if self.txn_number.is_some() && !command.retryable {
+            return Err(Code::NotARetryableWriteCommand.error(format!(
+                "txnNumber may only be provided for multi-document transactions and retryable \
+                 write commands. autocommit:false was not provided, and {} is not a retryable \
+                 write command.",
+                command.name
+            )));
         }
         Ok(())
     }
 
     fn check_transaction(&self, command: &Command) -> Result<()> {
+        let refused =
+            |message: String| Err(Code::OperationNotSupportedInTransaction.error(message));
         if !command.in_transaction {
-            return Err(Code::OperationNotSupportedInTransaction
-                .error(format!("Cannot run '{}' in a multi-document transaction.", command.name)));
+            return refused(format!("Cannot run '{}' in a multi-document transaction.", command.name));
+        }
+        let ends = command.kind == crate::table::Kind::Session;
+        if matches!(self.database, "admin" | "config" | "local") && !command.admin_only {
+            return refused(format!(
+                "Cannot run command against the '{}' database in a transaction.",
+                self.database
+            ));
+        }
+        if self.start_transaction {
+            match command.name {
+                "killCursors" => {
+                    return refused(
+                        "Cannot run killCursors as the first operation in a multi-document \
+                         transaction."
+                            .to_owned(),
+                    );
+                }
+                "commitTransaction" => {
+                    return refused("Cannot start a transaction with a commit".to_owned());
+                }
+                "abortTransaction" => {
+                    return refused("Cannot start a transaction with an abort".to_owned());
+                }
+                _ => {}
+            }
+        }
+        if let Some(concern) = &self.read_concern
+            && matches!(concern.level, ReadLevel::Available | ReadLevel::Linearizable)
+        {
+            return Err(options(
+                "The readConcern level must be either 'local' (default), 'majority' or 'snapshot' \
+                 in order to run in a transaction",
+            ));
         }
         if self.read_concern.is_some() && !self.start_transaction {
             return Err(options(
                 "Only the first command in a transaction may specify a readConcern",
             ));
         }
-        if self.write_concern.is_some() {
+        if self.write_concern.is_some() && !ends {
             return Err(options(
                 "writeConcern is not allowed within a multi-statement transaction",
             ));
@@ -337,6 +379,12 @@ pub(crate) fn session_id(document: &RawDocument, scope: Scope<'_>) -> Result<[u8
         }
     }
     fields.required(id, "id")
+}
+
+/// The session that a command names, if it does.
+pub fn session_of(request: &Request) -> Option<[u8; 16]> {
+    let session = value::element::get(request.body(), "lsid")?.value().as_document()?;
+    session_id(session, Scope::new("lsid")).ok()
 }
 
 fn session(field: &Field<'_, '_>) -> Result<Option<[u8; 16]>> {

@@ -53,6 +53,11 @@ pub enum Operation<'a> {
 }
 
 impl<'a> BulkWrite<'a> {
+    /// The number of the operation at a position.
+    pub fn statement_at(&self, position: usize) -> i32 {
+        write_options::statement_at(self.statement_id, self.statement_ids.as_deref(), position)
+    }
+
     pub fn parse(request: &'a Request) -> Result<BulkWrite<'a>> {
         let mut view = BulkWrite::new();
         view.statement_id = write_options::statement_id(request, "bulkWrite")?;

@@ -80,12 +80,17 @@ impl WriteOptions {
 
     /// The number of the statement at a position.
     pub fn statement_at(&self, position: usize) -> i32 {
-        if let Some(id) = self.statement_ids.as_ref().and_then(|ids| ids.get(position)) {
-            return *id;
-        }
-        let position = i32::try_from(position).unwrap_or(i32::MAX);
-        self.statement_id.unwrap_or(0).wrapping_add(position)
+        statement_at(self.statement_id, self.statement_ids.as_deref(), position)
     }
+}
+
+/// The number of the statement at a position: its own, or counted from the first.
+pub(super) fn statement_at(first: Option<i32>, ids: Option<&[i32]>, position: usize) -> i32 {
+    if let Some(id) = ids.and_then(|ids| ids.get(position)) {
+        return *id;
+    }
+    let position = i32::try_from(position).unwrap_or(i32::MAX);
+    first.unwrap_or(0).wrapping_add(position)
 }
 
 /// Checks how many statements a write command has (code 16).

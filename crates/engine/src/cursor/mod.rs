@@ -4,13 +4,16 @@
 //! ones are timed out so that none holds back garbage collection for ever.
 
 mod batch;
+mod owner;
 mod tail;
 
 pub use batch::{BATCH_BYTES_MAX, Batch, FIRST_BATCH_DOCUMENTS, fill};
+pub use owner::Owner;
 pub use tail::Tail;
 
 use crate::Engine;
 use crate::plan::{Execution, Interrupt};
+use crate::session::SessionId;
 use crate::storage::Document;
 use command::Namespace;
 use error::{Code, Result};
@@ -30,8 +33,7 @@ pub type Rows = Box<dyn Iterator<Item = Result<Document>> + Send>;
 
 pub struct Cursor {
     pub namespace: Namespace,
-    /// The session it belongs to, if the command that opened it named one.
-    pub session: Option<[u8; 16]>,
+    pub owner: Owner,
     pub source: Source,
     pub batch_size: Option<u64>,
     pub no_timeout: bool,
@@ -54,7 +56,7 @@ pub struct Cursors {
 
 struct Slot {
     namespace: Namespace,
-    session: Option<[u8; 16]>,
+    owner: Owner,
     used: Instant,
     no_timeout: bool,
     interrupt: Interrupt,
@@ -87,7 +89,7 @@ impl Cursors {
         &self,
         id: i64,
         namespace: &Namespace,
-        session: Option<[u8; 16]>,
+        by: Owner,
     ) -> Result<Borrowed<'_>> {
         let mut open = self.open.lock();
         let slot = open.get_mut(&id).ok_or_else(|| not_found(id))?;
@@ -98,11 +100,7 @@ impl Cursors {
                 slot.namespace
             )));
         }
-        if slot.session.is_some() && slot.session != session {
-            return Err(Code::location(50737).error(format!(
-                "Cannot run getMore on cursor {id}, which was created in another session"
-            )));
-        }
+        slot.owner.check(id, by)?;
         let cursor = slot.cursor.take().ok_or_else(|| {
             Code::location(12051).error(format!("cursor id {id} is already in use"))
         })?;
@@ -129,7 +127,16 @@ impl Cursors {
 
     /// Ends the cursors of sessions that have ended.
     pub fn kill_sessions(&self, sessions: &[[u8; 16]]) {
-        let theirs = |slot: &Slot| slot.session.is_some_and(|session| sessions.contains(&session));
+        let theirs =
+            |slot: &Slot| slot.owner.session.is_some_and(|session| sessions.contains(&session));
+        self.kill_if(theirs, Code::CursorKilled);
+    }
+
+    /// Ends the cursors of a session's transactions.
+    pub fn kill_transaction(&self, session: SessionId) {
+        let theirs = |slot: &Slot| {
+            slot.owner.session == Some(session) && slot.owner.transaction.is_some()
+        };
         self.kill_if(theirs, Code::CursorKilled);
     }
 
@@ -159,7 +166,7 @@ impl Slot {
         cursor.interrupt.pause();
         Slot {
             namespace: cursor.namespace.clone(),
-            session: cursor.session,
+            owner: cursor.owner,
             used: Instant::now(),
             no_timeout: cursor.no_timeout,
             interrupt: cursor.interrupt.clone(),

@@ -86,7 +86,7 @@ impl Build<'_> {
             if error.code() != Code::WriteConflict {
                 return Err(error);
             }
-            transaction.start_over().await;
+            transaction.start_over().await?;
         }
         self.engine.store.submit(transaction.into_commit())?;
         Ok(())

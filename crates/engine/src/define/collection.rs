@@ -123,7 +123,7 @@ impl Engine {
 }
 
 /// A new database may not differ from another only in case.
-fn check_case(catalog: &Catalog, database: &str) -> Result<()> {
+pub(crate) fn check_case(catalog: &Catalog, database: &str) -> Result<()> {
     if catalog.database(database).next().is_some() {
         return Ok(());
     }
@@ -136,7 +136,7 @@ fn check_case(catalog: &Catalog, database: &str) -> Result<()> {
     }
 }
 
-fn define(new: &New<'_>, id: CollectionId, id_index: IndexId) -> Result<Collection> {
+pub(crate) fn define(new: &New<'_>, id: CollectionId, id_index: IndexId) -> Result<Collection> {
     let (kind, indexes) = if new.view {
         (catalog::view_kind(new.options)?, Vec::new())
     } else {

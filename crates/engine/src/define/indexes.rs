@@ -58,12 +58,7 @@ impl Engine {
         let mut definition = Definition::begin(self, &[namespace]).await;
         let collection = current(&definition, namespace)?;
         let mut indexes = collection.indexes.clone();
-        if indexes.len() + specs.len() > INDEXES_MAX {
-            return Err(Code::CannotCreateIndex.error(format!(
-                "add index fails, too many indexes for {namespace} key:{}; the limit is {INDEXES_MAX}",
-                specs.first().map(|spec| value::text::document(spec)).unwrap_or_default()
-            )));
-        }
+        check_room(&collection, specs)?;
         let first = definition.take_ids(specs.len() as u32);
         let mut names = Vec::new();
         for (spec, id) in specs.iter().zip(first..) {
@@ -152,9 +147,21 @@ fn current(definition: &Definition<'_>, namespace: &Namespace) -> Result<Arc<Col
     })
 }
 
+/// Refuses more indexes than a collection may have.
+pub(crate) fn check_room(collection: &Collection, specs: &[&RawDocumentBuf]) -> Result<()> {
+    if collection.indexes.len() + specs.len() <= INDEXES_MAX {
+        return Ok(());
+    }
+    Err(Code::CannotCreateIndex.error(format!(
+        "add index fails, too many indexes for {} key:{}; the limit is {INDEXES_MAX}",
+        collection.namespace,
+        specs.first().map(|spec| value::text::document(spec)).unwrap_or_default()
+    )))
+}
+
 /// The specifications that no existing index answers; an error where one is in
 /// the way.
-fn missing<'a>(
+pub(crate) fn missing<'a>(
     collection: &Collection,
     specs: &'a [RawDocumentBuf],
 ) -> Result<Vec<&'a RawDocumentBuf>> {

@@ -10,7 +10,9 @@ mod indexes;
 mod purge;
 
 pub use build::Progress;
+pub(crate) use collection::{check_case, define};
 pub use collection::{New, TEMPORARY_PREFIX};
+pub(crate) use indexes::{check_room, missing};
 pub use indexes::Created;
 
 use crate::Engine;
@@ -139,6 +141,23 @@ impl<'e> Definition<'e> {
             self.engine.purge.notify_one();
         }
         Ok(())
+    }
+}
+
+impl Engine {
+    /// Numbers for what a client's transaction creates. They are taken even if it
+    /// is aborted: then nothing ever has them.
+    pub(crate) async fn reserve_ids(&self, count: u32) -> Result<u32> {
+        let _turn = self.registry.changes.lock().await;
+        let (first, change) = self.registry.take_ids(count);
+        let held = Box::new(());
+        self.store.submit(Commit {
+            changes: vec![change],
+            counts: Vec::new(),
+            held,
+            publish: None,
+        })?;
+        Ok(first)
     }
 }
 

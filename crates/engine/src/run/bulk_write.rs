@@ -3,10 +3,12 @@
 use super::update::Step;
 use super::writes::Writes;
 use super::{Call, delete, listing, writing};
-use bson::{RawBson, RawDocument, RawDocumentBuf};
+use crate::session;
+use bson::{RawBson, RawBsonRef, RawDocument, RawDocumentBuf};
 use command::views::{BulkWrite, DeleteStatement, Operation, UpdateStatement};
 use command::{Namespace, Reply, append_write_concern_error};
 use error::{Error, Result};
+use std::ops::Range;
 use value::DocumentWriter;
 use write::Updated;
 
@@ -18,8 +20,9 @@ pub async fn run(call: Call<'_>) -> Result<Reply> {
     let done = work.done;
     writes.acknowledge(call.common.write_concern.as_ref()).await?;
     let namespace = Namespace::new("admin", "$cmd.bulkWrite")?;
-    let reply = listing::reply(call, namespace, done.results, bulk.batch_size)?;
-    Ok(done.totals.finish(call, &reply))
+    let Done { results, totals, retried } = done;
+    let reply = listing::reply(call, namespace, results, bulk.batch_size)?;
+    Ok(totals.finish(call, &reply, &retried))
 }
 
 struct Work<'a> {
@@ -34,6 +37,8 @@ struct Work<'a> {
 struct Done {
     results: Vec<RawDocumentBuf>,
     totals: Totals,
+    /// Statements answered from their record.
+    retried: Vec<i32>,
 }
 
 #[derive(Default)]
@@ -59,11 +64,12 @@ impl Work<'_> {
                     end
                 }
                 operation => {
-                    self.change(at, operation).await;
+                    self.change(at, operation).await?;
                     at + 1
                 }
             };
-            if self.bulk.ordered && self.done.totals.errors > before {
+            let ends = self.bulk.ordered || self.call.statement().is_some();
+            if ends && self.done.totals.errors > before {
                 break;
             }
         }
@@ -84,16 +90,14 @@ impl Work<'_> {
         let namespace = &self.bulk.namespaces[into];
         if let Err(error) = self.prepare(namespace).await {
             let last = if self.bulk.ordered { at + 1 } else { end };
-            (at..last).for_each(|at| self.done.fail(at, &error));
-            return Ok(());
+            return (at..last).try_for_each(|at| self.fail(at, error.clone()));
         }
-        let documents: Vec<&RawDocument> = self.bulk.operations[at..end]
-            .iter()
-            .filter_map(|operation| match operation {
-                Operation::Insert { document, .. } => Some(*document),
-                _ => None,
-            })
-            .collect();
+        let places = self.pending(at..end)?;
+        let document = |place: &usize| match &self.bulk.operations[*place] {
+            Operation::Insert { document, .. } => Some(*document),
+            _ => None,
+        };
+        let documents: Vec<&RawDocument> = places.iter().filter_map(document).collect();
         let mut errors = Vec::new();
         write::insert(
             self.writes,
@@ -105,12 +109,12 @@ impl Work<'_> {
         )
         .await?;
         let mut errors = errors.into_iter().peekable();
-        for index in 0..documents.len() {
+        for (index, place) in places.into_iter().enumerate() {
             match errors.next_if(|failed| failed.index == index) {
-                None => self.done.insert(at + index, self.bulk.errors_only),
+                None => self.done.insert(place, self.bulk.errors_only),
                 Some(failed) => {
-                    self.done.fail(at + index, &failed.error);
-                    if self.bulk.ordered {
+                    self.fail(place, failed.error)?;
+                    if self.bulk.ordered || self.call.statement().is_some() {
                         break;
                     }
                 }
@@ -119,26 +123,72 @@ impl Work<'_> {
         Ok(())
     }
 
+    /// Those of the inserts that have not been carried out before.
+    fn pending(&mut self, inserts: Range<usize>) -> Result<Vec<usize>> {
+        if !self.writes.is_retryable() {
+            return Ok(inserts.collect());
+        }
+        let (mut places, mut statements) = (Vec::new(), Vec::new());
+        for place in inserts {
+            let statement = self.bulk.statement_at(place);
+            if self.writes.recorded(statement)?.is_some() {
+                self.done.retried.push(statement);
+                self.done.insert(place, self.bulk.errors_only);
+            } else {
+                places.push(place);
+                statements.push(statement);
+            }
+        }
+        self.writes.number_inserts(statements);
+        Ok(places)
+    }
+
+    /// Notes a failure. In a transaction, one after which the whole of it may be
+    /// tried again fails the command itself.
+    fn fail(&mut self, at: usize, error: Error) -> Result<()> {
+        if let Some(statement) = self.call.statement() {
+            if session::is_transient(error.code()) {
+                return Err(error);
+            }
+            statement.fail();
+        }
+        self.done.fail(at, &error);
+        Ok(())
+    }
+
     /// A collection that is inserted into is made if there is none.
     async fn prepare(&self, namespace: &Namespace) -> Result<()> {
         namespace.check_write()?;
         writing::check_target(self.call, namespace)?;
-        self.call.engine.ensure(namespace).await.map(|_| ())
-    }
-
-    async fn change(&mut self, at: usize, operation: &Operation<'_>) {
-        let outcome = match operation {
-            Operation::Update { .. } => self.update(operation).await.map(Outcome::Updated),
-            _ => self.delete(operation).await.map(Outcome::Deleted),
-        };
-        match outcome {
-            Ok(Outcome::Updated(updated)) => self.done.update(at, updated, self.bulk.errors_only),
-            Ok(Outcome::Deleted(count)) => self.done.delete(at, count, self.bulk.errors_only),
-            Err(error) => self.done.fail(at, &error),
+        match self.call.statement() {
+            Some(_) => Ok(()),
+            None => self.call.engine.ensure(namespace).await.map(|_| ()),
         }
     }
 
-    async fn update(&self, operation: &Operation<'_>) -> Result<Updated> {
+    async fn change(&mut self, at: usize, operation: &Operation<'_>) -> Result<()> {
+        let mut retried = Vec::new();
+        let outcome = match operation {
+            Operation::Update { .. } => {
+                self.update(at, operation, &mut retried).await.map(Outcome::Updated)
+            }
+            _ => self.delete(at, operation, &mut retried).await.map(Outcome::Deleted),
+        };
+        self.done.retried.append(&mut retried);
+        match outcome {
+            Ok(Outcome::Updated(updated)) => self.done.update(at, updated, self.bulk.errors_only),
+            Ok(Outcome::Deleted(count)) => self.done.delete(at, count, self.bulk.errors_only),
+            Err(error) => self.fail(at, error)?,
+        }
+        Ok(())
+    }
+
+    async fn update(
+        &self,
+        at: usize,
+        operation: &Operation<'_>,
+        retried: &mut Vec<i32>,
+    ) -> Result<Updated> {
         let Operation::Update {
             namespace,
             filter,
@@ -175,10 +225,15 @@ impl Work<'_> {
             variables: self.bulk.variables,
             bypass_validation: self.bulk.bypass_validation,
         };
-        step.run(self.call, &statement).await
+        step.once(self.call, &statement, self.bulk.statement_at(at), retried).await
     }
 
-    async fn delete(&self, operation: &Operation<'_>) -> Result<u64> {
+    async fn delete(
+        &self,
+        at: usize,
+        operation: &Operation<'_>,
+        retried: &mut Vec<i32>,
+    ) -> Result<u64> {
         let Operation::Delete { namespace, filter, hint, collation, multi } = operation else {
             return Ok(0);
         };
@@ -187,7 +242,9 @@ impl Work<'_> {
         writing::check_target(self.call, namespace)?;
         let statement =
             DeleteStatement { query: filter, multi: *multi, hint: *hint, collation: *collation };
-        delete::step(self.call, self.writes, namespace, self.bulk.variables, &statement).await
+        let step =
+            delete::Step { writes: self.writes, namespace, variables: self.bulk.variables };
+        step.once(self.call, &statement, self.bulk.statement_at(at), retried).await
     }
 }
 
@@ -260,7 +317,7 @@ impl Done {
 
 impl Totals {
     /// The cursor with the results, and the totals after it.
-    fn finish(&self, call: Call<'_>, cursor: &Reply) -> Reply {
+    fn finish(&self, call: Call<'_>, cursor: &Reply, retried: &[i32]) -> Reply {
         let mut out = DocumentWriter::new();
         let fields = value::elements(&cursor.body);
         fields.filter(|field| field.key != "ok").for_each(|field| out.copy(field));
@@ -270,6 +327,11 @@ impl Totals {
         out.append_i32("nModified", self.modified);
         out.append_i32("nUpserted", self.upserted);
         out.append_i32("nDeleted", self.deleted);
+        if !retried.is_empty() {
+            out.begin_array("retriedStmtIds");
+            retried.iter().for_each(|statement| out.push(RawBsonRef::Int32(*statement)));
+            out.end();
+        }
         if let Some(error) = writing::concern_error(call) {
             append_write_concern_error(&mut out, &error);
         }

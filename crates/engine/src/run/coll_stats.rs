@@ -42,7 +42,7 @@ fn of_collection(
     scale: i32,
     out: &mut DocumentWriter,
 ) -> Result<()> {
-    let sizes = sizes::of(&reading::view(call), collection)?;
+    let sizes = sizes::of(&reading::view(call)?, collection)?;
     let counts = sizes.counts;
     let scaled = |bytes: u64| bytes as i64 / i64::from(scale.max(1));
     out.append_i64("size", scaled(counts.bytes));

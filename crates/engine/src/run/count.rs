@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 pub async fn run(call: Call<'_>) -> Result<Reply> {
     let count = Count::parse(call.request)?;
-    let catalog = call.engine.registry.current();
+    let catalog = call.catalog()?;
     let resolved = resolve(&catalog, &count.namespace)?;
     let n = if resolved.is_view {
         aggregate::count_on_view(call, &count, resolved)?
@@ -33,7 +33,7 @@ pub async fn run(call: Call<'_>) -> Result<Reply> {
 }
 
 fn counted(call: Call<'_>, count: &Count<'_>, collection: &Arc<Collection>) -> Result<u64> {
-    let view = reading::view(call);
+    let view = reading::view(call)?;
     if count.query.is_empty() && count.hint.is_none() {
         let all = view.counts(collection.id)?.documents;
         let rest = all.saturating_sub(count.skip.unsigned_abs());

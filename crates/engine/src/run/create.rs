@@ -39,7 +39,7 @@ pub async fn run(call: Call<'_>) -> Result<Reply> {
         check_validator(namespace, &options)?;
     }
     let view = create.view_on.is_some();
-    match call.engine.create(New { namespace, options: &options, view }).await {
+    match make(call, New { namespace, options: &options, view }).await {
         Err(error) if error.code() == Code::NamespaceExists => {
             already_there(call, namespace, &options, view)?;
         }
@@ -50,6 +50,22 @@ pub async fn run(call: Call<'_>) -> Result<Reply> {
     Ok(lookup::finish(call, ReplyWriter::new()))
 }
 
+async fn make(call: Call<'_>, new: New<'_>) -> Result<()> {
+    let Some(statement) = call.statement() else {
+        return call.engine.create(new).await.map(|_| ());
+    };
+    if new.view {
+        return Err(Code::OperationNotSupportedInTransaction
+            .error("Cannot create a view in a multi-document transaction."));
+    }
+    if call.collection(new.namespace)?.is_some() {
+        return Err(exists(new.namespace, new.options));
+    }
+    let mut transaction = statement.take()?;
+    transaction.create(new).await?;
+    statement.give_back(transaction)
+}
+
 /// Making again what is there, exactly as it is, is no error.
 fn already_there(
     call: Call<'_>,
@@ -57,7 +73,7 @@ fn already_there(
     options: &RawDocument,
     view: bool,
 ) -> Result<()> {
-    match call.engine.registry.get(namespace) {
+    match call.collection(namespace)? {
         Some(there) if there.is_view() == view && *there.options == *options => Ok(()),
         Some(there) => Err(exists(namespace, &there.options)),
         None => Err(exists(namespace, options)),

@@ -17,7 +17,7 @@ pub async fn run(call: Call<'_>) -> Result<Reply> {
     let create = CreateIndexes::parse(call.request)?;
     let namespace = &create.namespace;
     lookup::check_uuid(call, namespace, create.collection_uuid)?;
-    let collection = call.engine.registry.get(namespace);
+    let collection = call.collection(namespace)?;
     if let Some(collection) = &collection {
         lookup::refuse_view(collection)?;
     }
@@ -27,7 +27,15 @@ pub async fn run(call: Call<'_>) -> Result<Reply> {
     let progress = Arc::new(Progress { interrupt, ..Progress::default() });
     // `currentOp` shows it, and `killOp` stops it.
     let _ = call.operation.progress.set(progress.clone());
-    let created = call.engine.create_indexes(namespace, &specs, &progress).await?;
+    let created = match call.statement() {
+        Some(statement) => {
+            let mut transaction = statement.take()?;
+            let created = transaction.create_indexes(namespace, &specs).await?;
+            statement.give_back(transaction)?;
+            created
+        }
+        None => call.engine.create_indexes(namespace, &specs, &progress).await?,
+    };
     let mut reply = ReplyWriter::new();
     reply.append("numIndexesBefore", created.before as i32);
     reply.append("numIndexesAfter", created.after as i32);

@@ -36,7 +36,7 @@ pub async fn run(call: Call<'_>) -> Result<Reply> {
 }
 
 fn counts(call: Call<'_>, asked: &DataSize<'_>, collection: &Arc<Collection>) -> Result<Counts> {
-    let view = reading::view(call);
+    let view = reading::view(call)?;
     let all = view.counts(collection.id)?;
     if asked.min.is_empty() {
         return Ok(all);

@@ -9,7 +9,7 @@ pub async fn run(call: Call<'_>) -> Result<Reply> {
     let stats = DbStats::parse(call.request)?;
     let database = call.common.database;
     let catalog = call.engine.registry.current();
-    let view = reading::view(call);
+    let view = reading::view(call)?;
     let (mut collections, mut views, mut indexes) = (0_i64, 0_i64, 0_i64);
     let (mut objects, mut data, mut storage, mut index_bytes) = (0, 0, 0, 0);
     for collection in catalog.database(database) {

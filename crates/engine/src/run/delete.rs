@@ -4,10 +4,10 @@ use super::context::context;
 use super::reading::hint_value;
 use super::writes::Writes;
 use super::{Call, writing};
-use bson::RawDocument;
+use bson::{RawDocument, RawDocumentBuf};
 use command::views::{Delete as DeleteView, DeleteStatement};
-use command::{Namespace, Reply, WriteFailure, WriteReply};
-use error::Result;
+use command::{Namespace, Reply, WriteReply};
+use error::{Code, Result};
 use language::query::Filter;
 use std::sync::Arc;
 use write::{Delete, Selection};
@@ -18,12 +18,14 @@ pub async fn run(call: Call<'_>) -> Result<Reply> {
     let writes = Writes::of(call);
     let mut reply = WriteReply::default();
     for (index, statement) in delete.statements.iter().enumerate() {
-        let outcome = step(call, &writes, &delete.namespace, delete.variables, statement).await;
-        match outcome {
+        let step =
+            Step { writes: &writes, namespace: &delete.namespace, variables: delete.variables };
+        let number = delete.options.statement_at(index);
+        match step.once(call, statement, number, &mut reply.retried_statements).await {
             Ok(count) => reply.n += count as i32,
             Err(error) => {
-                reply.failures.push(WriteFailure { index: index as i32, error });
-                if delete.options.ordered {
+                let ordered = delete.options.ordered;
+                if !writing::goes_on(call, &mut reply.failures, index, error, ordered)? {
                     break;
                 }
             }
@@ -33,22 +35,45 @@ pub async fn run(call: Call<'_>) -> Result<Reply> {
 }
 
 /// One statement of a delete; `bulkWrite` has the same.
-pub async fn step(
-    call: Call<'_>,
-    writes: &Writes,
-    namespace: &Namespace,
-    variables: Option<&RawDocument>,
-    statement: &DeleteStatement<'_>,
-) -> Result<u64> {
-    let collection = call.engine.registry.get(namespace);
-    let context = context(collection.as_deref(), statement.collation, variables)?;
-    let filter = Arc::new(Filter::parse(statement.query, &context)?);
-    let selection = Selection {
-        filter: &filter,
-        sort: None,
-        hint: hint_value(statement.hint),
-        multi: statement.multi,
-    };
-    let deleted = write::delete(writes, namespace, &Delete { selection, returns: None }).await?;
-    Ok(deleted.count)
+pub struct Step<'a> {
+    pub writes: &'a Writes,
+    pub namespace: &'a Namespace,
+    pub variables: Option<&'a RawDocument>,
+}
+
+impl Step<'_> {
+    /// Carries the statement out, unless it was before.
+    pub async fn once(
+        &self,
+        call: Call<'_>,
+        statement: &DeleteStatement<'_>,
+        number: i32,
+        retried: &mut Vec<i32>,
+    ) -> Result<u64> {
+        if self.writes.recorded(number)?.is_some() {
+            retried.push(number);
+            return Ok(1);
+        }
+        if statement.multi && self.writes.is_retryable() {
+            return Err(Code::InvalidOptions
+                .error("Cannot use (or request) retryable writes with limit=0"));
+        }
+        let deleted = self.run(call, statement).await?;
+        self.writes.seal(number, RawDocumentBuf::new)?;
+        Ok(deleted)
+    }
+
+    async fn run(&self, call: Call<'_>, statement: &DeleteStatement<'_>) -> Result<u64> {
+        let collection = call.collection(self.namespace)?;
+        let context = context(collection.as_deref(), statement.collation, self.variables)?;
+        let filter = Arc::new(Filter::parse(statement.query, &context)?);
+        let selection = Selection {
+            filter: &filter,
+            sort: None,
+            hint: hint_value(statement.hint),
+            multi: statement.multi,
+        };
+        let delete = Delete { selection, returns: None };
+        Ok(write::delete(self.writes, self.namespace, &delete).await?.count)
+    }
 }

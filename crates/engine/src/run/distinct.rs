@@ -21,7 +21,7 @@ const DISTINCT_BYTES_MAX: usize = 16 * 1024 * 1024;
 
 pub async fn run(call: Call<'_>) -> Result<Reply> {
     let distinct = Distinct::parse(call.request)?;
-    let catalog = call.engine.registry.current();
+    let catalog = call.catalog()?;
     let resolved = resolve(&catalog, &distinct.namespace)?;
     let values = if resolved.is_view {
         aggregate::distinct_on_view(call, &distinct, resolved)?
@@ -50,7 +50,7 @@ fn of_collection(
     let query = query(distinct, Some(collection))?;
     let mut values = Values::new(distinct.key, query.collator.clone());
     let interrupt = call.operation.interrupt.clone();
-    let mut execution = plan::open(collection, query, reading::view(call), interrupt)?;
+    let mut execution = plan::open(collection, query, reading::view(call)?, interrupt)?;
     blocking(|| execution.by_ref().try_for_each(|row| values.add(&row?.document)))?;
     profile::note(call, &execution);
     Ok(values.finish())

@@ -181,7 +181,7 @@ impl Explaining<'_> {
     ) -> Result<()> {
         let explained =
             Explained { namespace, collection, query, above, verbosity: self.verbosity };
-        let view = reading::view(self.call);
+        let view = reading::view(self.call)?;
         blocking(|| explain::explain(explained, &view, &self.call.operation.interrupt, out))
     }
 

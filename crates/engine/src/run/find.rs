@@ -15,7 +15,7 @@ use std::sync::Arc;
 
 pub async fn run(call: Call<'_>) -> Result<Reply> {
     let find = Find::parse(call.request)?;
-    let catalog = call.engine.registry.current();
+    let catalog = call.catalog()?;
     let resolved = resolve(&catalog, &find.namespace)?;
     if resolved.is_view {
         return aggregate::find_on_view(call, &find, resolved).await;
@@ -29,10 +29,10 @@ pub async fn run(call: Call<'_>) -> Result<Reply> {
         return Ok(CursorReply::first().finish(0, &find.namespace.to_string()));
     };
     let interrupt = call.operation.interrupt.clone();
-    let execution = plan::open(&collection, query, reading::view(call), interrupt.clone())?;
+    let execution = plan::open(&collection, query, reading::view(call)?, interrupt.clone())?;
     let cursor = Cursor {
         namespace: find.namespace.clone(),
-        session: call.common.session,
+        owner: call.owner(),
         source: Source::Plan(Box::new(execution)),
         batch_size: find.batch_size.map(i64::unsigned_abs),
         no_timeout: find.no_cursor_timeout,
@@ -86,7 +86,7 @@ fn tail(
         Tail::new(collection, query.filter, query.projection, find.await_data, interrupt.clone());
     let cursor = Cursor {
         namespace: find.namespace.clone(),
-        session: call.common.session,
+        owner: call.owner(),
         source: Source::Tail(tail),
         batch_size: find.batch_size.map(i64::unsigned_abs),
         no_timeout: find.no_cursor_timeout,

@@ -7,12 +7,13 @@ use super::writes::Writes;
 use super::{Call, writing};
 use bson::{RawBsonRef, RawDocumentBuf};
 use command::views::{FindAndModify, Modification};
-use command::{Reply, ReplyWriter};
+use command::Reply;
 use error::Result;
 use language::projection::Projection;
 use language::query::{Filter, Matched};
 use language::{Context, Needs};
 use std::sync::Arc;
+use value::DocumentWriter;
 use write::{Change, Delete, Selection};
 
 /// What was done, for `lastErrorObject` and `value`.
@@ -28,7 +29,7 @@ struct Done {
 pub async fn run(call: Call<'_>) -> Result<Reply> {
     let modify = FindAndModify::parse(call.request)?;
     writing::check_target(call, &modify.namespace)?;
-    let collection = call.engine.registry.get(&modify.namespace);
+    let collection = call.collection(&modify.namespace)?;
     let context = context(collection.as_deref(), modify.collation, modify.variables)?;
     let filter = Arc::new(Filter::parse(modify.query, &context)?);
     let projection = match modify.fields {
@@ -39,12 +40,18 @@ pub async fn run(call: Call<'_>) -> Result<Reply> {
     };
     let step = Step { modify: &modify, filter: &filter, projection, context };
     let writes = Writes::of(call);
+    let number = modify.statement_id.unwrap_or(0);
+    if let Some(answer) = writes.recorded(number)? {
+        return Ok(reply(call, answer, Some(number)));
+    }
     let done = match &modify.update {
         None => step.remove(&writes).await?,
         Some(update) => step.update(&writes, update).await?,
     };
+    let answer = done.answer();
+    writes.seal(number, || answer.clone())?;
     writes.acknowledge(call.common.write_concern.as_ref()).await?;
-    Ok(reply(call, done))
+    Ok(reply(call, answer, None))
 }
 
 struct Step<'a> {
@@ -121,24 +128,35 @@ impl Step<'_> {
     }
 }
 
-fn reply(call: Call<'_>, done: Done) -> Reply {
-    let mut reply = ReplyWriter::new();
-    let writer = reply.writer();
-    writer.begin_document("lastErrorObject");
-    writer.append_i32("n", done.n);
-    if let Some(existed) = done.existed {
-        writer.append_bool("updatedExisting", existed);
+impl Done {
+    /// What the reply says of it, and what is kept of a retryable one.
+    fn answer(&self) -> RawDocumentBuf {
+        let mut writer = DocumentWriter::new();
+        writer.begin_document("lastErrorObject");
+        writer.append_i32("n", self.n);
+        if let Some(existed) = self.existed {
+            writer.append_bool("updatedExisting", existed);
+        }
+        if let Some(id) = &self.upserted {
+            writer.append("upserted", id.as_raw_bson_ref());
+        }
+        writer.end();
+        match &self.value {
+            Some(value) => writer.append("value", RawBsonRef::Document(value)),
+            None => writer.append("value", RawBsonRef::Null),
+        }
+        writer.finish()
     }
-    if let Some(id) = &done.upserted {
-        writer.append("upserted", id.as_raw_bson_ref());
-    }
-    writer.end();
-    match &done.value {
-        Some(value) => writer.append("value", RawBsonRef::Document(value)),
-        None => writer.append("value", RawBsonRef::Null),
+}
+
+fn reply(call: Call<'_>, answer: RawDocumentBuf, retried: Option<i32>) -> Reply {
+    let mut writer = DocumentWriter::resume(answer);
+    if let Some(statement) = retried {
+        writer.append_i32("retriedStmtId", statement);
     }
     if let Some(error) = writing::concern_error(call) {
-        command::append_write_concern_error(writer, &error);
+        command::append_write_concern_error(&mut writer, &error);
     }
-    reply.finish()
+    writer.append_f64("ok", 1.0);
+    Reply { body: writer.finish() }
 }

@@ -15,8 +15,7 @@ const AWAIT_DATA: Duration = Duration::from_secs(1);
 pub async fn run(call: Call<'_>) -> Result<Reply> {
     let more = GetMore::parse(call.request)?;
     let namespace = &more.namespace;
-    let mut borrowed =
-        call.engine.cursors.borrow(more.cursor_id, namespace, call.common.session)?;
+    let mut borrowed = call.engine.cursors.borrow(more.cursor_id, namespace, call.owner())?;
     if let Some(cursor) = borrowed.cursor() {
         // A command sets this once, for the one cursor it works on.
         let _ = call.operation.cursor.set(cursor.interrupt.clone());

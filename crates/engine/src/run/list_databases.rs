@@ -17,7 +17,7 @@ pub async fn run(call: Call<'_>) -> Result<Reply> {
     let context = context(None, None, None)?;
     let filter = list.filter.map(|filter| Filter::parse(filter, &context)).transpose()?;
     let catalog = call.engine.registry.current();
-    let view = reading::view(call);
+    let view = reading::view(call)?;
     let mut databases = ArrayWriter::new();
     let mut total = 0;
     for name in catalog.databases() {

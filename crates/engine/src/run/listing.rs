@@ -18,7 +18,7 @@ pub fn reply(
     let rows = documents.into_iter().map(|document| Ok(Document::Built(document)));
     let cursor = Cursor {
         namespace,
-        session: call.common.session,
+        owner: call.owner(),
         source: Source::Rows(Box::new(rows)),
         batch_size: None,
         no_timeout: false,

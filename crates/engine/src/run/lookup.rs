@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 /// The collection of a name, which must be there and be no view.
 pub fn collection(call: Call<'_>, namespace: &Namespace) -> Result<Arc<Collection>> {
-    let found = call.engine.registry.get(namespace);
+    let found = call.collection(namespace)?;
     let collection = found.ok_or_else(|| not_found(namespace))?;
     refuse_view(&collection)?;
     Ok(collection)
@@ -30,7 +30,7 @@ pub fn refuse_view(collection: &Collection) -> Result<()> {
 /// Checks `collectionUUID`, with which a client says which collection it means.
 pub fn check_uuid(call: Call<'_>, namespace: &Namespace, uuid: Option<[u8; 16]>) -> Result<()> {
     let Some(uuid) = uuid.map(bson::Uuid::from_bytes) else { return Ok(()) };
-    let catalog = call.engine.registry.current();
+    let catalog = call.catalog()?;
     let meant = catalog.database(&namespace.database).find(|collection| collection.uuid == uuid);
     if meant.is_some_and(|meant| meant.namespace == *namespace) {
         return Ok(());

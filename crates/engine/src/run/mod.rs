@@ -1,9 +1,12 @@
 //! The commands of the engine, one file each, and their table.
 
+mod abort_transaction;
 mod aggregate;
 mod bulk_write;
+mod call;
 mod coll_mod;
 mod coll_stats;
+mod commit_transaction;
 mod context;
 mod count;
 mod create;
@@ -16,13 +19,17 @@ mod distinct;
 mod drop;
 mod drop_database;
 mod drop_indexes;
+mod end_sessions;
 mod explain;
 mod find;
 mod find_and_modify;
 mod get_more;
 mod insert;
+mod kill_all_sessions;
+mod kill_all_sessions_by_pattern;
 mod kill_cursors;
 mod kill_op;
+mod kill_sessions;
 mod list_collections;
 mod list_databases;
 mod list_indexes;
@@ -30,9 +37,11 @@ mod listing;
 mod lookup;
 pub mod profile;
 mod reading;
+mod refresh_sessions;
 mod rename_collection;
 mod sizes;
 mod sources;
+mod start_session;
 pub mod top;
 mod update;
 mod validate;
@@ -40,7 +49,8 @@ pub mod writes;
 mod writing;
 
 use crate::Engine;
-use crate::operation::Operation;
+use crate::session::{self, Standing};
+pub use call::Call;
 use command::{Client, Command, Common, Reply, Request};
 use error::{Code, Result};
 use std::future::Future;
@@ -49,25 +59,17 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::runtime::{Handle, RuntimeFlavor};
 
-/// A command being run.
-#[derive(Clone, Copy)]
-pub struct Call<'a> {
-    pub engine: &'a Arc<Engine>,
-    pub request: &'a Request,
-    pub common: &'a Common<'a>,
-    pub client: &'a Client,
-    pub operation: &'a Arc<Operation>,
-}
-
 type Running<'a> = Pin<Box<dyn Future<Output = Result<Reply>> + Send + 'a>>;
 type Handler = for<'a> fn(Call<'a>) -> Running<'a>;
 
 /// The engine's commands, by the names of `command::table`.
 const HANDLERS: &[(&str, Handler)] = &[
+    ("abortTransaction", |call| Box::pin(abort_transaction::run(call))),
     ("aggregate", |call| Box::pin(aggregate::run(call))),
     ("bulkWrite", |call| Box::pin(bulk_write::run(call))),
     ("collMod", |call| Box::pin(coll_mod::run(call))),
     ("collStats", |call| Box::pin(coll_stats::run(call))),
+    ("commitTransaction", |call| Box::pin(commit_transaction::run(call))),
     ("count", |call| Box::pin(count::run(call))),
     ("create", |call| Box::pin(create::run(call))),
     ("createIndexes", |call| Box::pin(create_indexes::run(call))),
@@ -79,18 +81,24 @@ const HANDLERS: &[(&str, Handler)] = &[
     ("drop", |call| Box::pin(drop::run(call))),
     ("dropDatabase", |call| Box::pin(drop_database::run(call))),
     ("dropIndexes", |call| Box::pin(drop_indexes::run(call))),
+    ("endSessions", |call| Box::pin(end_sessions::run(call))),
     ("explain", |call| Box::pin(explain::run(call))),
     ("find", |call| Box::pin(find::run(call))),
     ("findAndModify", |call| Box::pin(find_and_modify::run(call))),
     ("getMore", |call| Box::pin(get_more::run(call))),
     ("insert", |call| Box::pin(insert::run(call))),
+    ("killAllSessions", |call| Box::pin(kill_all_sessions::run(call))),
+    ("killAllSessionsByPattern", |call| Box::pin(kill_all_sessions_by_pattern::run(call))),
     ("killCursors", |call| Box::pin(kill_cursors::run(call))),
     ("killOp", |call| Box::pin(kill_op::run(call))),
+    ("killSessions", |call| Box::pin(kill_sessions::run(call))),
     ("listCollections", |call| Box::pin(list_collections::run(call))),
     ("listDatabases", |call| Box::pin(list_databases::run(call))),
     ("listIndexes", |call| Box::pin(list_indexes::run(call))),
     ("profile", |call| Box::pin(profile::run(call))),
+    ("refreshSessions", |call| Box::pin(refresh_sessions::run(call))),
     ("renameCollection", |call| Box::pin(rename_collection::run(call))),
+    ("startSession", |call| Box::pin(start_session::run(call))),
     ("top", |call| Box::pin(top::run(call))),
     ("update", |call| Box::pin(update::run(call))),
     ("validate", |call| Box::pin(validate::run(call))),
@@ -114,15 +122,18 @@ pub async fn run(engine: &Arc<Engine>, request: Request, client: &Arc<Client>) -
     let (row, handler) = handler(name)
         .ok_or_else(|| Code::CommandNotFound.error(format!("no such command: '{name}'")))?;
     let common = Common::parse(&request, row)?;
-    if common.in_transaction() {
-        return Err(Code::OperationNotSupportedInTransaction
-            .error("multi-document transactions are not supported yet"));
-    }
     let limit = common.max_time_ms.filter(|ms| *ms > 0).map(|ms| Duration::from_millis(ms.into()));
     let running = engine.operations.begin(request.clone(), client, limit);
     let operation = &running.operation;
-    let call = Call { engine, request: &request, common: &common, client, operation };
-    let outcome = handler(call).await;
+    let labelled = |error| session::labelled(error, &common, row);
+    let standing = session::stand(engine, &common, row, &operation.interrupt).await;
+    let standing = standing.map_err(labelled)?;
+    let call =
+        Call { engine, request: &request, common: &common, client, operation, standing: &standing };
+    let outcome = handler(call).await.map_err(labelled);
+    if let (Standing::Statement(statement), Ok(_)) = (&standing, &outcome) {
+        statement.succeed();
+    }
     profile::record(call, row, &outcome).await;
     outcome
 }

@@ -21,13 +21,16 @@ const TURN: Duration = Duration::from_millis(2);
 pub const VIEW_DEPTH_MAX: usize = 20;
 
 /// The view of the store that the command's read concern asks for.
-pub fn view(call: Call<'_>) -> View {
-    match call.common.read_concern.map(|concern| concern.level) {
+pub fn view(call: Call<'_>) -> Result<View> {
+    if let Some(statement) = call.statement() {
+        return statement.view();
+    }
+    Ok(match call.common.read_concern.map(|concern| concern.level) {
         None | Some(ReadLevel::Local | ReadLevel::Available) => call.engine.store.view(),
         Some(ReadLevel::Majority | ReadLevel::Linearizable | ReadLevel::Snapshot) => {
             call.engine.store.synced_view()
         }
-    }
+    })
 }
 
 /// A namespace with its views resolved: the collection at the bottom, if it

@@ -4,9 +4,9 @@ use super::context::context;
 use super::reading::{array, hint_value};
 use super::writes::Writes;
 use super::{Call, writing};
-use bson::{RawBsonRef, RawDocument};
+use bson::{RawBsonRef, RawDocument, RawDocumentBuf};
 use command::views::{Modification, Update as UpdateView, UpdateStatement};
-use command::{Namespace, Reply, WriteFailure, WriteReply};
+use command::{Namespace, Reply, WriteReply};
 use error::{Code, Result};
 use language::Context;
 use language::query::Filter;
@@ -27,11 +27,12 @@ pub async fn run(call: Call<'_>) -> Result<Reply> {
             variables: update.variables,
             bypass_validation: update.options.bypass_validation,
         };
-        match step.run(call, statement).await {
+        let number = update.options.statement_at(index);
+        match step.once(call, statement, number, &mut reply.retried_statements).await {
             Ok(updated) => add(&mut reply, index, updated),
             Err(error) => {
-                reply.failures.push(WriteFailure { index: index as i32, error });
-                if update.options.ordered {
+                let ordered = update.options.ordered;
+                if !writing::goes_on(call, &mut reply.failures, index, error, ordered)? {
                     break;
                 }
             }
@@ -59,9 +60,30 @@ pub struct Step<'a> {
 }
 
 impl Step<'_> {
-    pub async fn run(&self, call: Call<'_>, statement: &UpdateStatement<'_>) -> Result<Updated> {
+    /// Carries the statement out, or finds what it answered when it was.
+    pub async fn once(
+        &self,
+        call: Call<'_>,
+        statement: &UpdateStatement<'_>,
+        number: i32,
+        retried: &mut Vec<i32>,
+    ) -> Result<Updated> {
+        if let Some(answer) = self.writes.recorded(number)? {
+            retried.push(number);
+            return Ok(answered(&answer));
+        }
+        if statement.multi && self.writes.is_retryable() {
+            return Err(Code::InvalidOptions
+                .error("Cannot use (or request) retryable writes with multi=true"));
+        }
+        let updated = self.run(call, statement).await?;
+        self.writes.seal(number, || answer(&updated))?;
+        Ok(updated)
+    }
+
+    async fn run(&self, call: Call<'_>, statement: &UpdateStatement<'_>) -> Result<Updated> {
         statement.check()?;
-        let collection = call.engine.registry.get(self.namespace);
+        let collection = call.collection(self.namespace)?;
         let context = context(collection.as_deref(), statement.collation, self.variables)?;
         let filter = Arc::new(Filter::parse(statement.query, &context)?);
         let update = parse_update(
@@ -87,6 +109,23 @@ impl Step<'_> {
             returns: None,
         };
         write::update(self.writes, self.namespace, &change).await
+    }
+}
+
+/// The record of a retryable update.
+fn answer(updated: &Updated) -> RawDocumentBuf {
+    let mut writer = DocumentWriter::new();
+    match &updated.upserted {
+        Some(id) => writer.append("upserted", id.as_raw_bson_ref()),
+        None => writer.append_bool("modified", updated.modified > 0),
+    }
+    writer.finish()
+}
+
+fn answered(answer: &RawDocument) -> Updated {
+    match value::element::get(answer, "upserted") {
+        Some(id) => Updated { upserted: Some(id.value().into()), ..Updated::default() },
+        None => Updated { matched: 1, modified: 1, ..Updated::default() },
     }
 }
 

@@ -36,7 +36,7 @@ pub async fn run(call: Call<'_>) -> Result<Reply> {
         return Err(Code::CommandNotSupportedOnView.error("Cannot validate a view"));
     }
     let interrupt = call.operation.interrupt.clone();
-    let mut check = Check::new(reading::view(call), collection, interrupt);
+    let mut check = Check::new(reading::view(call)?, collection, interrupt);
     blocking(|| check.run(validate.metadata))?;
     Ok(check.reply())
 }

@@ -5,13 +5,16 @@ use crate::Engine;
 use crate::catalog::Collection;
 use crate::operation::Operation;
 use crate::plan::{self, Execution, Hint, Interrupt, Query, Sort};
+use crate::session::{Retry, Statement};
 use crate::storage::{Mark, RecordId, Ticket};
 use crate::transaction::{Row, Transaction};
+use bson::RawDocumentBuf;
 use command::Namespace;
 use command::common::WriteConcern;
 use error::Result;
 use language::Needs;
 use parking_lot::Mutex;
+use std::ops::Range;
 use std::sync::Arc;
 use write::Selection;
 
@@ -26,11 +29,30 @@ pub struct Writes {
     noted: Option<Arc<Operation>>,
     /// The last commit of the command so far.
     last: Mutex<Option<Ticket>>,
+    /// The client's transaction that everything is part of.
+    home: Option<Arc<Statement>>,
+    retrying: Option<Retrying>,
+}
+
+/// How a retryable command commits: a statement's record goes with what it wrote.
+struct Retrying {
+    retry: Arc<Retry>,
+    /// A statement's work, which waits for its record.
+    ready: Mutex<Option<Transaction>>,
+    /// The numbers of the documents being inserted.
+    inserts: Mutex<Vec<i32>>,
 }
 
 impl Writes {
     pub fn new(engine: Arc<Engine>) -> Writes {
-        Writes { engine, interrupt: Interrupt::default(), noted: None, last: Mutex::new(None) }
+        Writes {
+            engine,
+            interrupt: Interrupt::default(),
+            noted: None,
+            last: Mutex::new(None),
+            home: None,
+            retrying: None,
+        }
     }
 
     /// The writes of a command, which stop when it is to stop.
@@ -38,7 +60,50 @@ impl Writes {
         let engine = call.engine.clone();
         let noted = engine.profiles.is_on().then(|| call.operation.clone());
         let interrupt = call.operation.interrupt.clone();
-        Writes { engine, interrupt, noted, last: Mutex::new(None) }
+        let retrying = call.retry().map(|retry| Retrying {
+            retry: retry.clone(),
+            ready: Mutex::new(None),
+            inserts: Mutex::default(),
+        });
+        let home = call.statement().cloned();
+        Writes { engine, interrupt, noted, last: Mutex::new(None), home, retrying }
+    }
+
+    /// Whether statements are recorded, to be answered from the record if they
+    /// come again.
+    pub fn is_retryable(&self) -> bool {
+        self.retrying.is_some()
+    }
+
+    /// What a statement answered when it was carried out before.
+    pub fn recorded(&self, statement: i32) -> Result<Option<RawDocumentBuf>> {
+        match &self.retrying {
+            Some(retrying) => retrying.retry.recorded(&self.engine, statement),
+            None => Ok(None),
+        }
+    }
+
+    /// Commits a retryable statement together with what it answers. One that wrote
+    /// nothing leaves no record: it may as well be carried out again.
+    pub fn seal(&self, statement: i32, answer: impl FnOnce() -> RawDocumentBuf) -> Result<()> {
+        let Some(retrying) = &self.retrying else { return Ok(()) };
+        let ready = retrying.ready.lock().take();
+        let Some(mut transaction) = ready else { return Ok(()) };
+        retrying.retry.record(&mut transaction, statement, &answer());
+        self.submit(transaction)
+    }
+
+    /// Says which statements the documents of the next inserts are.
+    pub fn number_inserts(&self, statements: Vec<i32>) {
+        if let Some(retrying) = &self.retrying {
+            *retrying.inserts.lock() = statements;
+        }
+    }
+
+    fn submit(&self, transaction: Transaction) -> Result<()> {
+        let ticket = self.engine.store.submit(transaction.into_commit())?;
+        *self.last.lock() = Some(ticket);
+        Ok(())
     }
 
     /// Waits until everything written can be read.
@@ -59,7 +124,7 @@ impl Writes {
 }
 
 /// By default a write is acknowledged once it is on the disk.
-fn mark(concern: Option<&WriteConcern<'_>>) -> Mark {
+pub fn mark(concern: Option<&WriteConcern<'_>>) -> Mark {
     match concern {
         Some(concern) if concern.journal == Some(false) || concern.is_unacknowledged() => {
             Mark::Written
@@ -74,13 +139,37 @@ impl write::Backend for Writes {
 
     async fn begin(&self) -> Result<Transaction> {
         self.interrupt.check()?;
-        Ok(Transaction::begin(self.engine.clone()))
+        match &self.home {
+            Some(home) => home.take(),
+            None => Ok(Transaction::interruptible(self.engine.clone(), self.interrupt.clone())),
+        }
     }
 
     async fn commit(&self, transaction: Transaction) -> Result<()> {
-        let ticket = self.engine.store.submit(transaction.into_commit())?;
-        *self.last.lock() = Some(ticket);
-        Ok(())
+        if let Some(home) = &self.home {
+            return home.give_back(transaction);
+        }
+        if transaction.is_empty() {
+            return Ok(());
+        }
+        if let Some(retrying) = &self.retrying {
+            *retrying.ready.lock() = Some(transaction);
+            return Ok(());
+        }
+        self.submit(transaction)
+    }
+
+    async fn commit_inserted(
+        &self,
+        mut transaction: Transaction,
+        places: Range<usize>,
+    ) -> Result<()> {
+        let Some(retrying) = &self.retrying else { return self.commit(transaction).await };
+        let nothing = RawDocumentBuf::new();
+        for statement in retrying.inserts.lock().get(places).unwrap_or_default() {
+            retrying.retry.record(&mut transaction, *statement, &nothing);
+        }
+        self.submit(transaction)
     }
 
     async fn select(&self, namespace: &Namespace, selection: &Selection<'_>) -> Result<Candidates> {
@@ -89,20 +178,23 @@ impl write::Backend for Writes {
         if let Some(ticket) = last {
             self.engine.store.reach(ticket, Mark::Applied).await?;
         }
-        let Some(collection) = self.engine.registry.get(namespace) else {
-            return Ok(Candidates::none(namespace));
+        let (collection, view) = match &self.home {
+            Some(home) => (home.catalog()?.get(namespace).cloned(), Some(home.view()?)),
+            None => (self.engine.registry.get(namespace), None),
         };
+        let Some(collection) = collection else { return Ok(Candidates::none(namespace)) };
         let mut query = Query::new(selection.filter.clone());
         query.needs = Needs::none();
         query.sort = selection.sort.map(Sort::parse).transpose()?.unwrap_or_default();
         query.hint = selection.hint.map(Hint::parse).transpose()?.flatten();
         query.collator = selection.filter.collator().cloned();
-        let view = self.engine.store.view();
+        let view = view.unwrap_or_else(|| self.engine.store.view());
         let rows = plan::open(&collection, query, view, self.interrupt.clone())?;
         Ok(Candidates {
             namespace: namespace.clone(),
             collection: Some(collection),
             rows: Some(rows),
+            first_only: self.home.is_some() && !selection.multi,
             noted: self.noted.clone(),
             current: None,
             advanced: 0,
@@ -115,6 +207,10 @@ pub struct Candidates {
     namespace: Namespace,
     collection: Option<Arc<Collection>>,
     rows: Option<Execution>,
+    /// In a client's transaction nothing changes meanwhile: the first candidate is
+    /// the one, and its view is let go before it is written to, since writing on
+    /// beneath a view costs a copy of everything written so far.
+    first_only: bool,
     noted: Option<Arc<Operation>>,
     current: Option<RecordId>,
     advanced: usize,
@@ -126,6 +222,7 @@ impl Candidates {
             namespace: namespace.clone(),
             collection: None,
             rows: None,
+            first_only: false,
             noted: None,
             current: None,
             advanced: 0,
@@ -133,11 +230,18 @@ impl Candidates {
     }
 }
 
-impl Drop for Candidates {
-    fn drop(&mut self) {
+impl Candidates {
+    /// Leaves the plan's figures with the operation.
+    fn note(&self) {
         if let (Some(operation), Some(rows)) = (&self.noted, &self.rows) {
             operation.note(rows);
         }
+    }
+}
+
+impl Drop for Candidates {
+    fn drop(&mut self) {
+        self.note();
     }
 }
 
@@ -152,6 +256,10 @@ impl write::Candidates<Transaction> for Candidates {
         match row.transpose()? {
             Some(row) => {
                 self.current = Some(row.record);
+                if self.first_only {
+                    self.note();
+                    self.rows = None;
+                }
                 Ok(true)
             }
             None => Ok(false),

@@ -2,17 +2,61 @@
 
 use super::Call;
 use super::writes::Writes;
+use crate::catalog::Collection;
+use crate::session;
 use command::common::Acknowledgement;
-use command::{Namespace, Reply, WriteReply};
+use command::{Namespace, Reply, WriteFailure, WriteReply};
 use error::{Code, Error, Result};
+use language::aggregate::Pipeline;
+use language::aggregate::stages::Target;
 
 /// Refuses writes to views and to what belongs to the system.
 pub fn check_target(call: Call<'_>, namespace: &Namespace) -> Result<()> {
-    if call.engine.registry.get(namespace).is_some_and(|collection| collection.is_view()) {
+    let collection = call.collection(namespace)?;
+    if collection.as_ref().is_some_and(|collection| collection.is_view()) {
         return Err(Code::CommandNotSupportedOnView
             .error(format!("Namespace {namespace} is a view, not a collection")));
     }
+    if call.statement().is_some() {
+        check_in_transaction(namespace, collection.as_deref())?;
+    }
     namespace.check_write()
+}
+
+fn check_in_transaction(namespace: &Namespace, collection: Option<&Collection>) -> Result<()> {
+    if matches!(&*namespace.database, "admin" | "config" | "local") {
+        return Err(Code::OperationNotSupportedInTransaction.error(format!(
+            "Cannot run command against the '{}' database in a transaction.",
+            namespace.database
+        )));
+    }
+    if collection.is_some_and(Collection::is_capped) {
+        return Err(Code::OperationNotSupportedInTransaction.error(format!(
+            "Collection '{namespace}' is a capped collection. Writes in transactions are not \
+             allowed on capped collections."
+        )));
+    }
+    Ok(())
+}
+
+/// Adds a statement's failure to those of the command, and says whether the next
+/// statement has its turn. In a transaction the first failure ends all; one after
+/// which the whole transaction may be tried again fails the command itself.
+pub fn goes_on(
+    call: Call<'_>,
+    failures: &mut Vec<WriteFailure>,
+    index: usize,
+    error: Error,
+    ordered: bool,
+) -> Result<bool> {
+    if let Some(statement) = call.statement() {
+        if session::is_transient(error.code()) {
+            return Err(error);
+        }
+        statement.fail();
+    }
+    failures.push(WriteFailure { index: index as i32, error });
+    Ok(!ordered && call.statement().is_none())
 }
 
 /// Waits until the writes are as safe as asked, and replies.
@@ -40,11 +84,19 @@ pub fn concern_error(call: Call<'_>) -> Option<Error> {
     }
 }
 
-/// Refuses what a multi-document transaction may not do.
-pub fn check_transactionless(call: Call<'_>) -> Result<()> {
-    if call.common.in_transaction() {
-        return Err(Code::OperationNotSupportedInTransaction
-            .error("$out and $merge cannot be used in a transaction"));
+/// Refuses stages that a transaction may not have.
+pub fn check_pipeline(call: Call<'_>, pipeline: &Pipeline) -> Result<()> {
+    if call.statement().is_none() {
+        return Ok(());
     }
-    Ok(())
+    let name = match (pipeline.target(), pipeline.source()) {
+        (Some(Target::Out { .. }), _) => "$out",
+        (Some(Target::Merge { .. }), _) => "$merge",
+        (None, Some(source)) if source.name != "$documents" => source.name,
+        _ => return Ok(()),
+    };
+    Err(Code::OperationNotSupportedInTransaction.error(format!(
+        "Operation not permitted in transaction :: caused by :: Aggregation stage {name} cannot \
+         run within a multi-document transaction"
+    )))
 }

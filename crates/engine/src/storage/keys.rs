@@ -8,10 +8,12 @@
 //!          0 'n' <collection id>              its counts: documents u64, bytes u64
 //!          0 'k' <index id> <bit: u8>         a multikey bit that is set: nothing
 //!          0 'd' <tree> <id>                  a dropped prefix, still to be purged
+//!          0 'r' <session> <statement: i32>   a retryable write that was carried out
 //!          <collection id> <record id>        a record
 //! Entries  <index id> <key>                   of a unique index: record id, types
 //!          <index id> <key> <record id>       of any other index: types
 //! Large    <collection id> <record id> <n>    a large value
+//!          0 'r' <session> <statement: i32>   what a retryable write answered, if large
 //! ```
 //!
 //! Ids are u32 and never 0; record ids are u64; `<n>` is a u32.
@@ -69,6 +71,22 @@ pub fn dropped_parts(key: &[u8]) -> Option<(Tree, u32)> {
     Some((tree, u32::from_be_bytes(*id.first_chunk()?)))
 }
 
+/// The record of a statement of a session.
+pub fn statement(session: [u8; 16], statement: i32) -> Slice {
+    row(STATEMENT_ROWS, &[&session, &statement.to_be_bytes()])
+}
+
+/// Every record of a session.
+pub fn statements(session: [u8; 16]) -> (Bound<Slice>, Bound<Slice>) {
+    // As bytes, -1 is the greatest number.
+    (Bound::Included(statement(session, 0)), Bound::Included(statement(session, -1)))
+}
+
+/// The session that a record is of.
+pub fn statement_session(key: &[u8]) -> Option<[u8; 16]> {
+    row_rest(key).first_chunk().copied()
+}
+
 /// Every row of one kind.
 pub fn rows(kind: u8) -> (Bound<Slice>, Bound<Slice>) {
     (Bound::Included(row(kind, &[])), Bound::Excluded(row(kind + 1, &[])))
@@ -76,6 +94,7 @@ pub fn rows(kind: u8) -> (Bound<Slice>, Bound<Slice>) {
 
 pub const COLLECTION_ROWS: u8 = b'c';
 pub const DROPPED_ROWS: u8 = b'd';
+pub const STATEMENT_ROWS: u8 = b'r';
 
 /// What follows the prefix and kind in a row's key.
 pub fn row_rest(key: &[u8]) -> &[u8] {

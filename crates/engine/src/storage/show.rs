@@ -25,6 +25,7 @@ pub fn key(tree: Tree, key: &[u8]) -> String {
             Some(record) if rest.len() == 8 => format!("record {id}/{}", record.0),
             _ => strange(key),
         },
+        Tree::Large if keys::is_row(key) => row(key),
         Tree::Large => match (rest.get(..8), rest.get(8..)) {
             (Some(record), Some(number)) if number.len() == 4 => {
                 format!("large {id}/{}/{}", number_of(record), number_of(number))
@@ -91,6 +92,13 @@ fn row(key: &[u8]) -> String {
             let (bit, index) = rest.split_last().unwrap_or((&0, &[]));
             format!("multikey {} bit {bit}", number_of(index))
         }
+        Some(b'r') => match rest.split_first_chunk() {
+            Some((session, statement)) => {
+                let statement = statement.first_chunk().map_or(0, |it| i32::from_be_bytes(*it));
+                format!("statement {} {statement}", bson::Uuid::from_bytes(*session))
+            }
+            None => strange(key),
+        },
         Some(b'd') => match keys::dropped_parts(key) {
             Some((tree, id)) => format!("dropped {} {id}", tree.name()),
             None => strange(key),
@@ -108,6 +116,10 @@ fn row_value(key: &[u8], value: &[u8]) -> String {
         }
         Some(b's') => "(kept to itself)".to_owned(),
         Some(b'i') => number_of(value).to_string(),
+        Some(b'r') => match value.get(12..) {
+            Some([]) | None => format!("number {}", number_of(value)),
+            Some(answer) => format!("number {}, {}", number_of(value), record(answer)),
+        },
         _ => hex(value),
     }
 }
@@ -145,6 +157,9 @@ mod tests {
         assert_eq!(key(Tree::Records, &keys::collection(&namespace)), "collection shop.a.b");
         assert_eq!(key(Tree::Records, &keys::counts(CollectionId(3))), "counts 3");
         assert_eq!(key(Tree::Records, &keys::multikey(IndexId(4), 1)), "multikey 4 bit 1");
+        let statement = keys::statement([7; 16], 3);
+        let shown = "statement 07070707-0707-0707-0707-070707070707 3";
+        assert_eq!(key(Tree::Records, &statement), shown);
         assert_eq!(key(Tree::Records, &keys::dropped(Tree::Large, 9)), "dropped large 9");
         let record = keys::record(CollectionId(3), RecordId(17));
         assert_eq!(key(Tree::Records, &record), "record 3/17");

@@ -89,6 +89,11 @@ impl Store {
         self.committer.reach(ticket, mark).await
     }
 
+    /// The newest commit that has been applied.
+    pub fn newest(&self) -> Ticket {
+        self.committer.newest()
+    }
+
     /// How many commits have been applied since the start.
     pub fn applied(&self) -> u64 {
         self.committer.applied()

@@ -98,6 +98,9 @@ impl Transaction {
         }
         let new = self.take(Subject::unique_key(index.id, &key.bytes)).await?;
         let at = keys::entry(index.id, &key.bytes, None);
+        if new {
+            self.check_unchanged(Tree::Entries, &at)?;
+        }
         // With a new intent this transaction has not touched the key yet.
         let own = match new {
             true => None,
@@ -137,7 +140,7 @@ impl Transaction {
         }
         let mut needs = Needs::none();
         index.needs(&mut needs);
-        let joined = large::join(self.fresh(), &row.record, document, &needs)?;
+        let joined = large::join(&self.view(), &row.record, document, &needs)?;
         Ok(joined.map_or(Cow::Borrowed(document), Cow::Owned))
     }
 }

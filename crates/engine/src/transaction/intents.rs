@@ -13,6 +13,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use tokio::sync::oneshot;
 use xxhash_rust::xxh3::xxh3_128_with_seed;
 
+use command::Namespace;
+
 use crate::storage::{CollectionId, IndexId, RecordId};
 
 const SHARDS: usize = 64;
@@ -29,6 +31,12 @@ impl Subject {
 
     pub fn unique_key(index: IndexId, key: &[u8]) -> Subject {
         Subject(xxh3_128_with_seed(key, u64::from(index.0)) | 1 << 127)
+    }
+
+    /// A name that is about to be given to a new collection.
+    pub fn namespace(namespace: &Namespace) -> Subject {
+        // No index has the number 0.
+        Subject::unique_key(IndexId(0), namespace.to_string().as_bytes())
     }
 
     fn shard(self) -> usize {

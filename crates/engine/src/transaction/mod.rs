@@ -1,6 +1,11 @@
 //! Transactions of the embedded engine: intents taken as statements run, writes
 //! kept in an overlay, one commit.
+//!
+//! A plain transaction is one step of a command: it reads what is newest, waits
+//! for others and starts over. A client's transaction (`client`) lasts over
+//! several commands, reads one snapshot and never waits.
 
+mod client;
 mod duplicate;
 mod entries;
 pub mod intents;
@@ -11,22 +16,34 @@ pub use row::Row;
 
 use crate::Engine;
 use crate::catalog::Collection;
+use crate::plan::Interrupt;
 use crate::storage::layered::{Changes, Layered};
 use crate::storage::{Change, CollectionId, Commit, Delta, Tree, View, keys};
+use client::Snapshot;
 use command::Namespace;
 use error::{Code, Error, Result};
 use fjall::Slice;
 use intents::{Intent, Owner, Subject, Taken};
 use std::sync::Arc;
+use std::time::Duration;
 use tokio::sync::{OwnedRwLockReadGuard, oneshot};
+
+/// How often one who waits for an intent looks whether it is to stop.
+const WAIT_LOOK: Duration = Duration::from_millis(20);
 
 pub struct Transaction {
     engine: Arc<Engine>,
     owner: Owner,
+    /// Set in a client's transaction.
+    snapshot: Option<Box<Snapshot>>,
+    /// What may stop the waiting for others.
+    interrupt: Option<Interrupt>,
     /// Collections written to, with the right to rely on their definition.
     entered: Vec<Entered>,
     base: Fresh,
     changes: Arc<Changes>,
+    /// What the changes weigh, keys and values.
+    bytes: usize,
     counts: Vec<(CollectionId, Delta)>,
     intents: Vec<Intent>,
     /// What was in the way when a statement failed with a conflict.
@@ -69,9 +86,12 @@ impl Transaction {
         Transaction {
             engine,
             owner,
+            snapshot: None,
+            interrupt: None,
             entered: Vec::new(),
             base,
             changes: Arc::default(),
+            bytes: 0,
             counts: Vec::new(),
             intents: Vec::new(),
             waiting: None,
@@ -79,11 +99,24 @@ impl Transaction {
         }
     }
 
+    /// A transaction that stops waiting for others when its command is to stop.
+    pub fn interruptible(engine: Arc<Engine>, interrupt: Interrupt) -> Transaction {
+        Transaction { interrupt: Some(interrupt), ..Transaction::begin(engine) }
+    }
+
+    /// Whether there is nothing to commit.
+    pub fn is_empty(&self) -> bool {
+        self.changes.is_empty()
+    }
+
     /// The collection as this transaction may rely on it until its commit is
     /// applied; `None` if there is none.
     pub async fn enter(&mut self, namespace: &Namespace) -> Result<Option<Arc<Collection>>> {
         if let Some(entered) = self.entered.iter().find(|e| e.collection.namespace == *namespace) {
             return Ok(Some(entered.collection.clone()));
+        }
+        if self.snapshot.is_some() {
+            return self.enter_snapshot(namespace).await;
         }
         loop {
             let Some(seen) = self.engine.registry.get(namespace) else { return Ok(None) };
@@ -101,14 +134,18 @@ impl Transaction {
     }
 
     /// Everything applied, with this transaction's own writes on top. Taken
-    /// after an intent, it shows whatever the intent's last holder wrote.
+    /// after an intent, it shows whatever the intent's last holder wrote. In a
+    /// client's transaction it is the snapshot that the writes are on top of.
     pub fn view(&mut self) -> View {
-        self.fresh();
+        let base = match &self.snapshot {
+            Some(snapshot) => snapshot.view.clone(),
+            None => self.fresh().clone(),
+        };
         if self.changes.is_empty() {
-            return self.base.view.clone();
+            return base;
         }
         let changes = self.changes.clone();
-        self.base.view.layered(|base| Arc::new(Layered { base, changes }))
+        base.layered(|base| Arc::new(Layered { base, changes }))
     }
 
     /// Everything applied, without this transaction's own writes.
@@ -131,35 +168,62 @@ impl Transaction {
             Taken::Mine => return Ok(false),
             Taken::Busy(wait) => wait,
         };
+        if self.snapshot.is_some() {
+            return Err(conflict());
+        }
         if !self.intents.is_empty() {
             self.waiting = Some(wait);
             return Err(conflict());
         }
-        let intent = wait.await.map_err(|_| conflict())?;
-        self.intents.push(intent);
+        self.wait(wait).await?;
         Ok(true)
+    }
+
+    /// Waits for an intent that someone else holds.
+    async fn wait(&mut self, mut wait: oneshot::Receiver<Intent>) -> Result<()> {
+        let intent = match &self.interrupt {
+            None => wait.await,
+            Some(interrupt) => loop {
+                match tokio::time::timeout(WAIT_LOOK, &mut wait).await {
+                    Ok(outcome) => break outcome,
+                    Err(_) => interrupt.check()?,
+                }
+            },
+        };
+        self.intents.push(intent.map_err(|_| conflict())?);
+        Ok(())
     }
 
     /// Forgets everything written, waits for what was in the way, and may then
     /// be used anew.
-    pub async fn start_over(&mut self) {
+    pub async fn start_over(&mut self) -> Result<()> {
         self.changes = Arc::default();
+        self.bytes = 0;
         self.counts.clear();
         self.intents.clear();
         self.multikey.clear();
-        if let Some(wait) = self.waiting.take()
-            && let Ok(intent) = wait.await
-        {
-            self.intents.push(intent);
+        match self.waiting.take() {
+            Some(wait) => self.wait(wait).await,
+            None => Ok(()),
         }
     }
 
-    fn put(&mut self, tree: Tree, key: impl Into<Slice>, value: impl Into<Slice>) {
-        Arc::make_mut(&mut self.changes).insert((tree, key.into()), Some(value.into()));
+    pub(crate) fn put(&mut self, tree: Tree, key: impl Into<Slice>, value: impl Into<Slice>) {
+        self.change(tree, key.into(), Some(value.into()));
     }
 
     fn remove(&mut self, tree: Tree, key: impl Into<Slice>) {
-        Arc::make_mut(&mut self.changes).insert((tree, key.into()), None);
+        self.change(tree, key.into(), None);
+    }
+
+    fn change(&mut self, tree: Tree, key: Slice, value: Option<Slice>) {
+        let weight = |value: &Option<Slice>| value.as_ref().map_or(0, |value| value.len());
+        let key_bytes = key.len();
+        self.bytes += weight(&value);
+        match Arc::make_mut(&mut self.changes).insert((tree, key), value) {
+            Some(earlier) => self.bytes -= weight(&earlier),
+            None => self.bytes += key_bytes,
+        }
     }
 
     fn count(&mut self, collection: CollectionId, documents: i64, bytes: i64) {

@@ -3,8 +3,9 @@
 use super::intents::Subject;
 use super::{Row, Transaction};
 use crate::catalog::{Action, Collection, Kind, Level};
+use crate::define::New;
 use crate::storage::{CollectionId, RecordId, Tree, keys, large};
-use bson::{RawBsonRef, RawDocument};
+use bson::{RawBsonRef, RawDocument, RawDocumentBuf};
 use command::Namespace;
 use error::{Code, Result};
 use language::Needs;
@@ -119,7 +120,7 @@ impl write::Transaction for Transaction {
         before: Option<&RawDocument>,
         after: &RawDocument,
     ) -> Result<()> {
-        let Some(collection) = self.engine.registry.get(namespace) else { return Ok(()) };
+        let Some(collection) = self.definition(namespace) else { return Ok(()) };
         let Some(validator) = &collection.validator else { return Ok(()) };
         if validator.level == Level::Off || validator.accepts(after)? {
             return Ok(());
@@ -137,7 +138,7 @@ impl write::Transaction for Transaction {
     }
 
     fn check_needs(&self, namespace: &Namespace, needs: &mut Needs) {
-        if let Some(collection) = self.engine.registry.get(namespace)
+        if let Some(collection) = self.definition(namespace)
             && let Some(validator) = &collection.validator
         {
             validator.needs(needs);
@@ -145,7 +146,10 @@ impl write::Transaction for Transaction {
     }
 
     async fn retry(&mut self) -> Result<bool> {
-        self.start_over().await;
+        if self.is_clients() {
+            return Ok(false);
+        }
+        self.start_over().await?;
         Ok(true)
     }
 }
@@ -161,6 +165,10 @@ impl Transaction {
                         .error(format!("Namespace {namespace} is a view, not a collection")));
                 }
                 Some(collection) => return Ok(collection),
+                None if self.is_clients() => {
+                    let options = RawDocumentBuf::new();
+                    return self.create(New { namespace, options: &options, view: false }).await;
+                }
                 None => self.engine.clone().ensure(namespace).await.map(|_| ())?,
             }
         }
@@ -173,7 +181,9 @@ impl Transaction {
         record: RecordId,
         needs: &Needs,
     ) -> Result<Option<Row>> {
-        self.take(Subject::record(collection.id, record)).await?;
+        if self.take(Subject::record(collection.id, record)).await? {
+            self.check_unchanged(Tree::Records, &keys::record(collection.id, record))?;
+        }
         let view = self.view();
         let Some(record) = view.record(collection.id, record)? else { return Ok(None) };
         let document = record.load(&view, needs)?;

@@ -3,7 +3,6 @@
 
 mod build_info;
 mod connection_status;
-mod end_sessions;
 mod features;
 mod get_cmd_line_opts;
 mod get_default_rw_concern;
@@ -13,17 +12,12 @@ mod hello;
 mod host_info;
 mod is_master;
 mod isdbgrid;
-mod kill_all_sessions;
-mod kill_all_sessions_by_pattern;
-mod kill_sessions;
 mod list_commands;
 mod logout;
 mod ping;
-mod refresh_sessions;
 mod repl_set_get_status;
 mod server_status;
 mod set_parameter;
-mod start_session;
 mod whatsmyuri;
 
 pub(crate) use build_info::{GIT_VERSION, VERSION};
@@ -61,7 +55,6 @@ const fn row(name: &'static str, run: Run) -> Row {
 const TABLE: &[Row] = &[
     row("buildInfo", build_info::run),
     row("connectionStatus", connection_status::run),
-    row("endSessions", end_sessions::run),
     row("features", features::run),
     row("getCmdLineOpts", get_cmd_line_opts::run),
     row("getDefaultRWConcern", get_default_rw_concern::run),
@@ -71,17 +64,12 @@ const TABLE: &[Row] = &[
     row("hostInfo", host_info::run),
     Row { name: "isMaster", run: is_master::run, wait: Some(hello::wait) },
     row("isdbgrid", isdbgrid::run),
-    row("killAllSessions", kill_all_sessions::run),
-    row("killAllSessionsByPattern", kill_all_sessions_by_pattern::run),
-    row("killSessions", kill_sessions::run),
     row("listCommands", list_commands::run),
     row("logout", logout::run),
     row("ping", ping::run),
-    row("refreshSessions", refresh_sessions::run),
     row("replSetGetStatus", repl_set_get_status::run),
     row("serverStatus", server_status::run),
     row("setParameter", set_parameter::run),
-    row("startSession", start_session::run),
     row("whatsmyuri", whatsmyuri::run),
 ];
 

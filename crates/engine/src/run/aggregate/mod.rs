@@ -43,7 +43,7 @@ pub async fn run(call: Call<'_>) -> Result<Reply> {
     }
     let cursor = Cursor {
         namespace,
-        session: call.common.session,
+        owner: call.owner(),
         source: prepared.open(call)?,
         batch_size: aggregate.batch_size.map(i64::unsigned_abs),
         no_timeout: false,
@@ -67,7 +67,7 @@ pub struct Prepared {
 }
 
 pub fn prepare(call: Call<'_>, aggregate: &Aggregate<'_>) -> Result<Prepared> {
-    let catalog = call.engine.registry.current();
+    let catalog = call.catalog()?;
     let resolved = resolve(&catalog, &aggregate.namespace)?;
     let collection = catalog.get(&aggregate.namespace);
     let context = context(collection.map(|c| &**c), aggregate.collation, aggregate.variables)?;
@@ -89,9 +89,7 @@ pub fn prepare(call: Call<'_>, aggregate: &Aggregate<'_>) -> Result<Prepared> {
         }
         _ => {}
     }
-    if pipeline.target().is_some() {
-        writing::check_transactionless(call)?;
-    }
+    writing::check_pipeline(call, &pipeline)?;
     Ok(Prepared {
         pipeline,
         stages: whole,
@@ -117,7 +115,7 @@ impl Prepared {
         if self.pipeline.source().is_none()
             && let Some(collection) = self.resolved.collection.clone()
         {
-            let view = reading::view(call);
+            let view = reading::view(call)?;
             let query =
                 take_front(&mut self.pipeline, &self.context, self.hint.take(), &collection)?;
             let interrupt = call.operation.interrupt.clone();
@@ -126,15 +124,15 @@ impl Prepared {
                 return Ok(CursorSource::Plan(Box::new(execution)));
             }
             let input: Documents = Box::new(Input::new(call, execution));
-            let world = World::new(call, &self, view);
+            let world = World::new(call, &self, view)?;
             return Ok(rows(super::blocking(|| self.pipeline.run(input, Arc::new(world)))?));
         }
         self.documents(call).map(rows)
     }
 
     pub fn documents(mut self, call: Call<'_>) -> Result<Documents> {
-        let view = reading::view(call);
-        let world = World::new(call, &self, view.clone());
+        let view = reading::view(call)?;
+        let world = World::new(call, &self, view.clone())?;
         if let Some(source) = self.pipeline.source() {
             let input = sources::documents(call, &self.resolved.namespace, source)?;
             return super::blocking(|| self.pipeline.run(input, Arc::new(world)));

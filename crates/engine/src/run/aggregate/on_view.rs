@@ -45,7 +45,7 @@ pub async fn find_on_view(call: Call<'_>, find: &Find<'_>, resolved: Resolved) -
     let batch_size = find.batch_size.map(i64::unsigned_abs);
     let cursor = Cursor {
         namespace: find.namespace.clone(),
-        session: call.common.session,
+        owner: call.owner(),
         source: prepare_find(find, resolved)?.open(call)?,
         batch_size,
         no_timeout: find.no_cursor_timeout,

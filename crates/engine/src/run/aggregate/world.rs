@@ -25,15 +25,15 @@ pub struct World {
 }
 
 impl World {
-    pub fn new(call: Call<'_>, prepared: &Prepared, view: View) -> World {
-        World {
+    pub fn new(call: Call<'_>, prepared: &Prepared, view: View) -> Result<World> {
+        Ok(World {
             database: prepared.resolved.namespace.database.clone(),
-            catalog: call.engine.registry.current(),
+            catalog: call.catalog()?,
             view,
             context: prepared.context.clone(),
             interrupt: call.operation.interrupt.clone(),
             allow_disk_use: prepared.allow_disk_use,
-        }
+        })
     }
 }
 

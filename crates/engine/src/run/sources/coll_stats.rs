@@ -39,7 +39,7 @@ pub fn document(
     if get(options, "count").is_some() {
         let collection = found.as_ref().ok_or_else(|| not_found(namespace, "count"))?;
         lookup::refuse_view(collection)?;
-        let counts = reading::view(call).counts(collection.id)?;
+        let counts = reading::view(call)?.counts(collection.id)?;
         out.append_i64("count", counts.documents as i64);
     }
     if get(options, "queryExecStats").is_some() {

@@ -122,6 +122,11 @@ impl Committer {
         &self.shared.figures
     }
 
+    /// The newest commit that has been applied.
+    pub fn newest(&self) -> Ticket {
+        Ticket(self.applied())
+    }
+
     /// How many commits have been applied. It grows before the intents of what
     /// was applied are let go.
     pub fn applied(&self) -> u64 {

@@ -1,18 +1,18 @@
-//! Lists of sessions in the commands that name them. Only their form is checked
-//! so far: no session keeps anything that ending it would free.
+//! Lists of sessions in the commands that name them.
 
 use bson::RawDocument;
 use bson::spec::ElementType;
-use command::Request;
-use command::fields::{Fields, Scope, objects, wrong_type};
 use error::Result;
 
-/// Checks that a command has no fields beside its list, and each entry of it.
-pub(crate) fn check(
+use crate::Request;
+use crate::fields::{Fields, Scope, objects, wrong_type};
+
+/// The entries of a command's list, which has no fields beside it.
+pub fn list<T>(
     request: &Request,
     name: &'static str,
-    entry: fn(&RawDocument, Scope<'_>) -> Result<()>,
-) -> Result<()> {
+    entry: fn(&RawDocument, Scope<'_>) -> Result<T>,
+) -> Result<Vec<T>> {
     let mut fields = Fields::of_command(request, name)?;
     if let Some(field) = fields.next()? {
         return Err(field.unknown());
@@ -22,14 +22,12 @@ pub(crate) fn check(
     let Some(list) = value::elements(request.body()).next() else {
         return Err(wrong_type(&path, ElementType::Null, &[ElementType::Array]));
     };
-    for document in objects(list.value(), list.kind, &path)? {
-        entry(document, Scope::within(name, &scope))?;
-    }
-    Ok(())
+    let entries = objects(list.value(), list.kind, &path)?;
+    entries.into_iter().map(|document| entry(document, Scope::within(name, &scope))).collect()
 }
 
 /// `{id: UUID, uid: BinData}`.
-pub(crate) fn session(document: &RawDocument, scope: Scope<'_>) -> Result<()> {
+pub fn session(document: &RawDocument, scope: Scope<'_>) -> Result<[u8; 16]> {
     let mut id = None;
     let mut fields = Fields::of_document(document, scope);
     while let Some(field) = fields.next()? {
@@ -40,12 +38,11 @@ pub(crate) fn session(document: &RawDocument, scope: Scope<'_>) -> Result<()> {
             _ => return Err(field.unknown()),
         }
     }
-    fields.required(id, "id")?;
-    Ok(())
+    fields.required(id, "id")
 }
 
 /// `{user: "name", db: "name"}`.
-pub(crate) fn user(document: &RawDocument, scope: Scope<'_>) -> Result<()> {
+pub fn user(document: &RawDocument, scope: Scope<'_>) -> Result<()> {
     let (mut user, mut database) = (None, None);
     let mut fields = Fields::of_document(document, scope);
     while let Some(field) = fields.next()? {
@@ -60,23 +57,38 @@ pub(crate) fn user(document: &RawDocument, scope: Scope<'_>) -> Result<()> {
     Ok(())
 }
 
+/// Which sessions `killAllSessionsByPattern` is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Pattern {
+    All,
+    Session([u8; 16]),
+    /// Those of some users.
+    User,
+}
+
 /// `{lsid: session, uid: BinData, users: [...], roles: [...]}`, all optional.
-pub(crate) fn pattern(document: &RawDocument, scope: Scope<'_>) -> Result<()> {
+pub fn pattern(document: &RawDocument, scope: Scope<'_>) -> Result<Pattern> {
+    let mut pattern = Pattern::All;
     let mut fields = Fields::of_document(document, scope);
     while let Some(field) = fields.next()? {
         match field.name() {
             "lsid" => {
                 if let Some(lsid) = field.object()? {
-                    session(lsid, field.scope())?;
+                    pattern = Pattern::Session(session(lsid, field.scope())?);
                 }
             }
-            "uid" if field.kind() == ElementType::Binary => {}
+            "uid" if field.kind() == ElementType::Binary => pattern = Pattern::User,
             "uid" => return Err(field.wrong_type(&[ElementType::Binary])),
-            "users" | "roles" => {
+            "users" => {
+                if field.objects()?.is_some_and(|users| !users.is_empty()) {
+                    pattern = Pattern::User;
+                }
+            }
+            "roles" => {
                 field.objects()?;
             }
             _ => return Err(field.unknown()),
         }
     }
-    Ok(())
+    Ok(pattern)
 }

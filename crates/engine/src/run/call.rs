@@ -1,0 +1,60 @@
+//! A command being run, as its handler sees it.
+
+use crate::Engine;
+use crate::catalog::{Catalog, Collection};
+use crate::cursor::Owner;
+use crate::operation::Operation;
+use crate::session::{Retry, Standing, Statement};
+use command::{Client, Common, Namespace, Request};
+use error::Result;
+use std::sync::Arc;
+
+#[derive(Clone, Copy)]
+pub struct Call<'a> {
+    pub engine: &'a Arc<Engine>,
+    pub request: &'a Request,
+    pub common: &'a Common<'a>,
+    pub client: &'a Client,
+    pub operation: &'a Arc<Operation>,
+    pub standing: &'a Standing,
+}
+
+impl<'a> Call<'a> {
+    /// The statement of a client's transaction that the command is, if it is one.
+    pub fn statement(&self) -> Option<&'a Arc<Statement>> {
+        match self.standing {
+            Standing::Statement(statement) => Some(statement),
+            _ => None,
+        }
+    }
+
+    /// The retryable write that the command is, if it is one.
+    pub fn retry(&self) -> Option<&'a Arc<Retry>> {
+        match self.standing {
+            Standing::Retryable(retry) => Some(retry),
+            _ => None,
+        }
+    }
+
+    /// The collections as the command sees them.
+    pub fn catalog(&self) -> Result<Arc<Catalog>> {
+        match self.statement() {
+            Some(statement) => statement.catalog().map(Arc::new),
+            None => Ok(self.engine.registry.current()),
+        }
+    }
+
+    /// A collection as the command sees it.
+    pub fn collection(&self, namespace: &Namespace) -> Result<Option<Arc<Collection>>> {
+        match self.statement() {
+            Some(statement) => Ok(statement.catalog()?.get(namespace).cloned()),
+            None => Ok(self.engine.registry.get(namespace)),
+        }
+    }
+
+    /// Whose the cursors are that the command opens.
+    pub fn owner(&self) -> Owner {
+        let transaction = self.statement().map(|statement| statement.number);
+        Owner { session: self.common.session, transaction }
+    }
+}

@@ -1,0 +1,89 @@
+//! How a command stands in its session, found out before it runs.
+
+use super::state::{Open, Phase};
+use super::{Retry, Session, Statement, TRANSACTIONS_OPEN_MAX};
+use crate::Engine;
+use crate::plan::Interrupt;
+use crate::transaction::Transaction;
+use command::table::Kind;
+use command::{Command, Common};
+use error::{Code, Result};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Instant;
+
+pub enum Standing {
+    /// By itself.
+    Plain,
+    /// A write that may come again under the same number.
+    Retryable(Arc<Retry>),
+    /// A statement of a transaction.
+    Statement(Arc<Statement>),
+}
+
+/// Waits for the session's turn where the command is numbered, and checks that it
+/// may run under that number.
+pub async fn stand(
+    engine: &Arc<Engine>,
+    common: &Common<'_>,
+    command: &Command,
+    interrupt: &Interrupt,
+) -> Result<Standing> {
+    let Some(id) = common.session else { return Ok(Standing::Plain) };
+    let Some(number) = common.txn_number.filter(|_| command.kind != Kind::Session) else {
+        engine.sessions.touch(id)?;
+        return Ok(Standing::Plain);
+    };
+    let session = engine.sessions.get(id)?;
+    let turn = session.turn.clone().lock_owned().await;
+    interrupt.check()?;
+    session.load(engine)?;
+    if !common.in_transaction() {
+        let (fresh, ended) = session.state.lock().write(id, number)?;
+        session.discard(engine, ended);
+        return Ok(Standing::Retryable(Arc::new(Retry::new(session, number, fresh, turn))));
+    }
+    let transaction = match common.start_transaction {
+        true => session.start(engine, common, number, interrupt)?,
+        false => session.go_on(number, interrupt)?,
+    };
+    let engine = engine.clone();
+    Ok(Standing::Statement(Arc::new(Statement::new(engine, session, number, transaction, turn))))
+}
+
+impl Session {
+    /// Begins a transaction; one with a lower number that is still open ends.
+    fn start(
+        self: &Arc<Self>,
+        engine: &Arc<Engine>,
+        common: &Common<'_>,
+        number: i64,
+        interrupt: &Interrupt,
+    ) -> Result<Transaction> {
+        self.state.lock().check_start(self.id, number)?;
+        if engine.sessions.open_transactions() >= TRANSACTIONS_OPEN_MAX {
+            return Err(Code::TemporarilyUnavailable.error(format!(
+                "there are {TRANSACTIONS_OPEN_MAX} open transactions already; try again later"
+            )));
+        }
+        let open = Open {
+            started: Instant::now(),
+            level: common.read_concern.map(|concern| concern.level).unwrap_or_default(),
+            parked: None,
+            running: Some(interrupt.clone()),
+        };
+        let ended = self.state.lock().advance(number, Phase::Open(open));
+        self.discard(engine, ended);
+        engine.sessions.open.lock().insert(self.id, self.clone());
+        engine.sessions.figures.started.fetch_add(1, Ordering::Relaxed);
+        Ok(Transaction::begin_client(engine.clone()))
+    }
+
+    /// Takes up the transaction that is open.
+    fn go_on(&self, number: i64, interrupt: &Interrupt) -> Result<Transaction> {
+        let mut state = self.state.lock();
+        let open = state.open(self.id, number)?;
+        open.running = Some(interrupt.clone());
+        open.parked.take().ok_or_else(|| super::state::aborted(number))
+    }
+}

@@ -1,0 +1,244 @@
+//! What makes a transaction a client's: it reads one snapshot, it never waits for
+//! others, and what it creates is seen by nobody else until it commits.
+
+use super::intents::Subject;
+use super::{Entered, Transaction, conflict};
+use crate::Engine;
+use crate::catalog::{Catalog, Collection, Index, row};
+use crate::define::{Created, New, check_case, check_room, define, missing};
+use crate::storage::{Change, CollectionId, IndexId, Mark, Ticket, Tree, View};
+use bson::RawDocumentBuf;
+use command::Namespace;
+use error::{Code, Error, Result};
+use std::ops::Bound;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// What the writes of a client's transaction may weigh, keys and values.
+pub const TRANSACTION_BYTES_MAX: usize = 256 * 1024 * 1024;
+/// How long a client's transaction waits for a change of a collection's definition.
+const DEFINITION_WAIT: Duration = Duration::from_millis(5);
+
+/// What a client's transaction sees beneath its own writes.
+pub(super) struct Snapshot {
+    pub view: View,
+    /// How many commits had been applied, at the least.
+    applied: u64,
+    /// As of the snapshot, and what this transaction created.
+    catalog: Catalog,
+    created: Vec<Namespace>,
+}
+
+impl Transaction {
+    /// A client's transaction, as of now.
+    pub fn begin_client(engine: Arc<Engine>) -> Transaction {
+        let catalog = Catalog::clone(&engine.registry.current());
+        let mut transaction = Transaction::begin(engine);
+        transaction.snapshot = Some(Box::new(Snapshot {
+            view: transaction.base.view.clone(),
+            applied: transaction.base.applied,
+            catalog,
+            created: Vec::new(),
+        }));
+        transaction
+    }
+
+    pub(super) fn is_clients(&self) -> bool {
+        self.snapshot.is_some()
+    }
+
+    /// The collections as this transaction sees them.
+    pub fn catalog(&self) -> Catalog {
+        match &self.snapshot {
+            Some(snapshot) => snapshot.catalog.clone(),
+            None => Catalog::clone(&self.engine.registry.current()),
+        }
+    }
+
+    /// A collection as this transaction sees it.
+    pub(super) fn definition(&self, namespace: &Namespace) -> Option<Arc<Collection>> {
+        match &self.snapshot {
+            Some(snapshot) => snapshot.catalog.get(namespace).cloned(),
+            None => self.engine.registry.get(namespace),
+        }
+    }
+
+    /// Refuses to grow past what a client's transaction may weigh.
+    pub fn check_size(&self) -> Result<()> {
+        if self.bytes <= TRANSACTION_BYTES_MAX {
+            return Ok(());
+        }
+        Err(Code::TransactionTooLargeForCache.error(format!(
+            "transaction is too large: its writes weigh {} bytes, and the limit is \
+             {TRANSACTION_BYTES_MAX}",
+            self.bytes
+        )))
+    }
+
+    /// As `enter`. What changed since the snapshot cannot be written to.
+    pub(super) async fn enter_snapshot(
+        &mut self,
+        namespace: &Namespace,
+    ) -> Result<Option<Arc<Collection>>> {
+        let Some(snapshot) = &self.snapshot else { return Ok(None) };
+        let Some(seen) = snapshot.catalog.get(namespace).cloned() else {
+            return match self.engine.registry.get(namespace) {
+                Some(_) => Err(conflict()),
+                None => Ok(None),
+            };
+        };
+        if snapshot.created.contains(namespace) || seen.is_view() {
+            return Ok(Some(seen));
+        }
+        let gate = seen.state.gate.clone();
+        let gate = match gate.clone().try_read_owned() {
+            Ok(gate) => gate,
+            Err(_) => tokio::time::timeout(DEFINITION_WAIT, gate.read_owned())
+                .await
+                .map_err(|_| locked(namespace))?,
+        };
+        let current = self.engine.registry.get(namespace);
+        if !current.is_some_and(|current| Arc::ptr_eq(&current, &seen)) {
+            return Err(changed(namespace));
+        }
+        self.entered.push(Entered { collection: seen.clone(), _gate: gate });
+        Ok(Some(seen))
+    }
+
+    /// After an intent was taken: fails if what it is on has changed since the
+    /// snapshot of a client's transaction.
+    pub(super) fn check_unchanged(&mut self, tree: Tree, key: &[u8]) -> Result<()> {
+        let Some(snapshot) = &self.snapshot else { return Ok(()) };
+        if snapshot.applied == self.engine.store.applied() {
+            return Ok(());
+        }
+        let then = snapshot.view.get(tree, key)?;
+        let now = self.fresh().get(tree, key)?;
+        if then == now { Ok(()) } else { Err(conflict()) }
+    }
+
+    /// Makes a collection, for this transaction's eyes only until it commits.
+    pub async fn create(&mut self, new: New<'_>) -> Result<Arc<Collection>> {
+        let catalog = self.catalog();
+        if catalog.get(new.namespace).is_some() {
+            return Err(Code::NamespaceExists
+                .error(format!("Collection {} already exists.", new.namespace)));
+        }
+        check_case(&catalog, &new.namespace.database)?;
+        self.take(Subject::namespace(new.namespace)).await?;
+        if self.engine.registry.get(new.namespace).is_some() {
+            return Err(conflict());
+        }
+        let first = self.engine.reserve_ids(2).await?;
+        let collection = Arc::new(define(&new, CollectionId(first), IndexId(first + 1))?);
+        if let Some(snapshot) = &mut self.snapshot {
+            snapshot.created.push(new.namespace.clone());
+        }
+        self.redefine(collection.clone());
+        Ok(collection)
+    }
+
+    /// Makes indexes on a collection that this transaction made and that holds
+    /// nothing yet.
+    pub async fn create_indexes(
+        &mut self,
+        namespace: &Namespace,
+        specs: &[RawDocumentBuf],
+    ) -> Result<Created> {
+        let found = self.definition(namespace);
+        let created_collection = found.is_none();
+        let collection = match found {
+            Some(collection) => collection,
+            None => {
+                let options = RawDocumentBuf::new();
+                self.create(New { namespace, options: &options, view: false }).await?
+            }
+        };
+        let missing = missing(&collection, specs)?;
+        let before = collection.indexes.len();
+        if missing.is_empty() {
+            return Ok(Created { before, after: before, created_collection });
+        }
+        self.check_buildable(&collection)?;
+        check_room(&collection, &missing)?;
+        let first = self.engine.reserve_ids(missing.len() as u32).await?;
+        let mut indexes = collection.indexes.clone();
+        for (spec, id) in missing.iter().zip(first..) {
+            indexes.push(Arc::new(Index::from_spec(IndexId(id), spec, true, 0)?));
+        }
+        let after = indexes.len();
+        self.redefine(Arc::new(collection.with_indexes(indexes)));
+        Ok(Created { before, after, created_collection })
+    }
+
+    fn check_buildable(&mut self, collection: &Collection) -> Result<()> {
+        let namespace = &collection.namespace;
+        let refused = |what: &str| {
+            Err(Code::OperationNotSupportedInTransaction.error(format!(
+                "Cannot create new indexes on {what} collection {namespace} in a multi-document \
+                 transaction."
+            )))
+        };
+        if !self.snapshot.as_ref().is_some_and(|snapshot| snapshot.created.contains(namespace)) {
+            return refused("existing");
+        }
+        let all = (Bound::Unbounded, Bound::Unbounded);
+        match self.view().records(collection.id, all).next() {
+            Some(_) => refused("non-empty"),
+            None => Ok(()),
+        }
+    }
+
+    /// Puts a definition into this transaction's catalog and among its writes.
+    fn redefine(&mut self, collection: Arc<Collection>) {
+        let Change { tree, key, value } = row::write(&collection);
+        self.change(tree, key, value);
+        if let Some(snapshot) = &mut self.snapshot {
+            snapshot.catalog = snapshot.catalog.with(collection);
+        }
+    }
+
+    /// Commits a client's transaction, and shows everyone what it created.
+    pub async fn commit_client(mut self) -> Result<Option<Ticket>> {
+        if self.is_empty() {
+            return Ok(None);
+        }
+        let engine = self.engine.clone();
+        let Some(snapshot) = self.snapshot.take().filter(|it| !it.created.is_empty()) else {
+            return engine.store.submit(self.into_commit()).map(Some);
+        };
+        let _turn = engine.registry.changes.lock().await;
+        let mut catalog = Catalog::clone(&engine.registry.current());
+        for namespace in &snapshot.created {
+            if catalog.get(namespace).is_some() {
+                return Err(conflict());
+            }
+            check_case(&catalog, &namespace.database)?;
+            if let Some(collection) = snapshot.catalog.get(namespace) {
+                catalog = catalog.with(collection.clone());
+            }
+        }
+        let mut commit = self.into_commit();
+        let first = commit.publish.take();
+        let shown = engine.clone();
+        commit.publish = Some(Box::new(move || {
+            first.into_iter().for_each(|publish| publish());
+            shown.registry.publish(catalog);
+        }));
+        engine.store.commit(commit, Mark::Applied).await.map(Some)
+    }
+}
+
+fn locked(namespace: &Namespace) -> Error {
+    Code::LockTimeout.error(format!(
+        "Unable to acquire IX lock on '{namespace}' within {}ms.",
+        DEFINITION_WAIT.as_millis()
+    ))
+}
+
+fn changed(namespace: &Namespace) -> Error {
+    Code::SnapshotUnavailable.error(format!(
+        "Unable to read from a snapshot due to pending collection catalog changes to collection \
+         '{namespace}'; please retry the operation."
+    ))
+}
