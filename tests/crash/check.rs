@@ -1,0 +1,22 @@
+//! What must hold of every collection, whoever wrote it.
+
+use crate::process::Process;
+use bson::doc;
+
+/// Every index agrees with its collection, and every count is exact.
+pub fn everything(server: &Process) {
+    let mut connection = server.connect();
+    let reply = connection.run("admin", doc! { "listDatabases": 1, "nameOnly": true }).unwrap();
+    for database in reply.get_array("databases").unwrap() {
+        let database = database.as_document().unwrap().get_str("name").unwrap();
+        let list = doc! { "listCollections": 1, "nameOnly": true };
+        for collection in connection.names(database, list) {
+            let validate = doc! { "validate": &collection, "full": true };
+            let reply = connection.run(database, validate).unwrap();
+            assert!(reply.get_bool("valid").unwrap(), "{reply}");
+            let records = reply.get_i64("nrecords").unwrap();
+            let count = connection.run(database, doc! { "count": &collection }).unwrap();
+            assert_eq!(i64::from(count.get_i32("n").unwrap()), records, "{database}.{collection}");
+        }
+    }
+}

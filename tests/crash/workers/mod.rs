@@ -1,0 +1,23 @@
+//! The workers, one file each. A new one is one file and one row here.
+
+mod collections;
+mod counter;
+mod documents;
+mod indexes;
+
+use crate::load::Worker;
+
+/// The database that most of them share.
+const DATABASE: &str = "crash";
+
+pub fn all() -> Vec<Box<dyn Worker>> {
+    vec![
+        Box::new(collections::Collections::default()),
+        Box::new(counter::Counter::new("left")),
+        Box::new(counter::Counter::new("right")),
+        Box::new(documents::Documents::new(0)),
+        Box::new(documents::Documents::new(1)),
+        Box::new(documents::Documents::new(2)),
+        Box::new(indexes::Indexes::default()),
+    ]
+}
