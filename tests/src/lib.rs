@@ -2,6 +2,7 @@
 //! in plain messages, a readable notation for BSON, and the runner of the golden scripts.
 
 pub mod connection;
+pub mod evaluation;
 pub mod mask;
 pub mod print;
 pub mod samples;

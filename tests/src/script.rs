@@ -5,6 +5,8 @@
 //! - `> show cursor.id, ok {…}` prints some fields, `> types {…}` the types of all;
 //! - `> each {find: "c", filter: ?}` puts a value of every BSON type in place of `?` and prints
 //!   which of them are taken and which refused;
+//! - `> eval {$abs: -1}` evaluates an expression, `> kinds {$abs: "$v"}` over every type: see
+//!   [`crate::evaluation`];
 //! - `> fill c 1000 {_id: i}` inserts many documents, `> sleep 100` waits for milliseconds;
 //! - `[sequence]>` sends the documents as a section of their own, `[exhaust]>` lets the server
 //!   send on unasked, `[unacknowledged]>` wants no reply;
@@ -21,6 +23,7 @@ use bson::{RawBsonRef, RawDocument, RawDocumentBuf, cstr, rawdoc};
 use goldenscript::{Command, Context};
 
 use crate::connection::{Connection, Manner};
+use crate::evaluation::Evaluation;
 use crate::syntax::{self, Scope};
 use crate::{Error, Result, print, samples};
 
@@ -31,6 +34,7 @@ pub struct Script {
     database: String,
     connections: BTreeMap<String, Connection>,
     scope: Scope,
+    evaluation: Evaluation,
 }
 
 impl Script {
@@ -40,6 +44,7 @@ impl Script {
             database: database.to_owned(),
             connections: BTreeMap::new(),
             scope: Scope::default(),
+            evaluation: Evaluation::default(),
         }
     }
 
@@ -104,6 +109,24 @@ impl Script {
         Ok(lines.join("\n"))
     }
 
+    /// An expression of a script, which may be any value.
+    fn evaluate(&mut self, verb: &str, text: &str) -> Result<String> {
+        let (expression, rest) = syntax::value(text, &self.scope)?;
+        if !rest.is_empty() {
+            return Err(format!("expected the end at {rest:?}").into());
+        }
+        self.connection("")?;
+        let connection = self.connections.get_mut("").ok_or("no connection")?;
+        // The expression is told again, so that a long list of them can be read.
+        match verb {
+            "kinds" => {
+                let kinds = self.evaluation.kinds(connection, &expression)?;
+                Ok(format!("{text}\n  {}", kinds.replace('\n', "\n  ")))
+            }
+            _ => Ok(format!("{text} = {}", self.evaluation.one(connection, &expression)?)),
+        }
+    }
+
     fn fill(&mut self, text: &str) -> Result<String> {
         let (collection, text) = text.split_once(' ').ok_or("fill COLLECTION COUNT DOCUMENT")?;
         let (count, text) = text.trim().split_once(' ').ok_or("fill COLLECTION COUNT DOCUMENT")?;
@@ -149,6 +172,9 @@ impl goldenscript::Runner for Script {
 
     fn run(&mut self, command: &Command, context: &Context) -> Result<String> {
         let line = command.name.trim();
+        if let Some((verb @ ("eval" | "kinds"), text)) = line.split_once(' ') {
+            return self.evaluate(verb, text);
+        }
         let (verb, text) = match line.find('{') {
             Some(brace) => line.split_at(brace),
             None => (line, ""),
@@ -175,6 +201,14 @@ impl goldenscript::Runner for Script {
                 let replies = self.converse(text, context)?;
                 let texts = replies.iter().map(|reply| print::types(reply));
                 Ok(texts.collect::<Result<Vec<_>>>()?.join("\n"))
+            }
+            "given" => {
+                self.evaluation.given(syntax::document(text, &self.scope)?);
+                Ok(String::new())
+            }
+            "collation" => {
+                self.evaluation.collation(syntax::document(text, &self.scope)?);
+                Ok(String::new())
             }
             "each" => self.each(text, context),
             "fill" => self.fill(line["fill".len()..].trim_start()),

@@ -41,6 +41,15 @@ pub fn document(text: &str, scope: &Scope) -> Result<RawDocumentBuf> {
     Ok(document)
 }
 
+/// A value at the beginning of `text`, and what is left after it.
+pub fn value<'t>(text: &'t str, scope: &Scope) -> Result<(RawBson, &'t str)> {
+    let mut parser = Parser { text, at: 0, scope };
+    let value = parser.value()?;
+    parser.blank();
+    let at = parser.at;
+    Ok((value, text.get(at..).unwrap_or_default()))
+}
+
 struct Parser<'a> {
     text: &'a str,
     at: usize,
@@ -151,6 +160,7 @@ impl<'a> Parser<'a> {
                     Some('n') => text.push('\n'),
                     Some('t') => text.push('\t'),
                     Some('0') => text.push('\0'),
+                    Some('r') => text.push('\r'),
                     Some(escaped) => text.push(escaped),
                     None => break,
                 },

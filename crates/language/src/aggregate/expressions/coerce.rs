@@ -134,13 +134,14 @@ pub fn to_text(value: Option<RawBsonRef<'_>>) -> Result<Cow<'_, str>> {
         ) => Cow::Borrowed(text),
         Some(RawBsonRef::Int32(value)) => Cow::Owned(value.to_string()),
         Some(RawBsonRef::Int64(value)) => Cow::Owned(value.to_string()),
-        Some(RawBsonRef::Double(value)) => Cow::Owned(double_text(value)),
+        Some(RawBsonRef::Double(value)) => Cow::Owned(sixteen_digits(value)),
         Some(RawBsonRef::Decimal128(value)) => Cow::Owned(value.to_string()),
         Some(RawBsonRef::DateTime(value)) => {
             Cow::Owned(super::date::format::iso(value.timestamp_millis())?)
         }
         Some(RawBsonRef::Timestamp(value)) => {
-            Cow::Owned(format!("Timestamp({}, {})", value.time, value.increment))
+            let seconds = super::date::format::short(i64::from(value.time) * 1000);
+            Cow::Owned(format!("{seconds}:{:x}", value.increment))
         }
         Some(value) => {
             return Err(Code::location(16007).error(format!(
@@ -171,6 +172,30 @@ pub fn double_text(value: f64) -> String {
             format!("{digits}e{sign}{:02}", power.abs())
         }
         _ => value.to_string(),
+    }
+}
+
+/// A double as the older string expressions write it: up to sixteen digits, as C's
+/// `%.16g` has them.
+fn sixteen_digits(value: f64) -> String {
+    if !value.is_finite() {
+        let text = if value.is_nan() { "nan" } else { "inf" };
+        return if value < 0.0 { format!("-{text}") } else { text.to_owned() };
+    }
+    let scientific = format!("{value:.15e}");
+    let Some((digits, power)) = scientific.split_once('e') else { return scientific };
+    let trimmed = |text: &str| text.trim_end_matches('0').trim_end_matches('.').to_owned();
+    match power.parse::<i32>() {
+        Ok(power @ -4..16) => {
+            let places = usize::try_from(15 - power).unwrap_or_default();
+            let fixed = format!("{value:.places$}");
+            if places == 0 { fixed } else { trimmed(&fixed) }
+        }
+        Ok(power) => {
+            let sign = if power < 0 { '-' } else { '+' };
+            format!("{}e{sign}{:02}", trimmed(digits), power.abs())
+        }
+        Err(_) => scientific,
     }
 }
 

@@ -8,6 +8,12 @@ use value::decimal::Decimal as Parts;
 /// functions round once.
 pub type Wide = Decimal<12>;
 
+/// The largest exponent that the library computes powers and logarithms with.
+const TRANSCENDENTAL_EXPONENT_MAX: isize = 999_999;
+
+/// The least exponent of a decimal128.
+const EXPONENT_MIN: i32 = -6176;
+
 pub use value::decimal::{from_dec as encode, to_dec as decode};
 
 pub fn value(value: Decimal128) -> RawBson {
@@ -42,6 +48,16 @@ pub fn integer(value: Decimal128) -> Option<i64> {
     Parts::read(encode(value)).to_i128_exact().and_then(|value| i64::try_from(value).ok())
 }
 
+/// A context for powers and logarithms, which the library refuses to compute where the
+/// exponents may be larger.
+pub fn transcendental<const N: usize>() -> Context<Decimal<N>> {
+    let mut context = Context::<Decimal<N>>::default();
+    // Both bounds are in the range the library knows.
+    let _ = context.set_max_exponent(TRANSCENDENTAL_EXPONENT_MAX);
+    let _ = context.set_min_exponent(-TRANSCENDENTAL_EXPONENT_MAX);
+    context
+}
+
 /// Rounds to a number of places behind the point. A value that has no digits
 /// there, or is not finite, stays what it is.
 pub fn round_to(value: Decimal128, places: i32, rounding: Rounding) -> Decimal128 {
@@ -55,22 +71,75 @@ pub fn round_to(value: Decimal128, places: i32, rounding: Rounding) -> Decimal12
     context.quantize(value, unit)
 }
 
-/// As `round_to`, and with exactly so many places where the digits suffice.
+/// As `round_to`, and with exactly so many places where the digits suffice, else with as
+/// many digits as there are.
 pub fn quantize(value: Decimal128, places: i32, rounding: Rounding) -> Decimal128 {
-    if !value.is_finite() {
+    if value.is_infinite() {
         return value;
     }
+    let quantized = to_places(value, places, rounding);
+    if quantized.is_nan() { normalize(value) } else { quantized }
+}
+
+/// A whole number; NaN where the digits do not suffice, and of an infinity.
+pub fn whole(value: Decimal128, rounding: Rounding) -> Decimal128 {
+    to_places(value, 0, rounding)
+}
+
+fn to_places(value: Decimal128, places: i32, rounding: Rounding) -> Decimal128 {
     let mut context = Context::<Decimal128>::default();
     context.set_rounding(rounding);
     let mut unit = Decimal128::from(1);
     context.set_exponent(&mut unit, -places);
-    let quantized = context.quantize(value, unit);
-    if quantized.is_nan() { value } else { quantized }
+    context.quantize(value, unit)
+}
+
+/// The same value with all 34 digits, zeros at the end included.
+pub fn normalize(value: Decimal128) -> Decimal128 {
+    let mut context = Context::<Decimal128>::default();
+    let mut zero = Decimal128::ZERO;
+    context.set_exponent(&mut zero, EXPONENT_MIN);
+    context.add(value, zero)
+}
+
+/// The remainder, exact however far apart the operands are, with the sign of the first.
+pub fn remainder(a: Decimal128, b: Decimal128) -> Decimal128 {
+    let (
+        Parts::Finite { negative, coefficient, exponent },
+        Parts::Finite { coefficient: divisor, exponent: divisor_exponent, .. },
+    ) = (Parts::read(encode(a)), Parts::read(encode(b)))
+    else {
+        return if a.is_finite() && b.is_infinite() { a } else { Decimal128::NAN };
+    };
+    let rest = |coefficient: u128, exponent: i32| {
+        decode(Parts::Finite { negative, coefficient, exponent }.write())
+    };
+    if divisor == 0 {
+        return Decimal128::NAN;
+    }
+    if exponent >= divisor_exponent {
+        let mut left = coefficient % divisor;
+        for _ in divisor_exponent..exponent {
+            left = left * 10 % divisor;
+        }
+        return rest(left, divisor_exponent);
+    }
+    let scale = 10u128.checked_pow(exponent.abs_diff(divisor_exponent));
+    match scale.and_then(|scale| divisor.checked_mul(scale)) {
+        Some(divisor) => rest(coefficient % divisor, exponent),
+        // The divisor is the greater.
+        None => a,
+    }
 }
 
 /// A decimal128 of a wider decimal, rounded.
 pub fn narrow(value: &Wide) -> Decimal128 {
-    let mut context = Context::<Wide>::default();
+    narrow_any(value)
+}
+
+/// As `narrow`, of any width.
+pub fn narrow_any<const N: usize>(value: &Decimal<N>) -> Decimal128 {
+    let mut context = Context::<Decimal<N>>::default();
     if context.set_precision(34).is_err() {
         return Decimal128::NAN;
     }

@@ -119,7 +119,11 @@ impl Node {
                 for node in call.operands.iter_mut().flatten() {
                     node.fold(collator)?;
                 }
-                call.is_pure() && call.operands.iter().flatten().all(Node::is_constant)
+                let constant = call.operands.iter().flatten().all(Node::is_constant);
+                if !constant {
+                    (call.row.check)(&call.operands)?;
+                }
+                call.is_pure() && constant
             }
             Node::Special(special) => {
                 if let Some(node) = special.fold(collator)? {

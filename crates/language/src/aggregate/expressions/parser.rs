@@ -123,21 +123,22 @@ impl<'c> Parser<'c> {
                 super::coerce::type_name(Some(operand))
             )));
         };
-        let mut operands: Vec<Option<Node>> = named.fields.iter().map(|_| None).collect();
+        // A wrong name or a missing one is told before what the others hold is looked at.
+        let mut values: Vec<Option<RawBsonRef<'_>>> = vec![None; named.fields.len()];
         for element in elements(document) {
             let Some(at) = named.fields.iter().position(|field| field.name == element.key) else {
                 return Err(Code::location(named.unknown)
                     .error(format!("{name} found an unknown argument: {}", element.key)));
             };
-            operands[at] = Some(self.operand(element.value())?);
+            values[at] = Some(element.value());
         }
-        for (field, operand) in named.fields.iter().zip(&operands) {
-            if let (Some(code), None) = (field.required, operand) {
+        for (field, value) in named.fields.iter().zip(&values) {
+            if let (Some(code), None) = (field.required, value) {
                 return Err(Code::location(code)
                     .error(format!("Missing '{}' parameter to {name}", field.name)));
             }
         }
-        Ok(operands)
+        values.into_iter().map(|value| value.map(|value| self.operand(value)).transpose()).collect()
     }
 
     fn object(&mut self, document: &RawDocument) -> Result<Node> {

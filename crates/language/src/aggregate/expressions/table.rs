@@ -15,6 +15,15 @@ pub struct Row {
     pub pure: bool,
     /// What it is for, in a few words.
     pub help: &'static str,
+    /// Checks the operands that are constant where others are not.
+    pub check: Check,
+}
+
+/// Finds errors in constant operands before any document is read.
+pub type Check = fn(&[Option<Node>]) -> Result<()>;
+
+fn unchecked(_: &[Option<Node>]) -> Result<()> {
+    Ok(())
 }
 
 /// How an expression takes its operands.
@@ -33,6 +42,8 @@ pub enum Form {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Arity {
     Exactly(usize),
+    /// One operand, and the code of any other number of them.
+    One(i32),
     Between(usize, usize),
     Any,
 }
@@ -70,11 +81,11 @@ impl Row {
         function: Function,
         help: &'static str,
     ) -> Row {
-        Row { name, form: Form::Call(arity, function), pure: true, help }
+        Row { name, form: Form::Call(arity, function), pure: true, help, check: unchecked }
     }
 
     pub const fn named(name: &'static str, named: Named, help: &'static str) -> Row {
-        Row { name, form: Form::Named(named), pure: true, help }
+        Row { name, form: Form::Named(named), pure: true, help, check: unchecked }
     }
 
     pub const fn own(
@@ -82,15 +93,19 @@ impl Row {
         parse: fn(&mut Parser<'_>, RawBsonRef<'_>) -> Result<Node>,
         help: &'static str,
     ) -> Row {
-        Row { name, form: Form::Own(parse), pure: true, help }
+        Row { name, form: Form::Own(parse), pure: true, help, check: unchecked }
     }
 
     pub const fn refused(name: &'static str, why: &'static str) -> Row {
-        Row { name, form: Form::Refused(why), pure: true, help: why }
+        Row { name, form: Form::Refused(why), pure: true, help: why, check: unchecked }
     }
 
     pub const fn impure(self) -> Row {
         Row { pure: false, ..self }
+    }
+
+    pub const fn checked(self, check: Check) -> Row {
+        Row { check, ..self }
     }
 }
 
@@ -100,6 +115,8 @@ impl Arity {
             Arity::Exactly(count) if given != count => Err(Code::location(16020).error(format!(
                 "Expression {name} takes exactly {count} arguments. {given} were passed in."
             ))),
+            Arity::One(code) if given != 1 => Err(Code::location(code)
+                .error(format!("{name} requires a single argument, got {given}"))),
             Arity::Between(least, most) if given < least || given > most => {
                 Err(Code::location(28667).error(format!(
                     "Expression {name} takes at least {least} arguments, and at most {most}, but {given} were passed in."

@@ -11,7 +11,7 @@ pub fn evaluate<'a>(arguments: Arguments<'_, 'a>) -> Evaluated<'a> {
         Ok(match number {
             Number::Double(value) => RawBson::Double(value.floor()),
             Number::Decimal(value) => {
-                decimal::value(decimal::quantize(decimal::decode(value), 0, Rounding::Floor))
+                decimal::value(decimal::whole(decimal::decode(value), Rounding::Floor))
             }
             integer => integer.to_value(),
         })

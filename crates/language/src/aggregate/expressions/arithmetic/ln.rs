@@ -15,7 +15,8 @@ pub fn evaluate<'a>(arguments: Arguments<'_, 'a>) -> Evaluated<'a> {
             )));
         }
         Ok(match number {
-            Number::Decimal(value) => {
+            // What is not a number has no digits, and so comes as a double.
+            Number::Decimal(value) if !number.is_nan() => {
                 decimal::value(wide(decimal::decode(value), |context, value| context.ln(value)))
             }
             number => RawBson::Double(number.to_f64().ln()),

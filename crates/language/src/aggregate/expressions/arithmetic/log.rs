@@ -2,8 +2,8 @@
 
 use crate::aggregate::expressions::node::{null, own};
 use crate::aggregate::expressions::{Arguments, Evaluated, coerce, decimal};
+use dec::{Decimal128, Rounding};
 use error::Code;
-use value::Number;
 
 pub fn evaluate<'a>(arguments: Arguments<'_, 'a>) -> Evaluated<'a> {
     if arguments.any_nullish() {
@@ -32,15 +32,35 @@ pub fn evaluate<'a>(arguments: Arguments<'_, 'a>) -> Evaluated<'a> {
             base.to_f64()
         )));
     }
-    match (number, base) {
-        (Number::Decimal(_), _) | (_, Number::Decimal(_)) => {
-            let mut base = decimal::Wide::from(coerce::to_decimal(base));
-            own(decimal::value(super::wide(coerce::to_decimal(number), |context, value| {
-                context.ln(value);
-                context.ln(&mut base);
-                context.div(value, &base);
-            })))
-        }
-        _ => own(number.to_f64().ln() / base.to_f64().ln()),
+    // What is not a number has no digits, and so comes as a double.
+    if (number.is_decimal() || base.is_decimal()) && !number.is_nan() && !base.is_nan() {
+        return own(decimal::value(of_decimals(
+            coerce::to_decimal(number),
+            coerce::to_decimal(base),
+        )));
     }
+    own(number.to_f64().ln() / base.to_f64().ln())
+}
+
+/// The quotient of two rounded logarithms, but for the bases that have one of their own.
+fn of_decimals(number: Decimal128, base: Decimal128) -> Decimal128 {
+    let natural = |value| super::wide(value, |context, value| context.ln(value));
+    if base == Decimal128::from(10) {
+        return super::wide(number, |context, value| context.log10(value));
+    }
+    if base == Decimal128::from(2) {
+        let mut two = decimal::Wide::from(2);
+        let binary = super::wide(number, |context, value| {
+            context.ln(value);
+            context.ln(&mut two);
+            context.div(value, &two);
+        });
+        // A power of two has a whole one.
+        let whole = decimal::whole(binary, Rounding::HalfEven);
+        let power = super::wide(Decimal128::from(2), |context, value| {
+            context.pow(value, &decimal::Wide::from(whole));
+        });
+        return if power == number { whole } else { binary };
+    }
+    natural(number) / natural(base)
 }

@@ -39,7 +39,7 @@ pub const ROWS: &[Row] = &[
     Row::call("$multiply", Arity::Any, multiply::evaluate, "the product"),
     Row::call("$pow", Arity::Exactly(2), pow::evaluate, "a number to a power"),
     Row::call("$round", Arity::Between(1, 2), round::evaluate, "rounded to a place"),
-    Row::call("$sigmoid", Arity::Exactly(1), sigmoid::evaluate, "the logistic function"),
+    Row::own("$sigmoid", sigmoid::parse, "the logistic function"),
     Row::call("$sqrt", Arity::Exactly(1), sqrt::evaluate, "the square root"),
     Row::call("$subtract", Arity::Exactly(2), subtract::evaluate, "the difference"),
     Row::call("$trunc", Arity::Between(1, 2), trunc::evaluate, "cut off at a place"),
@@ -68,7 +68,7 @@ pub fn wide(
     number: Decimal128,
     compute: impl FnOnce(&mut dec::Context<super::decimal::Wide>, &mut super::decimal::Wide),
 ) -> Decimal128 {
-    let mut context = dec::Context::<super::decimal::Wide>::default();
+    let mut context = super::decimal::transcendental();
     let mut value = super::decimal::Wide::from(number);
     compute(&mut context, &mut value);
     super::decimal::narrow(&value)

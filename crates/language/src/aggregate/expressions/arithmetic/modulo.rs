@@ -24,8 +24,7 @@ pub fn evaluate<'a>(arguments: Arguments<'_, 'a>) -> Evaluated<'a> {
     }
     match (a, b) {
         _ if decimals => {
-            let mut context = dec::Context::<dec::Decimal128>::default();
-            own(decimal::value(context.rem(coerce::to_decimal(a), coerce::to_decimal(b))))
+            own(decimal::value(decimal::remainder(coerce::to_decimal(a), coerce::to_decimal(b))))
         }
         (Number::Int32(a), Number::Int32(b)) => own(a.wrapping_rem(b)),
         (Number::Double(_), _) | (_, Number::Double(_)) => own(a.to_f64() % b.to_f64()),

@@ -27,10 +27,15 @@ pub fn evaluate<'a>(arguments: Arguments<'_, 'a>) -> Evaluated<'a> {
     }
     match (base, exponent) {
         (Number::Decimal(_), _) | (_, Number::Decimal(_)) => {
-            let exponent = decimal::Wide::from(coerce::to_decimal(exponent));
-            own(decimal::value(super::wide(coerce::to_decimal(base), |context, value| {
-                context.pow(value, &exponent);
-            })))
+            let power = if exponent.is_zero() {
+                dec::Decimal128::ONE
+            } else {
+                let exponent = decimal::Wide::from(coerce::to_decimal(exponent));
+                super::wide(coerce::to_decimal(base), |context, value| {
+                    context.pow(value, &exponent);
+                })
+            };
+            own(decimal::value(decimal::normalize(power)))
         }
         (Number::Double(_), _) | (_, Number::Double(_)) => {
             own(base.to_f64().powf(exponent.to_f64()))

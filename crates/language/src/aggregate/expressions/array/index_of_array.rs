@@ -2,7 +2,8 @@
 
 use super::array;
 use crate::aggregate::expressions::node::{null, own};
-use crate::aggregate::expressions::{Arguments, Evaluated, coerce};
+use crate::aggregate::expressions::{Arguments, Evaluated, Node, coerce};
+use bson::RawBsonRef;
 use error::{Code, Result};
 use value::element::array_elements;
 
@@ -39,5 +40,20 @@ fn bound(arguments: &Arguments<'_, '_>, at: usize, what: &str) -> Result<Option<
         Ok(number) => Ok(Some(number)),
         Err(_) => Err(Code::location(9711601)
             .error(format!("$indexOfArray requires a nonnegative {what}, found: {number}"))),
+    }
+}
+
+/// A constant array must be one.
+pub fn check(operands: &[Option<Node>]) -> Result<()> {
+    match operands.first() {
+        Some(Some(node)) if node.is_constant() => match node.constant() {
+            Some(RawBsonRef::Array(_)) => Ok(()),
+            value if coerce::is_nullish(value) => Ok(()),
+            other => Err(Code::location(50809).error(format!(
+                "First operand of $indexOfArray must be an array. First argument is of type: {}",
+                coerce::type_name(other)
+            ))),
+        },
+        _ => Ok(()),
     }
 }

@@ -24,12 +24,8 @@ pub fn parse(parser: &mut Parser<'_>, operand: RawBsonRef<'_>) -> Result<Node> {
         match (element.key, element.value()) {
             ("input", value) => input = Some(parser.operand(value)?),
             ("as", RawBsonRef::String(text)) => name = text,
-            ("as", other) => {
-                return Err(Code::TypeMismatch.error(format!(
-                    "$map's 'as' must be a string, found {}",
-                    coerce::type_name(Some(other))
-                )));
-            }
+            // What is no string has no name in it.
+            ("as", _) => name = "",
             ("in", value) => body = Some(value),
             (key, _) => {
                 return Err(

@@ -57,7 +57,8 @@ pub const ROWS: &[Row] = &[
         Arity::Between(2, 4),
         index_of_array::evaluate,
         "where an element is",
-    ),
+    )
+    .checked(index_of_array::check),
     Row::call("$isArray", Arity::Exactly(1), is_array::evaluate, "whether a value is an array"),
     Row::call("$last", Arity::Exactly(1), last::evaluate, "the last element"),
     Row::named("$lastN", several(n::last), "the last n elements"),

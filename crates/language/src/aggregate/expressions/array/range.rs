@@ -6,7 +6,8 @@ use bson::RawBsonRef;
 use error::{Code, Result};
 use value::ArrayWriter;
 
-/// What an element takes in memory, type and key included.
+/// What an array and an element of it are taken to need, as MongoDB counts.
+const ARRAY_BYTES: u64 = 24;
 const ELEMENT_BYTES: u64 = 16;
 
 pub fn evaluate<'a>(arguments: Arguments<'_, 'a>) -> Evaluated<'a> {
@@ -18,7 +19,8 @@ pub fn evaluate<'a>(arguments: Arguments<'_, 'a>) -> Evaluated<'a> {
     }
     let (start, end, step) = (i64::from(start), i64::from(end), i64::from(step));
     let steps = (end - start) / step;
-    let bytes = if steps >= 0 { (1 + steps.unsigned_abs()) * ELEMENT_BYTES } else { 0 };
+    let length = if steps >= 0 { 1 + steps.unsigned_abs() } else { 0 };
+    let bytes = ARRAY_BYTES + length * ELEMENT_BYTES;
     if bytes >= VALUE_BYTES_MAX as u64 {
         return Err(Code::ExceededMemoryLimit.error(format!(
             "$range would use too much memory ({bytes} bytes) and cannot spill to disk. Memory limit: {VALUE_BYTES_MAX} bytes"

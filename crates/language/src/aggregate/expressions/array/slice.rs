@@ -8,7 +8,7 @@ use value::ArrayWriter;
 use value::element::{array_elements, array_len};
 
 pub fn evaluate<'a>(arguments: Arguments<'_, 'a>) -> Evaluated<'a> {
-    if arguments.any_nullish() {
+    if arguments.nullish(0) || arguments.nullish(1) {
         return null();
     }
     let input =
@@ -16,6 +16,9 @@ pub fn evaluate<'a>(arguments: Arguments<'_, 'a>) -> Evaluated<'a> {
     let second = integer(&arguments, 1, "Second", 28725, 28726)?;
     let length = array_len(input) as i64;
     let (start, count) = if arguments.given(2) {
+        if arguments.nullish(2) {
+            return null();
+        }
         let count = integer(&arguments, 2, "Third", 28727, 28728)?;
         if count <= 0 {
             return Err(Code::location(28729)

@@ -51,33 +51,33 @@ pub fn parse(parser: &mut Parser<'_>, operand: RawBsonRef<'_>) -> Result<Node> {
 fn parse_order(value: RawBsonRef<'_>) -> Result<Order> {
     let RawBsonRef::Document(document) = value else {
         if !coerce::is_numeric(Some(value)) {
-            return Err(Code::BadValue.error(
+            return Err(Code::location(2942507).error(
                 "The $sort is invalid: use 1/-1 to sort the whole element, or {field:1/-1} to sort embedded fields",
             ));
         }
-        return Ok(Order::Whole(direction(value)?));
+        return Ok(Order::Whole(direction(value, 2942506)?));
     };
     let mut fields = Vec::new();
     for element in elements(document) {
         if element.key.is_empty() || element.key.split('.').any(str::is_empty) {
-            return Err(Code::BadValue.error("The $sort field cannot be empty"));
+            return Err(Code::location(2942505).error("The $sort field cannot be empty"));
         }
-        let path = FieldPath::parse(element.key)?.path().clone();
-        fields.push((path, direction(element.value())?));
+        let path = FieldPath::parse(element.key)
+            .map_err(|error| Code::location(2942505).error(error.message()))?;
+        fields.push((path.path().clone(), direction(element.value(), 2942505)?));
     }
     if fields.is_empty() {
-        return Err(
-            Code::BadValue.error("The $sort pattern is empty when it should be a set of fields.")
-        );
+        return Err(Code::location(2942505)
+            .error("The $sort pattern is empty when it should be a set of fields."));
     }
     Ok(Order::Fields(Pattern::from_fields(fields)))
 }
 
-fn direction(value: RawBsonRef<'_>) -> Result<Direction> {
+fn direction(value: RawBsonRef<'_>, code: i32) -> Result<Direction> {
     match coerce::integral32(Some(value)) {
         Some(1) => Ok(Direction::Ascending),
         Some(-1) => Ok(Direction::Descending),
-        _ => Err(Code::BadValue.error("The $sort element value must be either 1 or -1")),
+        _ => Err(Code::location(code).error("The $sort element value must be either 1 or -1")),
     }
 }
 

@@ -132,7 +132,7 @@ fn whole_arrays() {
         (bson!({"$sortArray": {"sortBy": 1}}), 2942502),
         (bson!({"$sortArray": {"input": []}}), 2942503),
         (bson!({"$sortArray": {"input": "$int", "sortBy": 1}}), 2942504),
-        (bson!({"$sortArray": {"input": [], "sortBy": 2}}), 2),
+        (bson!({"$sortArray": {"input": [], "sortBy": 2}}), 2942506),
     ]);
 }
 

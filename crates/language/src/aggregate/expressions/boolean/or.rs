@@ -33,10 +33,13 @@ impl Special for Or {
         self.0.iter_mut().collect()
     }
 
-    /// A constant that decides the answer makes the operands after it moot.
+    /// A constant that decides the answer makes the other operands moot, once all of
+    /// them are folded.
     fn fold(&mut self, collator: Option<&Collator>) -> Result<Option<Node>> {
         for node in &mut self.0 {
             node.fold(collator)?;
+        }
+        for node in &self.0 {
             if node.is_constant() && coerce::is_true(node.constant()) {
                 return Ok(Some(Node::Constant(Some(RawBson::Boolean(true)))));
             }

@@ -65,19 +65,17 @@ impl Special for Cond {
         vec![&mut self.condition, &mut self.then, &mut self.otherwise]
     }
 
+    /// Both branches are folded whatever the condition, as in MongoDB: a constant
+    /// branch that fails is an error even if it is never taken.
     fn fold(&mut self, collator: Option<&Collator>) -> Result<Option<Node>> {
-        self.condition.fold(collator)?;
-        if self.condition.is_constant() {
-            let branch = if coerce::is_true(self.condition.constant()) {
-                &mut self.then
-            } else {
-                &mut self.otherwise
-            };
-            branch.fold(collator)?;
-            return Ok(Some(std::mem::replace(branch, Node::null())));
+        for operand in self.operands_mut() {
+            operand.fold(collator)?;
         }
-        self.then.fold(collator)?;
-        self.otherwise.fold(collator)?;
-        Ok(None)
+        if !self.condition.is_constant() {
+            return Ok(None);
+        }
+        let holds = coerce::is_true(self.condition.constant());
+        let branch = if holds { &mut self.then } else { &mut self.otherwise };
+        Ok(Some(std::mem::replace(branch, Node::null())))
     }
 }

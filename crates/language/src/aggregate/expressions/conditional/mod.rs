@@ -22,7 +22,7 @@ mod tests {
         values(vec![
             (bson!({"$cond": ["$true", 1, 2]}), bson!(1)),
             (bson!({"$cond": {"if": "$missing", "then": 1, "else": "$string"}}), bson!("seven")),
-            (bson!({"$cond": [true, 1, {"$divide": [1, 0]}]}), bson!(1)),
+            (bson!({"$cond": [true, 1, {"$divide": [1, "$zero"]}]}), bson!(1)),
             (bson!({"$ifNull": ["$missing", "$null", "$int"]}), bson!(7)),
             (bson!({"$ifNull": ["$null", null]}), bson!(null)),
             (
@@ -42,6 +42,7 @@ mod tests {
     #[test]
     fn misuse_of_conditionals() {
         errors(vec![
+            (bson!({"$cond": [true, 1, {"$divide": [1, 0]}]}), 2),
             (bson!({"$cond": [1, 2]}), 16020),
             (bson!({"$cond": {"then": 1, "else": 2}}), 17080),
             (bson!({"$cond": {"if": 1, "else": 2}}), 17081),

@@ -100,6 +100,9 @@ impl Special for Switch {
     /// Branches whose case is false for ever go; one whose case is true for
     /// ever is the default of those before it.
     fn fold(&mut self, collator: Option<&Collator>) -> Result<Option<Node>> {
+        if let Some(default) = &mut self.default {
+            default.fold(collator)?;
+        }
         let mut branches = Vec::new();
         let mut certain = None;
         for (mut case, mut then) in std::mem::take(&mut self.branches) {
@@ -116,8 +119,6 @@ impl Special for Switch {
         self.branches = branches;
         if certain.is_some() {
             self.default = certain;
-        } else if let Some(default) = &mut self.default {
-            default.fold(collator)?;
         }
         if self.branches.is_empty() && self.default.is_none() {
             return Err(Code::location(40069).error(

@@ -3,7 +3,7 @@
 use super::unit::{self, Unit};
 use super::zone::Zone;
 use crate::aggregate::expressions::node::{null, own};
-use crate::aggregate::expressions::{Arguments, Evaluated, coerce};
+use crate::aggregate::expressions::{Arguments, Evaluated, Node, coerce};
 use bson::DateTime;
 use error::{Code, Result};
 
@@ -35,4 +35,11 @@ pub fn operands(arguments: &Arguments<'_, '_>) -> Result<Option<(i64, Unit, i64,
             .error(format!("{} expects integer amount of time units", arguments.name)));
     };
     Ok(Some((date, unit, amount, zone)))
+}
+
+/// Finds constants that are no unit or zone.
+pub fn check(operands: &[Option<Node>]) -> Result<()> {
+    let operand = |at: usize| operands.get(at).and_then(Option::as_ref);
+    Unit::check("$dateAdd", operand(1))?;
+    Zone::check(operand(3))
 }

@@ -1,10 +1,11 @@
 //! `$dateDiff`: how many borders of a unit lie between two dates.
 
 use super::date;
-use super::unit::{self, Unit, day_of_week};
+use super::unit::{self, Unit, check_day_of_week, day_of_week};
 use super::zone::Zone;
 use crate::aggregate::expressions::node::{null, own};
-use crate::aggregate::expressions::{Arguments, Evaluated};
+use crate::aggregate::expressions::{Arguments, Evaluated, Node};
+use error::Result;
 
 /// Weeks begin on Sunday unless another day is asked for.
 pub const SUNDAY: i64 = 7;
@@ -25,4 +26,12 @@ pub fn evaluate<'a>(arguments: Arguments<'_, 'a>) -> Evaluated<'a> {
     let start = date(&arguments, 0, "startDate")?;
     let end = date(&arguments, 1, "endDate")?;
     own(unit::difference(start, end, unit, &zone, first_day)?)
+}
+
+/// Finds constants that are no unit, zone or day.
+pub fn check(operands: &[Option<Node>]) -> Result<()> {
+    let operand = |at: usize| operands.get(at).and_then(Option::as_ref);
+    Unit::check("$dateDiff", operand(2))?;
+    check_day_of_week("$dateDiff", operand(4))?;
+    Zone::check(operand(3))
 }

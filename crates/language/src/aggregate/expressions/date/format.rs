@@ -65,6 +65,14 @@ pub fn iso(millis: i64) -> Result<String> {
     format(millis, &Zone::UTC, ISO_UTC)
 }
 
+/// `Jan  2 03:04:05`: a date without its year, as timestamps are shown.
+pub fn short(millis: i64) -> String {
+    let date = Zone::UTC.local(millis);
+    let month = MONTHS.get(date.month as usize - 1).copied().unwrap_or_default();
+    let (day, hour, minute, second) = (date.day, date.hour, date.minute, date.second);
+    format!("{} {day:2} {hour:02}:{minute:02}:{second:02}", &month[..3])
+}
+
 /// A date in a format that has been checked.
 pub fn format(millis: i64, zone: &Zone, format: &str) -> Result<String> {
     let local = zone.local(millis);

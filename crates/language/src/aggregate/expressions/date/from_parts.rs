@@ -52,6 +52,11 @@ pub fn parse(parser: &mut Parser<'_>, operand: RawBsonRef<'_>) -> Result<Node> {
     }
 }
 
+/// Finds a constant that is no zone.
+pub fn check(operands: &[Option<Node>]) -> Result<()> {
+    Zone::check(operands.get(TIME_ZONE).and_then(Option::as_ref))
+}
+
 /// The value of a part, its default where it is not given; `None` is null.
 fn part(arguments: &Arguments<'_, '_>, at: usize, default: i64) -> Result<Option<i64>> {
     if !arguments.given(at) {
@@ -82,24 +87,17 @@ fn bounded(arguments: &Arguments<'_, '_>, at: usize, default: i64) -> Result<Opt
 }
 
 fn evaluate<'a>(arguments: Arguments<'_, 'a>) -> Evaluated<'a> {
-    let (Some(hour), Some(minute), Some(second), Some(millisecond)) = (
-        bounded(&arguments, 3, 0)?,
-        bounded(&arguments, 4, 0)?,
-        part(&arguments, 5, 0)?,
-        part(&arguments, 6, 0)?,
-    ) else {
-        return null();
-    };
+    // A null hides what is wrong with the parts after it.
+    let Some(hour) = bounded(&arguments, 3, 0)? else { return null() };
+    let Some(minute) = bounded(&arguments, 4, 0)? else { return null() };
+    let Some(second) = part(&arguments, 5, 0)? else { return null() };
+    let Some(millisecond) = part(&arguments, 6, 0)? else { return null() };
     let Some(zone) = Zone::of(&arguments, TIME_ZONE)? else { return null() };
     let iso = arguments.given(ISO_WEEK_YEAR);
     let first = if iso { ISO_WEEK_YEAR } else { 0 };
-    let (Some(year), Some(middle), Some(day)) = (
-        part(&arguments, first, 1970)?,
-        bounded(&arguments, first + 1, 1)?,
-        bounded(&arguments, first + 2, 1)?,
-    ) else {
-        return null();
-    };
+    let Some(year) = part(&arguments, first, 1970)? else { return null() };
+    let Some(middle) = bounded(&arguments, first + 1, 1)? else { return null() };
+    let Some(day) = bounded(&arguments, first + 2, 1)? else { return null() };
     if !(1..=9999).contains(&year) {
         let code = if iso { 31095 } else { 40523 };
         return Err(Code::location(code).error(format!(

@@ -7,7 +7,7 @@ use crate::aggregate::expressions::table::{Field, Named, optional, required};
 use crate::aggregate::expressions::{Evaluated, Node, Parser, Scope, Special, coerce};
 use bson::{DateTime, RawBsonRef};
 use error::{Code, Result};
-use value::Value;
+use value::{Collator, Value};
 
 const FIELDS: &[Field] = &[
     required("dateString", 40542),
@@ -81,10 +81,11 @@ impl Special for FromString {
                 coerce::type_name(other)
             ))),
         };
-        match (parsed, self.operand(4, scope)) {
-            (Ok(millis), _) => own(DateTime::from_millis(millis)),
-            (Err(_), Ok(Some(instead))) => Ok(instead),
-            (Err(error), _) => Err(error),
+        match parsed {
+            Err(error) if error.code() == Code::ConversionFailure => {
+                self.operand(4, scope)?.ok_or(error)
+            }
+            parsed => own(DateTime::from_millis(parsed?)),
         }
     }
 
@@ -94,5 +95,17 @@ impl Special for FromString {
 
     fn operands_mut(&mut self) -> Vec<&mut Node> {
         self.operands.iter_mut().flatten().collect()
+    }
+
+    /// A constant that is no zone is found before any document is read.
+    fn fold(&mut self, collator: Option<&Collator>) -> Result<Option<Node>> {
+        for operand in self.operands_mut() {
+            operand.fold(collator)?;
+        }
+        if self.operands().into_iter().all(Node::is_constant) {
+            return Ok(None);
+        }
+        Zone::check(self.operands.get(2).and_then(Option::as_ref))?;
+        Ok(None)
     }
 }

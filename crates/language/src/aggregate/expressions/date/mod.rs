@@ -53,26 +53,32 @@ const TRUNC: &[Field] = &[
 const TO_PARTS: &[Field] = &[required("date", 40522), optional("timezone"), optional("iso8601")];
 
 pub const ROWS: &[Row] = &[
-    Row::named("$dateAdd", arithmetic(add::evaluate), "a date and an amount of time"),
+    Row::named("$dateAdd", arithmetic(add::evaluate), "a date and an amount of time")
+        .checked(add::check),
     Row::named(
         "$dateDiff",
         Named { fields: DIFF, not_object: 5166301, unknown: 5166302, function: diff::evaluate },
         "the difference of dates in a unit",
-    ),
-    Row::own("$dateFromParts", from_parts::parse, "a date of year, month, day, …"),
+    )
+    .checked(diff::check),
+    Row::own("$dateFromParts", from_parts::parse, "a date of year, month, day, …")
+        .checked(from_parts::check),
     Row::own("$dateFromString", from_string::parse, "a date of text"),
-    Row::named("$dateSubtract", arithmetic(subtract::evaluate), "a date less an amount of time"),
+    Row::named("$dateSubtract", arithmetic(subtract::evaluate), "a date less an amount of time")
+        .checked(add::check),
     Row::named(
         "$dateToParts",
         Named { fields: TO_PARTS, not_object: 40524, unknown: 40520, function: to_parts::evaluate },
         "year, month, day, … of a date",
-    ),
+    )
+    .checked(to_parts::check),
     Row::own("$dateToString", to_string::parse, "a date as text"),
     Row::named(
         "$dateTrunc",
         Named { fields: TRUNC, not_object: 5439007, unknown: 5439008, function: trunc::evaluate },
         "the beginning of a date's unit",
-    ),
+    )
+    .checked(trunc::check),
     Row::own("$dayOfMonth", part::day_of_month, "the day of the month"),
     Row::own("$dayOfWeek", part::day_of_week, "the day of the week, Sunday 1"),
     Row::own("$dayOfYear", part::day_of_year, "the day of the year"),

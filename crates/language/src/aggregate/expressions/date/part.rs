@@ -6,8 +6,8 @@ use crate::aggregate::expressions::node::{null, own};
 use crate::aggregate::expressions::{Evaluated, Node, Parser, Scope, Special, coerce};
 use bson::RawBsonRef;
 use error::{Code, Result};
-use value::Value;
 use value::element::elements;
+use value::{Collator, Value};
 
 type Read = fn(&Civil) -> i64;
 
@@ -111,5 +111,17 @@ impl Special for Part {
 
     fn operands_mut(&mut self) -> Vec<&mut Node> {
         std::iter::once(&mut self.date).chain(&mut self.zone).collect()
+    }
+
+    /// A constant that is no zone is found before any document is read.
+    fn fold(&mut self, collator: Option<&Collator>) -> Result<Option<Node>> {
+        for operand in self.operands_mut() {
+            operand.fold(collator)?;
+        }
+        if self.operands().into_iter().all(Node::is_constant) {
+            return Ok(None);
+        }
+        Zone::check(self.zone.as_ref())?;
+        Ok(None)
     }
 }

@@ -2,9 +2,9 @@
 
 use super::zone::Zone;
 use crate::aggregate::expressions::node::{null, own};
-use crate::aggregate::expressions::{Arguments, Evaluated, coerce};
+use crate::aggregate::expressions::{Arguments, Evaluated, Node, coerce};
 use bson::RawBsonRef;
-use error::Code;
+use error::{Code, Result};
 use value::DocumentWriter;
 
 pub fn evaluate<'a>(arguments: Arguments<'_, 'a>) -> Evaluated<'a> {
@@ -43,4 +43,9 @@ pub fn evaluate<'a>(arguments: Arguments<'_, 'a>) -> Evaluated<'a> {
         out.append_i32(name, value as i32);
     }
     own(out.finish())
+}
+
+/// Finds a constant that is no zone.
+pub fn check(operands: &[Option<Node>]) -> Result<()> {
+    Zone::check(operands.get(1).and_then(Option::as_ref))
 }

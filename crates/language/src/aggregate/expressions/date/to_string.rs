@@ -7,7 +7,7 @@ use crate::aggregate::expressions::table::{Field, Named, optional, required};
 use crate::aggregate::expressions::{Evaluated, Node, Parser, Scope, Special, coerce};
 use bson::RawBsonRef;
 use error::{Code, Result};
-use value::Value;
+use value::{Collator, Value};
 
 const FIELDS: &[Field] =
     &[required("date", 18628), optional("format"), optional("timezone"), optional("onNull")];
@@ -82,5 +82,17 @@ impl Special for ToString {
 
     fn operands_mut(&mut self) -> Vec<&mut Node> {
         self.operands.iter_mut().flatten().collect()
+    }
+
+    /// A constant that is no zone is found before any document is read.
+    fn fold(&mut self, collator: Option<&Collator>) -> Result<Option<Node>> {
+        for operand in self.operands_mut() {
+            operand.fold(collator)?;
+        }
+        if self.operands().into_iter().all(Node::is_constant) {
+            return Ok(None);
+        }
+        Zone::check(self.operands.get(2).and_then(Option::as_ref))?;
+        Ok(None)
     }
 }

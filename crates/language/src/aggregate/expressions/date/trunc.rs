@@ -4,13 +4,15 @@
 use super::civil::{MILLIS_PER_DAY, to_days};
 use super::date;
 use super::diff::SUNDAY;
-use super::unit::{Unit, day_of_week};
+use super::unit::{Unit, check_day_of_week, day_of_week};
 use super::zone::Zone;
 use crate::aggregate::expressions::node::{null, own};
-use crate::aggregate::expressions::{Arguments, Evaluated, coerce};
-use bson::DateTime;
+use crate::aggregate::expressions::{Arguments, Evaluated, Node, coerce};
+use bson::{DateTime, RawBsonRef};
 use error::{Code, Result};
 
+/// The largest bin of days and longer units.
+const BIN_UNITS_MAX: i64 = 100_000_000_000;
 const REFERENCE_YEAR: i64 = 2000;
 /// The first of January 2000 was a Saturday.
 const REFERENCE_DAY_OF_WEEK: i64 = 6;
@@ -24,7 +26,7 @@ pub fn evaluate<'a>(arguments: Arguments<'_, 'a>) -> Evaluated<'a> {
         if arguments.nullish(2) {
             return null();
         }
-        size = bin_size(&arguments)?;
+        size = bin_size(arguments.get(2))?;
     }
     if arguments.nullish(1) {
         return null();
@@ -42,11 +44,25 @@ pub fn evaluate<'a>(arguments: Arguments<'_, 'a>) -> Evaluated<'a> {
     own(DateTime::from_millis(truncate(millis, unit, size, &zone, first_day)?))
 }
 
-fn bin_size(arguments: &Arguments<'_, '_>) -> Result<i64> {
-    let Some(size) = coerce::integral64(arguments.get(2)) else {
+/// Finds constants that are no unit, size, zone or day.
+pub fn check(operands: &[Option<Node>]) -> Result<()> {
+    let operand = |at: usize| operands.get(at).and_then(Option::as_ref);
+    Unit::check("$dateTrunc", operand(1))?;
+    check_day_of_week("$dateTrunc", operand(4))?;
+    Zone::check(operand(3))?;
+    match operand(2) {
+        Some(node) if node.is_constant() && !coerce::is_nullish(node.constant()) => {
+            bin_size(node.constant()).map(drop)
+        }
+        _ => Ok(()),
+    }
+}
+
+fn bin_size(value: Option<RawBsonRef<'_>>) -> Result<i64> {
+    let Some(size) = coerce::integral64(value) else {
         return Err(Code::location(5439017).error(format!(
             "$dateTrunc requires 'binSize' to be a 64-bit integer, but got value of type {}",
-            coerce::type_name(arguments.get(2))
+            coerce::type_name(value)
         )));
     };
     if size <= 0 {
@@ -58,10 +74,15 @@ fn bin_size(arguments: &Arguments<'_, '_>) -> Result<i64> {
 }
 
 fn truncate(millis: i64, unit: Unit, size: i64, zone: &Zone, first_day: i64) -> Result<i64> {
-    let too_large = || Code::location(5439006).error("$dateTrunc unit and binSize are too large");
+    let overflowed = |code| Code::location(code).error("dateTrunc overflowed");
+    if unit.months().is_some() || matches!(unit, Unit::Day | Unit::Week) {
+        if size > BIN_UNITS_MAX {
+            return Err(Code::location(5439006).error("dateTrunc unsupported binSize value"));
+        }
+    }
     let floor = |distance: i64, bin: i64| distance.div_euclid(bin) * bin;
     if let Some(months) = unit.months() {
-        let bin = size.checked_mul(months).ok_or_else(too_large)?;
+        let bin = size * months;
         let local = zone.local(millis);
         let distance = (local.year - REFERENCE_YEAR) * 12 + local.month - 1;
         let start = floor(distance, bin);
@@ -71,7 +92,7 @@ fn truncate(millis: i64, unit: Unit, size: i64, zone: &Zone, first_day: i64) -> 
     if matches!(unit, Unit::Day | Unit::Week) {
         let (bin, reference) = if unit == Unit::Week {
             let shift = (first_day - REFERENCE_DAY_OF_WEEK).rem_euclid(7);
-            (size.checked_mul(7).ok_or_else(too_large)?, reference_day + shift)
+            (size * 7, reference_day + shift)
         } else {
             (size, reference_day)
         };
@@ -79,8 +100,9 @@ fn truncate(millis: i64, unit: Unit, size: i64, zone: &Zone, first_day: i64) -> 
         let start = reference + floor(day - reference, bin);
         return zone.from_parts(start, 0);
     }
-    let bin = unit.millis().and_then(|length| size.checked_mul(length)).ok_or_else(too_large)?;
+    let length = unit.millis().unwrap_or(1);
+    let bin = size.checked_mul(length).ok_or_else(|| overflowed(5439002))?;
     let reference = zone.midnight(REFERENCE_YEAR, 1, 1);
-    let distance = millis.checked_sub(reference).ok_or_else(too_large)?;
-    Ok(reference + floor(distance, bin))
+    let distance = millis.checked_sub(reference).ok_or_else(|| overflowed(5439000))?;
+    millis.checked_sub(distance.rem_euclid(bin)).ok_or_else(|| overflowed(5439001))
 }

@@ -2,7 +2,7 @@
 
 use super::civil::{MILLIS_PER_DAY, days_in_month, to_days};
 use super::zone::Zone;
-use crate::aggregate::expressions::{Arguments, coerce};
+use crate::aggregate::expressions::{Arguments, Node, coerce};
 use bson::RawBsonRef;
 use error::{Code, Result};
 
@@ -39,13 +39,26 @@ impl Unit {
 
     /// The unit an operand names.
     pub fn of(arguments: &Arguments<'_, '_>, at: usize) -> Result<Unit> {
-        match arguments.get(at) {
+        Unit::of_value(arguments.name, arguments.get(at))
+    }
+
+    fn of_value(expression: &str, value: Option<RawBsonRef<'_>>) -> Result<Unit> {
+        match value {
             Some(RawBsonRef::String(name)) => Unit::parse(name),
             other => Err(Code::location(5439013).error(format!(
-                "{} requires 'unit' to be a string, but got {}",
-                arguments.name,
+                "{expression} requires 'unit' to be a string, but got {}",
                 coerce::type_name(other)
             ))),
+        }
+    }
+
+    /// Finds a constant that is no unit.
+    pub fn check(expression: &str, operand: Option<&Node>) -> Result<()> {
+        match operand {
+            Some(node) if node.is_constant() && !coerce::is_nullish(node.constant()) => {
+                Unit::of_value(expression, node.constant()).map(drop)
+            }
+            _ => Ok(()),
         }
     }
 
@@ -75,14 +88,27 @@ impl Unit {
 
 /// The days of the week as operands name them; Monday is 1.
 pub fn day_of_week(arguments: &Arguments<'_, '_>, at: usize) -> Result<i64> {
+    day_of_week_in(arguments.name, arguments.get(at))
+}
+
+/// Finds a constant that is no day of the week.
+pub fn check_day_of_week(expression: &str, operand: Option<&Node>) -> Result<()> {
+    match operand {
+        Some(node) if node.is_constant() && !coerce::is_nullish(node.constant()) => {
+            day_of_week_in(expression, node.constant()).map(drop)
+        }
+        _ => Ok(()),
+    }
+}
+
+fn day_of_week_in(expression: &str, value: Option<RawBsonRef<'_>>) -> Result<i64> {
     const NAMES: [&str; 7] =
         ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"];
-    let text = match arguments.get(at) {
+    let text = match value {
         Some(RawBsonRef::String(text)) => text,
         other => {
             return Err(Code::location(5439015).error(format!(
-                "{} requires 'startOfWeek' to be a string, but got {}",
-                arguments.name,
+                "{expression} requires 'startOfWeek' to be a string, but got {}",
                 coerce::type_name(other)
             )));
         }
@@ -94,21 +120,34 @@ pub fn day_of_week(arguments: &Arguments<'_, '_>, at: usize) -> Result<i64> {
         .map(|at| at as i64 + 1)
         .ok_or_else(|| {
             Code::location(5439016).error(format!(
-                "{} parameter 'startOfWeek' value cannot be recognized as a day of a week: {text}",
-                arguments.name
+                "{expression} parameter 'startOfWeek' value cannot be recognized as a day of a week: {text}"
             ))
         })
 }
 
+/// As many days as 64 bits of milliseconds hold, and how many years they may be.
+const DAYS_END: i64 = (u64::MAX / MILLIS_PER_DAY as u64) as i64 + 1;
+const YEARS_END: i64 = DAYS_END / 365 + 1;
+
 /// A date moved by an amount of a unit: days and longer move the local date,
 /// hours and shorter the instant.
 pub fn add(millis: i64, unit: Unit, amount: i64, zone: &Zone) -> Result<i64> {
-    let invalid = || {
-        Code::location(5976500).error(format!("invalid dateAdd 'amount' parameter value: {amount}"))
+    if unit == Unit::Millisecond {
+        return millis
+            .checked_add(amount)
+            .ok_or_else(|| Code::DurationOverflow.error("the date is out of range"));
+    }
+    let end = match (unit.months(), unit.millis()) {
+        (Some(months), _) => YEARS_END * (12 / months),
+        (None, length) => DAYS_END * 86_400 / (length.unwrap_or(1000) / 1000),
     };
+    if amount <= -end || amount >= end {
+        return Err(Code::location(5976500)
+            .error(format!("invalid dateAdd 'amount' parameter value: {amount}")));
+    }
+    let overflowed = || Code::location(5166406).error("dateAdd overflowed");
     let moved = if let Some(months) = unit.months() {
-        let months = amount.checked_mul(months).filter(|m| m.abs() < 12 * 600_000_000);
-        let months = months.ok_or_else(invalid)?;
+        let months = amount * months;
         let local = zone.local(millis);
         let (year, month) = (local.year, local.month + months);
         let day = local.day.min(days_in_month(year, month));
@@ -118,14 +157,14 @@ pub fn add(millis: i64, unit: Unit, amount: i64, zone: &Zone) -> Result<i64> {
         local.map(|local| zone.instant(local))
     } else {
         let length = unit.millis().unwrap_or(1);
-        let distance = amount.checked_mul(length).ok_or_else(invalid)?;
+        let distance = amount.checked_mul(length).ok_or_else(overflowed)?;
         if matches!(unit, Unit::Day | Unit::Week) {
             zone.local_millis(millis).checked_add(distance).map(|local| zone.instant(local))
         } else {
             millis.checked_add(distance)
         }
     };
-    moved.ok_or_else(|| Code::Overflow.error("$dateAdd overflowed"))
+    moved.ok_or_else(overflowed)
 }
 
 /// How many borders of a unit lie between two dates.
@@ -142,15 +181,15 @@ pub fn difference(start: i64, end: i64, unit: Unit, zone: &Zone, first_day: i64)
             week(end) - week(start)
         }
         Unit::Day => days(end) - days(start),
-        Unit::Millisecond => end.checked_sub(start).ok_or_else(|| {
-            Code::DurationOverflow.error("the difference of the dates is out of range")
-        })?,
+        Unit::Millisecond => end
+            .checked_sub(start)
+            .ok_or_else(|| Code::location(5166308).error("dateDiff overflowed"))?,
         unit => {
             let length = unit.millis().unwrap_or(1);
             let (from, to) = (zone.offset(start), zone.offset(end));
             let whole =
                 |millis: i64, offset: i64| (millis.saturating_add(offset)).div_euclid(length);
-            whole(end, to) - whole(start, from) - (to - from).div_euclid(length)
+            whole(end, to) - whole(start, from) - (to - from) / length
         }
     })
 }

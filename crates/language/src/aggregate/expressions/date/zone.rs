@@ -1,7 +1,7 @@
 //! Time zones: by IANA name, or by an offset from UTC.
 
 use super::civil::{Civil, MILLIS_PER_DAY, to_days};
-use crate::aggregate::expressions::{Arguments, coerce};
+use crate::aggregate::expressions::{Arguments, Node, coerce};
 use bson::RawBsonRef;
 use error::{Code, Result};
 use jiff::Timestamp;
@@ -18,14 +18,15 @@ impl Zone {
     pub const UTC: Zone = Zone::Fixed(0);
 
     pub fn parse(name: &str) -> Result<Zone> {
-        if matches!(name, "UTC" | "GMT" | "Etc/UTC" | "Z") {
+        if name == "UTC" {
             return Ok(Zone::UTC);
         }
         if let Some(offset) = parse_offset(name) {
             return Ok(Zone::Fixed(offset));
         }
+        // The database finds names whatever their case; MongoDB does not.
         match TimeZone::get(name) {
-            Ok(zone) if !name.is_empty() => Ok(Zone::Named(zone)),
+            Ok(zone) if zone.iana_name() == Some(name) => Ok(Zone::Named(zone)),
             _ => Err(Code::location(40485)
                 .error(format!("unrecognized time zone identifier: \"{name}\""))),
         }
@@ -52,6 +53,14 @@ impl Zone {
                 "timezone must evaluate to a string, found {}",
                 coerce::type_name(other)
             ))),
+        }
+    }
+
+    /// Finds a constant that names no zone.
+    pub fn check(operand: Option<&Node>) -> Result<()> {
+        match operand {
+            Some(node) if node.is_constant() => Zone::of_value(node.constant()).map(drop),
+            _ => Ok(()),
         }
     }
 

@@ -47,13 +47,13 @@ pub fn parse(parser: &mut Parser<'_>, operand: RawBsonRef<'_>) -> Result<Node> {
             "'{name}' is a field path reference which is not allowed in this context. Did you mean {{$literal: '{name}'}}?"
         )));
     }
-    if !matches!(field, RawBsonRef::String(_) | RawBsonRef::Document(_)) {
+    let field = parser.operand(field)?;
+    if field.is_constant() && !matches!(field.constant(), Some(RawBsonRef::String(_))) {
         return Err(Code::location(5654602).error(format!(
             "$getField requires 'field' to evaluate to type String, but got {}",
-            coerce::type_name(Some(field))
+            coerce::type_name(field.constant())
         )));
     }
-    let field = parser.operand(field)?;
     Ok(Node::Special(Box::new(GetField { field, input })))
 }
 

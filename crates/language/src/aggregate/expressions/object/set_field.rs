@@ -64,9 +64,7 @@ fn field_name(name: &str, parser: &mut Parser<'_>, field: RawBsonRef<'_>) -> Res
             "'{path}' is a field path reference which is not allowed in this context. Did you mean {{$literal: '{path}'}}?"
         )));
     }
-    let mut node = parser.operand(field)?;
-    node.fold(None)?;
-    match &node {
+    match &parser.operand(field)? {
         Node::Constant(Some(RawBson::String(field))) => {
             if field.contains('\0') {
                 return Err(Code::location(9534700)

@@ -5,7 +5,7 @@ use crate::aggregate::expressions::node::own;
 use crate::aggregate::expressions::{Evaluated, Node, Parser, Scope, Special};
 use bson::RawBsonRef;
 use error::{Code, Result};
-use value::Value;
+use value::{Collator, Value};
 
 #[derive(Debug)]
 struct Equals(Vec<Node>);
@@ -44,6 +44,18 @@ impl Special for Equals {
             }
         }
         own(true)
+    }
+
+    /// A constant that is no array is found before any document is read, with a code
+    /// of its own.
+    fn fold(&mut self, collator: Option<&Collator>) -> Result<Option<Node>> {
+        for node in &mut self.0 {
+            node.fold(collator)?;
+            if node.is_constant() && !matches!(node.constant(), Some(RawBsonRef::Array(_))) {
+                return Err(wrong("$setEquals", node.constant(), 5887502));
+            }
+        }
+        Ok(None)
     }
 
     fn operands(&self) -> Vec<&Node> {

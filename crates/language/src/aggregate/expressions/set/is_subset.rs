@@ -1,12 +1,25 @@
 //! `$setIsSubset`: whether the second set has all of the first.
 
-use super::{contains, sorted};
+use super::{contains, sorted, wrong};
 use crate::aggregate::expressions::node::own;
-use crate::aggregate::expressions::{Arguments, Evaluated};
+use crate::aggregate::expressions::{Arguments, Evaluated, Node};
+use bson::RawBsonRef;
+use error::Result;
 use value::element::array_elements;
 
 pub fn evaluate<'a>(arguments: Arguments<'_, 'a>) -> Evaluated<'a> {
     let first = super::array(&arguments, 0, 17046)?;
     let second = sorted(super::array(&arguments, 1, 17042)?, arguments.collator);
     own(array_elements(first).all(|element| contains(&second, element.value(), arguments.collator)))
+}
+
+/// A constant second set must be one.
+pub fn check(operands: &[Option<Node>]) -> Result<()> {
+    match operands.get(1) {
+        Some(Some(node)) if node.is_constant() => match node.constant() {
+            Some(RawBsonRef::Array(_)) => Ok(()),
+            other => Err(wrong("$setIsSubset", other, 17311)),
+        },
+        _ => Ok(()),
+    }
 }

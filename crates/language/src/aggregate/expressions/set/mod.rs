@@ -47,7 +47,8 @@ pub const ROWS: &[Row] = &[
         Arity::Exactly(2),
         is_subset::evaluate,
         "whether the second has all of the first",
-    ),
+    )
+    .checked(is_subset::check),
     Row::call("$setUnion", Arity::Any, union::evaluate, "elements that are in any set"),
 ];
 
@@ -113,6 +114,8 @@ mod tests {
             (bson!({"$setDifference": [[], 1]}), 17049),
             (bson!({"$setEquals": [[]]}), 17045),
             (bson!({"$setEquals": [[], "$int"]}), 17044),
+            (bson!({"$setEquals": [[], 1]}), 5887502),
+            (bson!({"$setIsSubset": ["$array", 1]}), 17311),
             (bson!({"$setIntersection": [[], "$int"]}), 17047),
             (bson!({"$setIsSubset": ["$null", []]}), 17046),
             (bson!({"$setIsSubset": [[], "$null"]}), 17042),

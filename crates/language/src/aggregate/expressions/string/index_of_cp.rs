@@ -12,12 +12,13 @@ pub fn evaluate<'a>(arguments: Arguments<'_, 'a>) -> Evaluated<'a> {
     let token = text(&arguments, 1, 40094, " requires a string as the second argument, found: ")?;
     let start = index(&arguments, 2, "starting index")?.unwrap_or(0);
     let end = index(&arguments, 3, "ending index")?.unwrap_or(usize::MAX);
-    let length = input.chars().count();
-    if start > length || end < start {
-        return own(-1);
+    if input.is_empty() && token.is_empty() && start == 0 {
+        return own(0);
     }
-    let byte = |at: usize| input.char_indices().nth(at).map_or(input.len(), |(byte, _)| byte);
-    let (from, to) = (byte(start), byte(end));
-    let found = input[from..to].find(token);
-    own(found.map_or(-1, |at| (start + input[from..from + at].chars().count()) as i32))
+    // The token must begin before the end, and may go on behind it.
+    let mut places = input.char_indices().enumerate().take(end).skip(start);
+    let found = places.find(|(_, (byte, _))| {
+        input.as_bytes().get(*byte..).is_some_and(|rest| rest.starts_with(token.as_bytes()))
+    });
+    own(found.map_or(-1, |(at, _)| at as i32))
 }

@@ -5,7 +5,7 @@ use crate::aggregate::expressions::node::Evaluated;
 use crate::aggregate::expressions::{Node, Parser, Scope, Special, coerce};
 use bson::{RawBsonRef, RawDocumentBuf};
 use error::{Code, Result};
-use pcre2::bytes::{Captures, Regex};
+use pcre2::bytes::Regex;
 use value::element::elements;
 use value::{ArrayWriter, Collator, DocumentWriter, Value};
 
@@ -170,13 +170,17 @@ pub fn failed(name: &str, error: &pcre2::Error) -> error::Error {
     ))
 }
 
-/// `{match, idx, captures}`; `idx` counts code points.
-pub fn document(input: &str, captures: &Captures<'_>, index: usize) -> RawDocumentBuf {
-    let part = |at: usize| {
-        captures.get(at).map(|found| input.get(found.start()..found.end()).unwrap_or_default())
-    };
+/// `{match, idx, captures}` of a match whose groups lie at these bytes; `idx` counts code
+/// points.
+pub fn document(
+    input: &str,
+    count: usize,
+    group: impl Fn(usize) -> Option<(usize, usize)>,
+    index: usize,
+) -> RawDocumentBuf {
+    let part = |at: usize| group(at).map(|(start, end)| input.get(start..end).unwrap_or_default());
     let mut groups = ArrayWriter::new();
-    for at in 1..captures.len() {
+    for at in 1..count {
         groups.push(part(at).map_or(RawBsonRef::Null, RawBsonRef::String));
     }
     let mut out = DocumentWriter::new();

@@ -18,7 +18,8 @@ fn finish(name: &'static str, found: Option<(&Regex, &str)>) -> Evaluated<'stati
         Ok(Some(captures)) => {
             let start = captures.get(0).map_or(0, |found| found.start());
             let index = input.get(..start).unwrap_or_default().chars().count();
-            own(regex::document(input, &captures, index))
+            let groups = |at| captures.get(at).map(|found| (found.start(), found.end()));
+            own(regex::document(input, captures.len(), groups, index))
         }
         Err(error) => Err(regex::failed(name, &error)),
     }

@@ -18,23 +18,32 @@ pub fn parse(parser: &mut Parser<'_>, operand: RawBsonRef<'_>) -> Result<Node> {
 fn finish(name: &'static str, found: Option<(&Regex, &str)>) -> Evaluated<'static> {
     let Some((pattern, input)) = found else { return own(RawArrayBuf::new()) };
     let mut out = ArrayWriter::new();
+    let mut locations = pattern.capture_locations();
     // Code points are counted on from the match before.
-    let (mut byte, mut index) = (0, 0);
-    for captures in pattern.captures_iter(input.as_bytes()) {
-        let captures = captures.map_err(|error| regex::failed(name, &error))?;
-        let start = captures.get(0).map_or(0, |found| found.start());
-        // An empty match at the very end of a string that is not empty is none.
-        if start == input.len() && !input.is_empty() {
-            break;
-        }
-        index += input.get(byte..start).unwrap_or_default().chars().count();
-        byte = start;
-        out.push(RawBsonRef::Document(&regex::document(input, &captures, index)));
+    let (mut byte, mut index, mut from) = (0, 0, 0);
+    loop {
+        let found = pattern
+            .captures_read_at(&mut locations, input.as_bytes(), from)
+            .map_err(|error| regex::failed(name, &error))?;
+        let Some(found) = found else { return own(out.finish()) };
+        index += input.get(byte..found.start()).unwrap_or_default().chars().count();
+        byte = found.start();
+        let groups = |at| locations.get(at);
+        let document = regex::document(input, locations.len(), groups, index);
+        out.push(RawBsonRef::Document(&document));
         if out.bytes() > OUTPUT_BYTES_MAX {
             return Err(Code::location(51151).error(format!(
                 "{name}: the size of buffer to store output exceeded the 64MB limit"
             )));
         }
+        // Behind an empty match the search goes on one character later.
+        let skipped = input.get(found.end()..).and_then(|rest| rest.chars().next());
+        from = match skipped.filter(|_| found.start() == found.end()) {
+            Some(character) => found.end() + character.len_utf8(),
+            None => found.end(),
+        };
+        if from >= input.len() {
+            return own(out.finish());
+        }
     }
-    own(out.finish())
 }

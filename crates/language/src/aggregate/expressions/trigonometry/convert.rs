@@ -1,36 +1,31 @@
 //! `$degreesToRadians` and `$radiansToDegrees`.
 
-use crate::aggregate::expressions::arithmetic::{unary, wide};
-use crate::aggregate::expressions::{Arguments, Evaluated, coerce, decimal};
+use crate::aggregate::expressions::arithmetic::unary;
+use crate::aggregate::expressions::{Arguments, Evaluated, decimal};
 use bson::RawBson;
+use dec::Decimal128;
 use value::Number;
 
-/// π to the digits that the wider decimals hold.
-const PI: &str = "3.14159265358979323846264338327950288";
+/// π/180 and 180/π, to the digits of a decimal128.
+const RADIANS_OF_DEGREE: &str = "0.01745329251994329576923690768488613";
+const DEGREES_OF_RADIAN: &str = "57.29577951308232087679815481410517";
 
 pub fn to_radians<'a>(arguments: Arguments<'_, 'a>) -> Evaluated<'a> {
-    unary(&arguments, |number| Ok(scaled(number, true)))
+    scaled(&arguments, RADIANS_OF_DEGREE, std::f64::consts::PI / 180.0)
 }
 
 pub fn to_degrees<'a>(arguments: Arguments<'_, 'a>) -> Evaluated<'a> {
-    unary(&arguments, |number| Ok(scaled(number, false)))
+    scaled(&arguments, DEGREES_OF_RADIAN, 180.0 / std::f64::consts::PI)
 }
 
-fn scaled(number: Number, radians: bool) -> RawBson {
-    if !matches!(number, Number::Decimal(_)) {
-        let value = number.to_f64();
-        let factor = std::f64::consts::PI / 180.0;
-        return RawBson::Double(if radians {
-            value * factor
-        } else {
-            value * (180.0 / std::f64::consts::PI)
-        });
-    }
-    let half_turn = decimal::Wide::from(180);
-    let pi: decimal::Wide = PI.parse().unwrap_or_else(|_| decimal::Wide::nan());
-    let (up, down) = if radians { (pi, half_turn) } else { (half_turn, pi) };
-    decimal::value(wide(coerce::to_decimal(number), |context, value| {
-        context.mul(value, &up);
-        context.div(value, &down);
-    }))
+fn scaled<'a>(arguments: &Arguments<'_, 'a>, exact: &str, factor: f64) -> Evaluated<'a> {
+    unary(arguments, |number| {
+        Ok(match number {
+            Number::Decimal(value) => {
+                let factor: Decimal128 = exact.parse().unwrap_or(Decimal128::NAN);
+                decimal::value(decimal::decode(value) * factor)
+            }
+            number => RawBson::Double(number.to_f64() * factor),
+        })
+    })
 }

@@ -1,13 +1,15 @@
-//! Trigonometry, in radians. Decimals are computed with the precision of a
-//! double, but for the conversions between degrees and radians.
+//! Trigonometry, in radians.
 
 mod convert;
+mod decimal;
 
 use super::arithmetic::unary;
 use super::node::{null, own};
 use super::table::Arity;
-use super::{Arguments, Evaluated, Row, coerce, decimal};
+use super::{Arguments, Evaluated, Row, coerce};
+use crate::aggregate::expressions::decimal as arithmetic;
 use bson::RawBson;
+use dec::Decimal128;
 use error::{Code, Result};
 use value::Number;
 
@@ -42,7 +44,7 @@ enum Domain {
 macro_rules! functions {
     ($($name:ident $domain:ident)*) => {
         $(fn $name<'a>(arguments: Arguments<'_, 'a>) -> Evaluated<'a> {
-            apply(&arguments, Domain::$domain, f64::$name)
+            apply(&arguments, Domain::$domain, f64::$name, decimal::$name)
         })*
     };
 }
@@ -66,39 +68,36 @@ fn apply<'a>(
     arguments: &Arguments<'_, 'a>,
     domain: Domain,
     function: fn(f64) -> f64,
+    of_decimal: fn(Decimal128) -> Decimal128,
 ) -> Evaluated<'a> {
     unary(arguments, |number| {
-        let value = number.to_f64();
-        check(arguments.name, value, domain)?;
-        Ok(result(number, function(value)))
+        check(arguments.name, number, domain)?;
+        Ok(match number {
+            _ if number.is_nan() => number.to_value(),
+            Number::Decimal(value) => arithmetic::value(of_decimal(arithmetic::decode(value))),
+            number => RawBson::Double(function(number.to_f64())),
+        })
     })
 }
 
-fn check(name: &str, value: f64, domain: Domain) -> Result<()> {
+fn check(name: &str, number: Number, domain: Domain) -> Result<()> {
+    let from = |least: i32| number.compare(Number::Int32(least)).is_ge();
     let (inside, bounds) = match domain {
         Domain::All => (true, ""),
-        Domain::Finite => (!value.is_infinite(), "(-inf,inf)"),
-        Domain::Unit => ((-1.0..=1.0).contains(&value), "[-1,1]"),
-        Domain::FromOne => (value >= 1.0, "[1,inf]"),
+        Domain::Finite => (!number.is_infinite(), "(-inf,inf)"),
+        Domain::Unit => (from(-1) && number.compare(Number::Int32(1)).is_le(), "[-1,1]"),
+        Domain::FromOne => (from(1), "[1,inf]"),
     };
-    if inside || value.is_nan() {
+    if inside || number.is_nan() {
         return Ok(());
     }
-    Err(Code::location(50989)
-        .error(format!("cannot apply {name} to {value}, value must be in {bounds}")))
-}
-
-fn result(number: Number, value: f64) -> RawBson {
-    match number {
-        Number::Decimal(_) => decimal::value(decimal::from_f64_exact(value)),
-        _ => RawBson::Double(value),
-    }
+    Err(Code::location(50989).error(format!(
+        "cannot apply {name} to {}, value must be in {bounds}",
+        coerce::show(number.to_ref())
+    )))
 }
 
 fn atan2<'a>(arguments: Arguments<'_, 'a>) -> Evaluated<'a> {
-    if arguments.any_nullish() {
-        return null();
-    }
     let numeric = |at: usize, code: i32| {
         coerce::number(arguments.get(at)).ok_or_else(|| {
             Code::location(code).error(format!(
@@ -107,9 +106,20 @@ fn atan2<'a>(arguments: Arguments<'_, 'a>) -> Evaluated<'a> {
             ))
         })
     };
-    let (y, x) = (numeric(0, 51044)?, numeric(1, 51045)?);
-    let widest = if matches!(x, Number::Decimal(_)) { x } else { y };
-    own(result(widest, y.to_f64().atan2(x.to_f64())))
+    // A null hides what is wrong with the operand after it.
+    if arguments.nullish(0) {
+        return null();
+    }
+    let y = numeric(0, 51044)?;
+    if arguments.nullish(1) {
+        return null();
+    }
+    let x = numeric(1, 51045)?;
+    if y.is_decimal() || x.is_decimal() {
+        let angle = decimal::atan2(coerce::to_decimal(y), coerce::to_decimal(x));
+        return own(arithmetic::value(angle));
+    }
+    own(y.to_f64().atan2(x.to_f64()))
 }
 
 #[cfg(test)]

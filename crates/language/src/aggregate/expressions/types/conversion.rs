@@ -1,5 +1,6 @@
 //! Conversion of a value to a type: which there are, and what they give.
 
+use super::base;
 use super::binary::{self, Alphabet};
 use crate::aggregate::expressions::{coerce, date, decimal};
 use bson::spec::BinarySubtype;
@@ -23,14 +24,34 @@ pub enum Format {
 #[derive(Debug, Clone, Copy)]
 pub struct To {
     pub kind: &'static str,
-    pub subtype: u8,
+    pub subtype: Subtype,
     pub format: Option<Format>,
     pub big_endian: bool,
+    /// The base of numbers as text, where one is asked for.
+    pub base: Option<u32>,
+}
+
+/// The subtype of a binary that is to be made: what is asked for is checked only then.
+#[derive(Debug, Clone, Copy)]
+pub enum Subtype {
+    Known(u8),
+    /// The code and the words of what is wrong with it.
+    Wrong(i32, &'static str),
+}
+
+impl Subtype {
+    fn get(self) -> Result<BinarySubtype> {
+        match self {
+            Subtype::Known(subtype) => Ok(BinarySubtype::from(subtype)),
+            Subtype::Wrong(code, words) => Err(Code::location(code).error(words)),
+        }
+    }
 }
 
 impl To {
     pub fn kind(kind: &'static str) -> To {
-        To { kind, subtype: 0, format: None, big_endian: false }
+        let subtype = Subtype::Known(0);
+        To { kind, subtype, format: None, big_endian: false, base: None }
     }
 }
 
@@ -66,10 +87,15 @@ fn unsupported(value: RawBsonRef<'_>, to: To) -> Error {
 }
 
 fn overflow(value: impl std::fmt::Display) -> Error {
-    failure(format!("Conversion of {value} would overflow target type"))
+    Code::ConversionFailure.error(format!(
+        "Conversion would overflow target type in $convert with no onError value: {value}"
+    ))
 }
 
 fn text(value: RawBsonRef<'_>, to: To) -> Result<RawBson> {
+    if let (Some(base), Some(number)) = (to.base, Number::from_value(value)) {
+        return base::to_text(number, base).map(RawBson::String);
+    }
     Ok(RawBson::String(match value {
         RawBsonRef::String(text) => text.to_owned(),
         RawBsonRef::Double(value) => coerce::double_text(value),
@@ -107,23 +133,29 @@ fn binary_text(value: RawBinaryRef<'_>, to: To) -> Result<String> {
 }
 
 fn double(value: RawBsonRef<'_>, to: To) -> Result<f64> {
+    if let (Some(base), RawBsonRef::String(text)) = (to.base, value) {
+        return Ok(base::from_text(text, base)? as f64);
+    }
     match value {
         RawBsonRef::Boolean(value) => Ok(f64::from(u8::from(value))),
         RawBsonRef::DateTime(value) => Ok(value.timestamp_millis() as f64),
         RawBsonRef::String(text) => {
-            let plain = !text.starts_with(|c: char| c.is_whitespace())
-                && !text.to_ascii_lowercase().contains("0x");
-            let parsed = text.parse::<f64>().ok().filter(|_| plain);
-            // A number that is too large for a double does not become infinite.
+            // What is too large does not become infinite, what is too small not zero.
             let infinite = text.to_ascii_lowercase().contains("inf");
-            parsed
+            let zero = text.split(['e', 'E']).next().is_some_and(|digits| {
+                digits.bytes().all(|byte| !byte.is_ascii_digit() || byte == b'0')
+            });
+            text.parse::<f64>()
+                .ok()
                 .filter(|value| infinite || !value.is_infinite())
+                .filter(|value| zero || value.is_nan() || value.abs() >= f64::MIN_POSITIVE)
                 .ok_or_else(|| failure(format!("Failed to parse number '{text}'")))
         }
         RawBsonRef::Decimal128(value) => {
             let number = Number::Decimal(value);
             let double = number.to_f64();
-            if double.is_infinite() && !number.is_infinite() {
+            let tiny = double.abs() < f64::MIN_POSITIVE && !number.is_zero();
+            if tiny || (double.is_infinite() && !number.is_infinite()) {
                 return Err(overflow(value));
             }
             Ok(double)
@@ -152,6 +184,9 @@ fn wrong_length(length: usize) -> Error {
 
 /// The integer of a value, its fraction dropped, and the value as text.
 fn integer(value: RawBsonRef<'_>, to: To) -> Result<(i64, String)> {
+    if let (Some(base), RawBsonRef::String(text)) = (to.base, value) {
+        return Ok((base::from_text(text, base)?, text.to_owned()));
+    }
     let number = match value {
         RawBsonRef::Int32(value) => i64::from(value),
         RawBsonRef::Int64(value) => value,
@@ -201,6 +236,9 @@ fn binary_integer(bytes: &[u8], to: To) -> Result<i64> {
 
 fn to_decimal(value: RawBsonRef<'_>, to: To) -> Result<RawBson> {
     let number = match value {
+        RawBsonRef::String(text) if to.base.is_some() => {
+            Number::Int64(base::from_text(text, to.base.unwrap_or(10))?)
+        }
         RawBsonRef::Boolean(value) => Number::Int32(value.into()),
         RawBsonRef::DateTime(value) => Number::Int64(value.timestamp_millis()),
         RawBsonRef::String(text) => {
@@ -236,14 +274,25 @@ fn object_id(value: RawBsonRef<'_>, to: To) -> Result<RawBson> {
 }
 
 fn to_binary(value: RawBsonRef<'_>, to: To) -> Result<RawBson> {
-    let subtype = BinarySubtype::from(to.subtype);
+    let subtype = match value {
+        RawBsonRef::String(_) if to.format.is_none() => {
+            return Err(Code::location(4341115)
+                .error("Format must be specified when converting from 'string' to 'binData'"));
+        }
+        RawBsonRef::Binary(_)
+        | RawBsonRef::String(_)
+        | RawBsonRef::Int32(_)
+        | RawBsonRef::Int64(_)
+        | RawBsonRef::Double(_) => to.subtype.get()?,
+        other => return Err(unsupported(other, to)),
+    };
     let bytes = match value {
         RawBsonRef::Binary(value) if value.subtype == subtype => value.bytes.to_vec(),
         RawBsonRef::Binary(_) => {
             return Err(Code::ConversionFailure
                 .error("Conversions between different BinData subtypes are not supported"));
         }
-        RawBsonRef::String(text) => text_bytes(text, to)?,
+        RawBsonRef::String(text) => text_bytes(text, to.format, subtype)?,
         RawBsonRef::Int32(value) if to.big_endian => value.to_be_bytes().to_vec(),
         RawBsonRef::Int32(value) => value.to_le_bytes().to_vec(),
         RawBsonRef::Int64(value) if to.big_endian => value.to_be_bytes().to_vec(),
@@ -255,20 +304,16 @@ fn to_binary(value: RawBsonRef<'_>, to: To) -> Result<RawBson> {
     Ok(RawBson::Binary(Binary { subtype, bytes }))
 }
 
-fn text_bytes(text: &str, to: To) -> Result<Vec<u8>> {
-    let Some(format) = to.format else {
-        return Err(Code::location(4341115)
-            .error("Format must be specified when converting from 'string' to 'binData'"));
-    };
-    let uuid = u8::from(BinarySubtype::Uuid) == to.subtype;
+fn text_bytes(text: &str, format: Option<Format>, subtype: BinarySubtype) -> Result<Vec<u8>> {
+    let uuid = subtype == BinarySubtype::Uuid;
     let bytes = match format {
-        _ if (format == Format::Uuid) != uuid => None,
-        Format::Auto => None,
-        Format::Base64 => binary::from_base64(text, Alphabet::Standard),
-        Format::Base64Url => binary::from_base64(text, Alphabet::Url),
-        Format::Hex => binary::from_hex(text),
-        Format::Utf8 => Some(text.as_bytes().to_vec()),
-        Format::Uuid => binary::from_uuid(text),
+        _ if (format == Some(Format::Uuid)) != uuid => None,
+        None | Some(Format::Auto) => None,
+        Some(Format::Base64) => binary::from_base64(text, Alphabet::Standard),
+        Some(Format::Base64Url) => binary::from_base64(text, Alphabet::Url),
+        Some(Format::Hex) => binary::from_hex(text),
+        Some(Format::Utf8) => Some(text.as_bytes().to_vec()),
+        Some(Format::Uuid) => binary::from_uuid(text),
     };
     bytes.ok_or_else(|| failure(format!("Failed to parse BinData '{text}'")))
 }

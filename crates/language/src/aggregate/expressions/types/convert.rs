@@ -1,13 +1,13 @@
 //! `$convert`: a value as another type, with answers for nulls and failures.
 
-use super::conversion::{Format, To, convert};
+use super::conversion::{Format, Subtype, To, convert};
 use crate::aggregate::expressions::node::{null, own};
 use crate::aggregate::expressions::table::{Field, Named, optional, required};
 use crate::aggregate::expressions::{Evaluated, Node, Parser, Scope, Special, coerce};
-use bson::{RawBson, RawBsonRef};
+use bson::RawBsonRef;
 use error::{Code, Result};
+use value::Value;
 use value::element::elements;
-use value::{Collator, Value};
 
 const FIELDS: &[Field] = &[
     required("input", 9),
@@ -16,8 +16,14 @@ const FIELDS: &[Field] = &[
     optional("onNull"),
     optional("format"),
     optional("byteOrder"),
+    optional("base"),
 ];
 const TO: usize = 1;
+const ON_ERROR: usize = 2;
+const ON_NULL: usize = 3;
+const FORMAT: usize = 4;
+const BYTE_ORDER: usize = 5;
+const BASE: usize = 6;
 
 /// BSON's types by number and name.
 const KINDS: &[(i32, &str)] = &[
@@ -40,6 +46,8 @@ const KINDS: &[(i32, &str)] = &[
     (17, "timestamp"),
     (18, "long"),
     (19, "decimal"),
+    // What `$type` says of nothing; no value converts to it.
+    (0, "missing"),
     (-1, "minKey"),
     (127, "maxKey"),
 ];
@@ -75,10 +83,7 @@ impl Convert {
                 match element.key {
                     "type" => value = Some(element.value()),
                     "subtype" => subtype = Some(element.value()),
-                    key => {
-                        return Err(Code::FailedToParse
-                            .error(format!("$convert found an unknown argument in 'to': {key}")));
-                    }
+                    _ => {}
                 }
             }
             if value.is_none() {
@@ -88,16 +93,14 @@ impl Convert {
         }
         let Some(kind) = kind(value)? else { return Ok(None) };
         let mut to = To::kind(kind);
-        if let Some(subtype) = subtype.filter(|subtype| !coerce::is_nullish(Some(*subtype))) {
-            to.subtype = binary_subtype(subtype)?;
+        if let Some(subtype) = subtype {
+            to.subtype = binary_subtype(subtype);
         }
-        to.format = self.format(scope)?;
-        to.big_endian = self.big_endian(scope)?;
         Ok(Some(to))
     }
 
     fn format<'a>(&'a self, scope: &'a Scope<'a>) -> Result<Option<Format>> {
-        let value = self.operand(4, scope)?;
+        let value = self.operand(FORMAT, scope)?;
         Ok(match value.as_ref().map(Value::get) {
             value if coerce::is_nullish(value) => None,
             Some(RawBsonRef::String(name)) => Some(match name {
@@ -122,7 +125,7 @@ impl Convert {
     }
 
     fn big_endian<'a>(&'a self, scope: &'a Scope<'a>) -> Result<bool> {
-        let value = self.operand(5, scope)?;
+        let value = self.operand(BYTE_ORDER, scope)?;
         match value.as_ref().map(Value::get) {
             value if coerce::is_nullish(value) => Ok(false),
             Some(RawBsonRef::String("little")) => Ok(false),
@@ -132,6 +135,27 @@ impl Convert {
             other => Err(Code::location(9130001).error(format!(
                 "$convert requires that 'byteOrder' be a string, found: {}",
                 coerce::type_name(other)
+            ))),
+        }
+    }
+
+    fn base<'a>(&'a self, scope: &'a Scope<'a>) -> Result<Option<u32>> {
+        let value = self.operand(BASE, scope)?;
+        let value = value.as_ref().map(Value::get);
+        if coerce::is_nullish(value) {
+            return Ok(None);
+        }
+        match coerce::integral32(value) {
+            Some(2) => Ok(Some(2)),
+            Some(8) => Ok(Some(8)),
+            Some(10) => Ok(Some(10)),
+            Some(16) => Ok(Some(16)),
+            Some(other) => Err(Code::location(3501301).error(format!(
+                "In $convert, 'base' argument must be 2, 8, 10 or 16, but is {other}"
+            ))),
+            None => Err(Code::location(3501300).error(format!(
+                "In $convert, 'base' argument is not an integer, but is {}",
+                coerce::type_name(value)
             ))),
         }
     }
@@ -165,22 +189,20 @@ fn kind(value: Option<RawBsonRef<'_>>) -> Result<Option<&'static str>> {
     }
 }
 
-fn binary_subtype(value: RawBsonRef<'_>) -> Result<u8> {
+fn binary_subtype(value: RawBsonRef<'_>) -> Subtype {
     if !coerce::is_numeric(Some(value)) {
-        return Err(Code::location(4341108).error(format!(
-            "For BinData, $convert's 'subtype' argument must be a number, but is {}",
-            coerce::type_name(Some(value))
-        )));
+        let words = "For BinData, $convert's 'subtype' argument must be a number";
+        return Subtype::Wrong(4341108, words);
     }
-    let Some(number) = coerce::integral32(Some(value)) else {
-        return Err(Code::location(4341106)
-            .error("In $convert, numeric 'subtype' argument is not an integer"));
-    };
-    match u8::try_from(number) {
-        Ok(number @ (0..=9 | 128..)) => Ok(number),
-        _ => Err(Code::location(4341107).error(format!(
-            "In $convert, numeric value for 'subtype' does not correspond to a BinData type: {number}"
-        ))),
+    match coerce::integral32(Some(value)).map(u8::try_from) {
+        None => {
+            Subtype::Wrong(4341106, "In $convert, numeric 'subtype' argument is not an integer")
+        }
+        Some(Ok(number @ (0..=9 | 128..))) => Subtype::Known(number),
+        Some(_) => Subtype::Wrong(
+            4341107,
+            "In $convert, numeric value for 'subtype' does not correspond to a BinData type",
+        ),
     }
 }
 
@@ -190,13 +212,16 @@ impl Special for Convert {
         let to = self.to(scope)?;
         let Some(input) = input.as_ref().map(Value::get).filter(|v| !coerce::is_nullish(Some(*v)))
         else {
-            return match self.operands.get(3) {
+            return match self.operands.get(ON_NULL) {
                 Some(Some(instead)) => instead.evaluate(scope),
                 _ => null(),
             };
         };
-        let Some(to) = to else { return null() };
-        match (convert(input, to), self.operands.get(2)) {
+        let Some(mut to) = to else { return null() };
+        to.format = self.format(scope)?;
+        to.big_endian = self.big_endian(scope)?;
+        to.base = self.base(scope)?;
+        match (convert(input, to), self.operands.get(ON_ERROR)) {
             (Err(error), Some(Some(instead))) if error.code() == Code::ConversionFailure => {
                 instead.evaluate(scope)
             }
@@ -210,19 +235,5 @@ impl Special for Convert {
 
     fn operands_mut(&mut self) -> Vec<&mut Node> {
         self.operands.iter_mut().flatten().collect()
-    }
-
-    /// A constant type that is none is found at once.
-    fn fold(&mut self, collator: Option<&Collator>) -> Result<Option<Node>> {
-        for operand in self.operands_mut() {
-            operand.fold(collator)?;
-        }
-        if let Some(Some(Node::Constant(to))) = self.operands.get(TO) {
-            let to = to.as_ref().map(RawBson::as_raw_bson_ref);
-            if !matches!(to, Some(RawBsonRef::Document(_))) {
-                kind(to)?;
-            }
-        }
-        Ok(None)
     }
 }

@@ -1,6 +1,6 @@
 //! `$toInt` and its kin: `$convert` without its options.
 
-use super::conversion::{Format, To, convert};
+use super::conversion::{Format, Subtype, To, convert};
 use crate::aggregate::expressions::node::{null, own};
 use crate::aggregate::expressions::{Arguments, Evaluated};
 use bson::spec::BinarySubtype;
@@ -28,7 +28,7 @@ pub fn to_string<'a>(arguments: Arguments<'_, 'a>) -> Evaluated<'a> {
 }
 
 pub fn to_uuid<'a>(arguments: Arguments<'_, 'a>) -> Evaluated<'a> {
-    let subtype = BinarySubtype::Uuid.into();
+    let subtype = Subtype::Known(BinarySubtype::Uuid.into());
     apply(&arguments, To { format: Some(Format::Uuid), subtype, ..To::kind("binData") })
 }
 

@@ -63,7 +63,7 @@ fn shorthands() {
         (bson!({"$toObjectId": "x"}), 241),
         (bson!({"$toString": "$array"}), 241),
         (bson!({"$toUUID": "x"}), 241),
-        (bson!({"$toInt": [1, 2]}), 16020),
+        (bson!({"$toInt": [1, 2]}), 50723),
         (bson!({"$bsonSize": "$int"}), 31393),
         (bson!({"$binarySize": "$int"}), 51276),
     ]);

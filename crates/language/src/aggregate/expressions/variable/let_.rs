@@ -1,7 +1,7 @@
 //! `$let`: a value computed with variables.
 
 use crate::aggregate::expressions::parser::check_write_name;
-use crate::aggregate::expressions::{Evaluated, Frame, Node, Parser, Scope, Special, coerce};
+use crate::aggregate::expressions::{Evaluated, Frame, Node, Parser, Scope, Special};
 use bson::RawBsonRef;
 use error::{Code, Result};
 use value::Value;
@@ -37,10 +37,7 @@ pub fn parse(parser: &mut Parser<'_>, operand: RawBsonRef<'_>) -> Result<Node> {
         return Err(Code::location(16877).error("Missing 'in' parameter to $let"));
     };
     let RawBsonRef::Document(variables) = variables else {
-        return Err(Code::TypeMismatch.error(format!(
-            "invalid parameter: expected an object (vars), found {}",
-            coerce::type_name(Some(variables))
-        )));
+        return Err(Code::location(10065).error("invalid parameter: expected an object (vars)"));
     };
     let mut names = Vec::new();
     let mut values = Vec::new();

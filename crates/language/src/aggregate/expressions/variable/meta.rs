@@ -1,4 +1,5 @@
-//! `$meta`: metadata that only searches make, and so refused here.
+//! `$meta`: metadata of a document. What only searches make is missing; what MongoDB
+//! would have and this server does not keep is refused.
 
 use crate::aggregate::expressions::{Node, Parser};
 use bson::RawBsonRef;
@@ -32,8 +33,9 @@ pub fn parse(_: &mut Parser<'_>, operand: RawBsonRef<'_>) -> Result<Node> {
     let needs = match name {
         "textScore" => "a $text query, and text search is not supported",
         "geoNearDistance" | "geoNearPoint" => "$geoNear, which is not supported",
-        "indexKey" | "recordId" | "sortKey" => "the plan's metadata, which is not kept",
-        _ => "a search, and search is not supported",
+        "recordId" | "sortKey" => "the plan's metadata, which is not kept",
+        // Nothing here makes the others, and so they are missing.
+        _ => return Ok(Node::Constant(None)),
     };
     Err(Code::location(40218).error(format!(
         "query requires {name} metadata, but it is not available: it needs {needs}"

@@ -5,7 +5,7 @@ mod meta;
 mod rand;
 mod sample_rate;
 
-use super::{Form, Row};
+use super::Row;
 
 const NO_JAVASCRIPT: &str = "server-side JavaScript is not supported";
 
@@ -14,13 +14,8 @@ pub const ROWS: &[Row] = &[
     Row::refused("$function", NO_JAVASCRIPT),
     Row::own("$let", let_::parse, "a value computed with variables"),
     Row::own("$meta", meta::parse, "metadata of a document"),
-    Row { name: "$rand", form: Form::Own(rand::parse), pure: false, help: "a random double" },
-    Row {
-        name: "$sampleRate",
-        form: Form::Own(sample_rate::parse),
-        pure: false,
-        help: "true with a given probability",
-    },
+    Row::own("$rand", rand::parse, "a random double").impure(),
+    Row::own("$sampleRate", sample_rate::parse, "true with a given probability").impure(),
 ];
 
 #[cfg(test)]
@@ -79,7 +74,9 @@ mod tests {
             (bson!({"$let": {"vars": {"": 1}, "in": 1}}), 16866),
             (bson!({"$let": {"vars": {"X": 1}, "in": 1}}), 16867),
             (bson!({"$let": {"vars": {"a-b": 1}, "in": 1}}), 16868),
-            (bson!({"$rand": [1]}), 3040500),
+            (bson!({"$rand": [1]}), 3040501),
+            (bson!({"$rand": 1}), 10065),
+            (bson!({"$let": {"vars": 1, "in": 1}}), 10065),
             (bson!({"$rand": {"a": 1}}), 3040501),
             (bson!({"$function": {}}), 115),
         ]);

@@ -12,10 +12,10 @@ pub fn parse(_: &mut Parser<'_>, operand: RawBsonRef<'_>) -> Result<Node> {
     match operand {
         RawBsonRef::Document(document) if document.is_empty() => Ok(Node::Special(Box::new(Rand))),
         RawBsonRef::Array(array) if array.is_empty() => Ok(Node::Special(Box::new(Rand))),
-        RawBsonRef::Document(_) => {
+        RawBsonRef::Document(_) | RawBsonRef::Array(_) => {
             Err(Code::location(3040501).error("$rand does not currently accept arguments"))
         }
-        _ => Err(Code::location(3040500).error("$rand not currently supported with arguments")),
+        _ => Err(Code::location(10065).error("invalid parameter: expected an object ($rand)")),
     }
 }
 
