@@ -41,6 +41,19 @@ pub fn document(text: &str, scope: &Scope) -> Result<RawDocumentBuf> {
     Ok(document)
 }
 
+/// Values one after the other, with nothing between them but blanks.
+pub fn values(text: &str, scope: &Scope) -> Result<Vec<RawBson>> {
+    let mut parser = Parser { text, at: 0, scope };
+    let mut values = Vec::new();
+    loop {
+        parser.blank();
+        if parser.at == text.len() {
+            return Ok(values);
+        }
+        values.push(parser.value()?);
+    }
+}
+
 struct Parser<'a> {
     text: &'a str,
     at: usize,

@@ -10,13 +10,9 @@ use value::Element;
 pub const ROW: TopOperator =
     TopOperator { name: "$jsonSchema", help: "Documents that a schema describes.", parse };
 
-fn parse(element: Element<'_>, scope: &Scope<'_>) -> Result<Node> {
+fn parse(element: Element<'_>, _: &Scope<'_>) -> Result<Node> {
     let RawBsonRef::Document(schema) = element.value() else {
         return Err(Code::TypeMismatch.error("$jsonSchema must be an object"));
     };
-    if !scope.whole {
-        let message = "$jsonSchema can only be applied to the top-level document";
-        return Err(Code::BadValue.error(message));
-    }
     Ok(Node::JsonSchema(Schema::parse(schema)?))
 }
