@@ -20,11 +20,26 @@ pub struct Scope<'a> {
     depth: usize,
     /// Whether conditions here are about whole documents, not array elements.
     pub whole: bool,
+    /// Whether `$expr`, `$jsonSchema` and what a command must prepare may be used.
+    special: bool,
 }
 
 impl<'a> Scope<'a> {
     pub fn top(context: &'a Context) -> Scope<'a> {
-        Scope { context, depth: 0, whole: true }
+        Scope { context, depth: 0, whole: true, special: true }
+    }
+
+    /// Inside an update or a projection.
+    pub fn plain(context: &'a Context) -> Scope<'a> {
+        Scope { special: false, ..Scope::top(context) }
+    }
+
+    /// Refuses what only the filter of a command may use.
+    pub fn expect_special(self, name: &str, code: Code) -> Result<()> {
+        if self.special {
+            return Ok(());
+        }
+        Err(code.error(format!("{name} is not allowed in this context")))
     }
 
     /// One level further in.

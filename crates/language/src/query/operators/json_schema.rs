@@ -10,7 +10,8 @@ use value::Element;
 pub const ROW: TopOperator =
     TopOperator { name: "$jsonSchema", help: "Documents that a schema describes.", parse };
 
-fn parse(element: Element<'_>, _: &Scope<'_>) -> Result<Node> {
+fn parse(element: Element<'_>, scope: &Scope<'_>) -> Result<Node> {
+    scope.expect_special("$jsonSchema", Code::QueryFeatureNotAllowed)?;
     let RawBsonRef::Document(schema) = element.value() else {
         return Err(Code::TypeMismatch.error("$jsonSchema must be an object"));
     };

@@ -30,12 +30,12 @@ enum Pull {
 fn parse(argument: &Argument<'_>) -> Result<Arc<dyn Operator>> {
     let pull = match argument.value() {
         RawBsonRef::Document(condition) if !begins_with_operator(condition) => {
-            Pull::Documents(Filter::parse(condition, argument.context)?)
+            Pull::Documents(Filter::parse_plain(condition, argument.context)?)
         }
         RawBsonRef::Document(_) | RawBsonRef::RegularExpression(_) => {
             let mut wrapped = DocumentWriter::new();
             wrapped.copy_as("", argument.field);
-            Pull::Values(Filter::parse(&wrapped.finish(), argument.context)?)
+            Pull::Values(Filter::parse_plain(&wrapped.finish(), argument.context)?)
         }
         _ => Pull::Equal(argument.held(), argument.context.collator.clone()),
     };
