@@ -1,6 +1,7 @@
 //! What the tests of the whole share: a server in this process, a connection that speaks to it
 //! in plain messages, a readable notation for BSON, and the runner of the golden scripts.
 
+pub mod ask;
 pub mod connection;
 pub mod evaluation;
 pub mod mask;

@@ -47,6 +47,23 @@ fn whole(reply: &RawDocument, cursors: &[i64]) -> Result<String> {
     Ok(text)
 }
 
+/// A value by itself.
+pub fn value(value: RawBsonRef<'_>) -> Result<String> {
+    Ok(Printer { cursors: &[] }.value(value, &mut Vec::new())?.render(0))
+}
+
+/// The error of one statement, as an error of the whole command is shown.
+pub fn write_error(error: &RawDocument) -> Result<String> {
+    let mut text = "error".to_owned();
+    if let Some(RawBsonRef::Int32(code)) = error.get("code")? {
+        text.push_str(&format!(" {code}"));
+    }
+    if let Some(RawBsonRef::String(message)) = error.get("errmsg")? {
+        text.push_str(&format!(": {message}"));
+    }
+    Ok(text)
+}
+
 /// The values at `paths` of a reply, a line each.
 pub fn selected(reply: &RawDocument, paths: &[&str], cursors: &[i64]) -> Result<String> {
     let printer = Printer { cursors };

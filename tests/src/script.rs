@@ -7,6 +7,10 @@
 //!   which of them are taken and which refused;
 //! - `> eval {$abs: -1}` evaluates an expression, `> kinds {$abs: "$v"}` over every type: see
 //!   [`crate::evaluation`];
+//! - `> match c {a: 1}` prints the `_id`s that a filter finds, by a scan and as planned;
+//! - `> project {a: 1, b: 2} {a: 1}` prints what a projection makes of a document,
+//!   `> change {a: 1} {$inc: {a: 1}}` what an update does, `> upsert {a: 1} {$set: {b: 2}}` what is
+//!   inserted; a further document adds options of the command;
 //! - `> fill c 1000 {_id: i}` inserts many documents, `> sleep 100` waits for milliseconds;
 //! - `[sequence]>` sends the documents as a section of their own, `[exhaust]>` lets the server
 //!   send on unasked, `[unacknowledged]>` wants no reply;
@@ -19,9 +23,10 @@ use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::time::Duration;
 
-use bson::{RawBsonRef, RawDocument, RawDocumentBuf, cstr, rawdoc};
+use bson::{RawBson, RawBsonRef, RawDocument, RawDocumentBuf, cstr, rawdoc};
 use goldenscript::{Command, Context};
 
+use crate::ask::Ask;
 use crate::connection::{Connection, Manner};
 use crate::evaluation::Evaluation;
 use crate::syntax::{self, Scope};
@@ -63,6 +68,17 @@ impl Script {
             command.append(cstr!("$db"), database);
         }
         Ok(command)
+    }
+
+    /// The values in `text`, for verbs that make their command themselves.
+    pub fn values(&self, text: &str) -> Result<Vec<RawBson>> {
+        syntax::values(text, &self.scope)
+    }
+
+    /// Runs a command that needs no `$db` and gives one reply.
+    pub fn ask(&mut self, mut command: RawDocumentBuf, name: &str) -> Result<RawDocumentBuf> {
+        command.append(cstr!("$db"), self.database.as_str());
+        self.connection(name)?.command(&command)
     }
 
     fn converse(&mut self, text: &str, context: &Context) -> Result<Vec<RawDocumentBuf>> {
@@ -211,6 +227,10 @@ impl goldenscript::Runner for Script {
                 Ok(String::new())
             }
             "each" => self.each(text, context),
+            "change" => Ask::new(self, text, context)?.change(),
+            "match" => Ask::new(self, text, context)?.matches(options.trim()),
+            "project" => Ask::new(self, text, context)?.project(),
+            "upsert" => Ask::new(self, text, context)?.upsert(),
             "fill" => self.fill(line["fill".len()..].trim_start()),
             "sleep" => {
                 std::thread::sleep(Duration::from_millis(options.trim().parse()?));

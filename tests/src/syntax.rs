@@ -50,6 +50,19 @@ pub fn value<'t>(text: &'t str, scope: &Scope) -> Result<(RawBson, &'t str)> {
     Ok((value, text.get(at..).unwrap_or_default()))
 }
 
+/// Values one after the other, with nothing between them but blanks.
+pub fn values(text: &str, scope: &Scope) -> Result<Vec<RawBson>> {
+    let mut parser = Parser { text, at: 0, scope };
+    let mut values = Vec::new();
+    loop {
+        parser.blank();
+        if parser.at == text.len() {
+            return Ok(values);
+        }
+        values.push(parser.value()?);
+    }
+}
+
 struct Parser<'a> {
     text: &'a str,
     at: usize,

@@ -5,7 +5,7 @@ use bson::{RawArray, RawBsonRef, RawDocument};
 use error::{Code, Result};
 use value::element::{array_elements, elements, get};
 use value::key::{Direction, Key};
-use value::{Collator, Path};
+use value::{Collator, Number, Path};
 
 /// How many fields a pattern may have.
 const FIELDS_MAX: usize = 32;
@@ -23,11 +23,12 @@ impl Pattern {
         for element in elements(pattern) {
             let direction = match element.value() {
                 RawBsonRef::Document(document) => return Err(meta(document)),
-                value => match value::Number::from_value(value).map(whole) {
+                // The fraction of a direction is dropped.
+                value => match Number::from_value(value).map(Number::to_i64_truncated) {
                     None => {
                         return Err(Code::location(15974).error(format!(
-                            "Illegal key in $sort specification: {}: must be a number",
-                            element.key
+                            "Illegal key in $sort specification: {}",
+                            crate::describe::element(element)
                         )));
                     }
                     Some(Some(1)) => Direction::Ascending,
@@ -111,16 +112,6 @@ fn meta(document: &RawDocument) -> error::Error {
         None => {
             Code::location(17312).error("$meta is the only expression supported by $sort right now")
         }
-    }
-}
-
-fn whole(number: value::Number) -> Option<i64> {
-    use value::Number;
-    match number {
-        Number::Int32(value) => Some(value.into()),
-        Number::Int64(value) => Some(value),
-        Number::Double(value) => (value.fract() == 0.0).then_some(value as i64),
-        Number::Decimal(value) => value.to_string().parse().ok(),
     }
 }
 

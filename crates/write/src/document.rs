@@ -12,9 +12,22 @@ use value::{DocumentWriter, Element, elements};
 /// Checks `_id`, puts it first or makes one, and fills in empty timestamps of
 /// the top level. Borrows where nothing has to change.
 pub fn prepare(document: &RawDocument) -> Result<Cow<'_, RawDocument>> {
+    made_ready(document, is_empty_timestamp)
+}
+
+/// As `prepare`, for what an upsert made: its timestamps are what the update says.
+pub fn identify(document: &RawDocument) -> Result<Cow<'_, RawDocument>> {
+    made_ready(document, |_| false)
+}
+
+/// `stamped` says which elements get the time.
+fn made_ready(
+    document: &RawDocument,
+    stamped: fn(&Element<'_>) -> bool,
+) -> Result<Cow<'_, RawDocument>> {
     let mut id = None;
     let mut at = 0;
-    let mut empty_timestamp = false;
+    let mut stamps = false;
     for (index, element) in elements(document).enumerate() {
         if element.key == "_id" {
             if id.is_some() {
@@ -24,22 +37,26 @@ pub fn prepare(document: &RawDocument) -> Result<Cow<'_, RawDocument>> {
             id = Some(element);
             at = index;
         }
-        empty_timestamp |= is_empty_timestamp(&element);
+        stamps |= stamped(&element);
     }
-    if id.is_some() && at == 0 && !empty_timestamp {
+    if id.is_some() && at == 0 && !stamps {
         return Ok(Cow::Borrowed(document));
     }
-    Ok(Cow::Owned(rebuild(document, id)))
+    Ok(Cow::Owned(rebuild(document, id, stamped)))
 }
 
-fn rebuild(document: &RawDocument, id: Option<Element<'_>>) -> RawDocumentBuf {
+fn rebuild(
+    document: &RawDocument,
+    id: Option<Element<'_>>,
+    stamped: fn(&Element<'_>) -> bool,
+) -> RawDocumentBuf {
     let mut writer = DocumentWriter::with_capacity(document.as_bytes().len() + 32);
     match id {
         Some(id) => writer.copy(id),
         None => writer.append("_id", RawBsonRef::ObjectId(ObjectId::new())),
     }
     for element in elements(document).filter(|element| element.key != "_id") {
-        if is_empty_timestamp(&element) {
+        if stamped(&element) {
             writer.append(element.key, RawBsonRef::Timestamp(next_timestamp()));
         } else {
             writer.copy(element);

@@ -159,7 +159,7 @@ async fn upsert<B: Backend>(
     last: bool,
 ) -> Result<Option<Updated>> {
     let made = change.update.upsert(change.selection.filter)?;
-    let made = document::prepare(&made)?.into_owned();
+    let made = document::identify(&made)?.into_owned();
     if made.as_bytes().len() > limits::DOCUMENT_BYTES_MAX {
         return Err(limits::upsert_too_large());
     }

@@ -8,7 +8,7 @@ use language::projection::Projection;
 use language::query::Filter;
 use std::sync::Arc;
 use value::key::Direction;
-use value::{Collator, Path};
+use value::{Collator, Element, Path};
 
 /// The most fields a sort may have.
 pub const SORT_FIELDS_MAX: usize = 32;
@@ -130,7 +130,7 @@ impl Sort {
             }
             fields.push(SortField {
                 path: sort_path(element.key)?,
-                direction: sort_direction(element.value())?,
+                direction: sort_direction(element)?,
             });
         }
         if fields.len() > SORT_FIELDS_MAX {
@@ -196,17 +196,13 @@ fn natural(value: RawBsonRef<'_>) -> Result<Scan> {
     }
 }
 
+/// The fraction of a direction is dropped.
 fn integer(value: RawBsonRef<'_>) -> Option<i64> {
-    match value {
-        RawBsonRef::Int32(number) => Some(number.into()),
-        RawBsonRef::Int64(number) => Some(number),
-        RawBsonRef::Double(number) => Some(number as i64),
-        RawBsonRef::Decimal128(number) => number.to_string().parse().ok(),
-        _ => None,
-    }
+    value::Number::from_value(value).and_then(value::Number::to_i64_truncated)
 }
 
-fn sort_direction(value: RawBsonRef<'_>) -> Result<Direction> {
+fn sort_direction(element: Element<'_>) -> Result<Direction> {
+    let value = element.value();
     if let RawBsonRef::Document(meta) = value {
         let kind = value::element::get(meta, "$meta").map(|element| element.value());
         return Err(match kind {
@@ -217,15 +213,11 @@ fn sort_direction(value: RawBsonRef<'_>) -> Result<Direction> {
                 .error("$meta is the only expression supported by $sort right now"),
         });
     }
-    match value {
-        RawBsonRef::Int32(_)
-        | RawBsonRef::Int64(_)
-        | RawBsonRef::Double(_)
-        | RawBsonRef::Decimal128(_) => {}
-        _ => {
-            return Err(Code::location(15974)
-                .error("$sort key ordering must be specified using a number or {$meta: 'text'}"));
-        }
+    if value::Number::from_value(value).is_none() {
+        let shown = value::text::value(value);
+        let key = element.key;
+        return Err(Code::location(15974)
+            .error(format!("Illegal key in $sort specification: {key}: {shown}")));
     }
     match integer(value) {
         Some(1) => Ok(Direction::Ascending),

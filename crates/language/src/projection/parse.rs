@@ -290,7 +290,7 @@ impl<'c> Parser<'c> {
         }
         let mut filter = DocumentWriter::new();
         filter.copy_as(path.as_str(), whole);
-        let filter = Filter::parse(&filter.finish(), self.context)?;
+        let filter = Filter::parse_plain(&filter.finish(), self.context)?;
         self.root.insert(path, Node::ElemMatch(filter))?;
         self.has_elem_match = true;
         Ok(())

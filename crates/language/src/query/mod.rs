@@ -84,6 +84,13 @@ impl Filter {
         Ok(Filter { root, collator: context.collator.clone() })
     }
 
+    /// A condition inside an update or a projection, which may not use `$expr`,
+    /// `$jsonSchema` and the like.
+    pub fn parse_plain(filter: &RawDocument, context: &Context) -> Result<Filter> {
+        let root = parse::document(filter, &parse::Scope::plain(context))?;
+        Ok(Filter { root, collator: context.collator.clone() })
+    }
+
     pub fn matches(&self, document: &RawDocument) -> Result<bool> {
         Matcher::new(self.collator.as_deref()).node(&self.root, document)
     }

@@ -6,11 +6,12 @@ use crate::Context;
 use bson::spec::ElementType;
 use bson::{RawArray, RawBsonRef, RawDocument};
 use error::{Code, Error, Result};
+use value::check::DEPTH_MAX;
 use value::element::array_elements;
 use value::{Element, Path, elements};
 
-/// How deep operators may nest.
-const TREE_DEPTH_MAX: usize = 100;
+/// How deep operators may nest: as deep as a document that a client sends.
+const TREE_DEPTH_MAX: usize = 200;
 
 /// Where in a filter a document stands.
 #[derive(Debug, Clone, Copy)]
@@ -19,11 +20,26 @@ pub struct Scope<'a> {
     depth: usize,
     /// Whether conditions here are about whole documents, not array elements.
     pub whole: bool,
+    /// Whether `$expr`, `$jsonSchema` and what a command must prepare may be used.
+    special: bool,
 }
 
 impl<'a> Scope<'a> {
     pub fn top(context: &'a Context) -> Scope<'a> {
-        Scope { context, depth: 0, whole: true }
+        Scope { context, depth: 0, whole: true, special: true }
+    }
+
+    /// Inside an update or a projection.
+    pub fn plain(context: &'a Context) -> Scope<'a> {
+        Scope { special: false, ..Scope::top(context) }
+    }
+
+    /// Refuses what only the filter of a command may use.
+    pub fn expect_special(self, name: &str, code: Code) -> Result<()> {
+        if self.special {
+            return Ok(());
+        }
+        Err(code.error(format!("{name} is not allowed in this context")))
     }
 
     /// One level further in.
@@ -47,8 +63,11 @@ pub fn document(filter: &RawDocument, scope: &Scope<'_>) -> Result<Node> {
     for element in elements(filter) {
         nodes.push(match element.key {
             key if !key.starts_with('$') => field(element, &scope)?,
-            // The parts of a reference may be asked for inside `$elemMatch`.
-            "$db" | "$id" | "$ref" => field(element, &scope)?,
+            // The parts of a reference are fields whatever they are compared with.
+            "$db" | "$id" | "$ref" => {
+                let operand = operators::comparison::operand(element.value())?;
+                Node::Field(Path::new(element.key), Predicate::Eq(operand))
+            }
             key => match operators::top_level(key) {
                 Some(operator) => (operator.parse)(element, &scope)?,
                 None => return Err(unknown_top_level(key)),
@@ -59,15 +78,22 @@ pub fn document(filter: &RawDocument, scope: &Scope<'_>) -> Result<Node> {
 }
 
 fn unknown_top_level(name: &str) -> Error {
-    Code::BadValue.error(format!(
-        "unknown top level operator: {name}. If you have a field name that starts with a '$' \
-         symbol, consider using $getField or $setField."
-    ))
+    let hint = match name {
+        "$not" => "If you are trying to negate an entire expression, use $nor.",
+        _ => {
+            "If you have a field name that starts with a '$' symbol, consider using $getField or \
+             $setField."
+        }
+    };
+    Code::BadValue.error(format!("unknown top level operator: {name}. {hint}"))
 }
 
 /// `path: value` or `path: {$op: …}`.
 fn field(element: Element<'_>, scope: &Scope<'_>) -> Result<Node> {
     let path = Path::new(element.key);
+    if path.len() > DEPTH_MAX {
+        return Err(Code::location(5_729_100).error("FieldPath is too long"));
+    }
     let predicate = match element.value() {
         RawBsonRef::Document(inner) if is_operators(inner) => {
             Predicate::And(predicates(inner, element.key, scope)?)
@@ -90,7 +116,10 @@ pub fn predicates(
     let mut predicates = Vec::new();
     for element in elements(conditions) {
         let Some(operator) = operators::on_field(element.key) else {
-            return Err(Code::BadValue.error(format!("unknown operator: {}", element.key)));
+            return Err(Code::BadValue.error(match element.key {
+                "$where" => "$where cannot be applied to a field".into(),
+                name => format!("unknown operator: {name}"),
+            }));
         };
         let argument = Argument { element, field, siblings: conditions, scope: &scope };
         match (operator.parse)(&argument)? {
@@ -102,12 +131,12 @@ pub fn predicates(
 }
 
 /// What `$elemMatch` asks of each element: `{$gt: 5}` of the element itself,
-/// `{b: 1}` or `{$or: […]}` of its fields.
+/// `{b: 1}`, `{$ref: "x"}` or `{$or: […]}` of its fields.
 pub fn element_condition(condition: &RawDocument, scope: &Scope<'_>) -> Result<Predicate> {
     let first = elements(condition).next();
-    let logical =
-        first.is_some_and(|first| matches!(first.key, "$and" | "$nor" | "$or" | "$where"));
-    if is_operators(condition) && !logical {
+    let of_fields = first.is_some_and(|first| operators::top_level(first.key).is_some());
+    let is_reference = elements(condition).any(|part| matches!(part.key, "$db" | "$id" | "$ref"));
+    if is_operators(condition) && !of_fields && !is_reference {
         Ok(Predicate::ElemMatchValue(predicates(condition, "", scope)?))
     } else {
         Ok(Predicate::ElemMatchObject(Box::new(document(condition, scope)?)))

@@ -18,7 +18,7 @@ impl ArrayFilter {
     fn parse(spec: &RawDocument, context: &Context) -> Result<ArrayFilter> {
         let refused = |error: Error| error.context("Error parsing array filter");
         let identifier = identifier(spec).map_err(refused)?;
-        let filter = Filter::parse(spec, context).map_err(refused)?;
+        let filter = Filter::parse_plain(spec, context).map_err(refused)?;
         let identifier = identifier.ok_or_else(|| {
             Code::FailedToParse
                 .error("Cannot use an expression without a top-level field name in arrayFilters")
@@ -75,10 +75,6 @@ fn identifier(spec: &RawDocument) -> Result<Option<String>> {
                     }
                 }
                 inner
-            }
-            "$expr" | "$jsonSchema" | "$text" | "$where" => {
-                return Err(Code::QueryFeatureNotAllowed
-                    .error(format!("{} is not allowed in this context", field.key)));
             }
             key if key.starts_with('$') => None,
             key => Some(checked(key.split('.').next().unwrap_or_default())?),

@@ -100,7 +100,7 @@ impl Update {
         let found = upsert::document_of(filter, only_id)?;
         let made = match &self.kind {
             Kind::Operators(operators) => operators.insert_into(&found)?,
-            Kind::Replacement(replacement) => replacement.apply(&found)?,
+            Kind::Replacement(replacement) => Some(replacement.insert_into(&found)?),
             Kind::Pipeline(pipeline) => pipeline.apply(&found)?,
         };
         let document = stored::id_first(made.unwrap_or(found));

@@ -31,6 +31,11 @@ impl Replacement {
         replace(before, &self.document).map(Some)
     }
 
+    /// The document that an upsert inserts: names may be what they are in an insert.
+    pub fn insert_into(&self, found: &RawDocument) -> Result<RawDocumentBuf> {
+        replace(found, &self.document)
+    }
+
     pub fn needs(&self, needs: &mut Needs) {
         needs.add(&Path::new("_id"));
     }

@@ -6,10 +6,10 @@ use super::sources::Found;
 use super::tree::{self, Object};
 use super::walk::{self, Facts};
 use crate::query::Filter;
-use bson::{RawBsonRef, RawDocumentBuf};
+use bson::RawDocumentBuf;
 use error::{Code, Result};
 use std::sync::Arc;
-use value::{DocumentWriter, Path, elements};
+use value::{DocumentWriter, elements};
 
 /// The values that the filter demands by equality, in the order of their paths.
 /// A replacement takes only the `_id`, which must then be given whole.
@@ -21,23 +21,18 @@ pub fn document_of(filter: &Filter, only_id: bool) -> Result<RawDocumentBuf> {
         )));
     }
     found.sort_by(|(a, _), (b, _)| a.as_str().cmp(b.as_str()));
-    let mut document = RawDocumentBuf::new();
-    for (path, value) in found {
-        document = set(document, path, value)?;
-    }
-    Ok(document)
-}
-
-/// Sets one value at a dotted path, as `$set` would in a document to insert.
-fn set(document: RawDocumentBuf, path: &Path, value: RawBsonRef<'_>) -> Result<RawDocumentBuf> {
-    let mut argument = DocumentWriter::new();
-    argument.append("", value);
-    let argument = argument.finish();
-    let Some(field) = elements(&argument).next() else { return Ok(document) };
     let mut root = Object::default();
-    tree::insert(&mut root, path, &[], Arc::new(Set::new(field)))?;
+    for (path, value) in found {
+        let mut argument = DocumentWriter::new();
+        argument.append("", value);
+        let argument = argument.finish();
+        if let Some(field) = elements(&argument).next() {
+            tree::insert(&mut root, path, &[], Arc::new(Set::new(field)))?;
+        }
+    }
+    let document = RawDocumentBuf::new();
     let facts =
         Facts { before: &document, insert: true, matched: None, sources: &Found::default() };
-    let after = walk::apply(&root, facts)?;
-    Ok(after.unwrap_or(document))
+    let made = walk::apply(&root, facts)?;
+    Ok(made.unwrap_or(document))
 }

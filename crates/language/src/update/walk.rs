@@ -99,7 +99,7 @@ impl<'d> Run<'d> {
             if missing && self.facts.creates(node)? {
                 let place = Place::field(parent, name);
                 if parent.is_none() {
-                    check_dollar(name)?;
+                    self.facts.check_dollar(name)?;
                 }
                 let facts = self.facts;
                 self.edits.try_append(container, |out| facts.create(node, name, &place, out))?;
@@ -312,9 +312,20 @@ impl Facts<'_> {
             ));
         }
         match node {
-            Node::Leaf(operator) if operator.absent(self)? == Absent::Creates => check_dollar(name),
+            Node::Leaf(operator) if operator.absent(self)? == Absent::Creates => {
+                self.check_dollar(name)
+            }
             _ => Ok(()),
         }
+    }
+
+    /// No operator writes a field of the document itself whose name begins with
+    /// `$`, unless the document is inserted.
+    fn check_dollar(&self, name: &str) -> Result<()> {
+        if !self.insert && name.starts_with('$') {
+            return Err(super::stored::dollar_field(name));
+        }
+        Ok(())
     }
 }
 
@@ -329,11 +340,6 @@ fn check_depth(operator: &dyn Operator, place: &Place<'_>) -> Result<()> {
         return Err(super::stored::too_deep());
     }
     Ok(())
-}
-
-/// No operator writes a field of the document itself whose name begins with `$`.
-fn check_dollar(name: &str) -> Result<()> {
-    if name.starts_with('$') { Err(super::stored::dollar_field(name)) } else { Ok(()) }
 }
 
 /// The element of an array that a path component names.

@@ -157,7 +157,7 @@ impl Scene<'_> {
             after: self.query.after,
             filter: Residual::of(&self.query.filter, &self.conjuncts),
         }));
-        finish::documents(self.query, stage, natural(self.query).is_some())
+        finish::documents(self.query, stage, false)
     }
 
     /// The natural order of a clustered collection is that of its `_id` index.
@@ -173,7 +173,7 @@ impl Scene<'_> {
         }));
         let filter = Residual::of(&self.query.filter, &self.conjuncts);
         let stage = Stage::Fetch { input: Box::new(stage), filter };
-        finish::documents(self.query, stage, natural(self.query).is_some())
+        finish::documents(self.query, stage, false)
     }
 
     fn same_collation(&self, index: &Index) -> bool {

@@ -3,6 +3,7 @@
 use super::{Argument, FieldOperator, In, Regex, comparison, elem_match};
 use crate::query::{Predicate, parse};
 use bson::RawBsonRef;
+use bson::spec::ElementType;
 use error::{Code, Result};
 use value::element::array_elements;
 use value::{Element, elements};
@@ -25,7 +26,10 @@ fn parse(argument: &Argument<'_>) -> Result<Predicate> {
 }
 
 fn plain(item: Element<'_>) -> Result<Predicate> {
-    if parse::holds_operators(item) {
+    let first = item.as_document().and_then(|document| elements(document).next());
+    if item.kind == ElementType::EmbeddedDocument
+        && first.is_some_and(|first| super::takes_path(first.key))
+    {
         return Err(Code::BadValue.error("no $ expressions in $all"));
     }
     Ok(match item.value() {

@@ -79,11 +79,8 @@ fn binary_bit(bytes: &[u8], at: u32) -> bool {
 }
 
 fn position(item: Element<'_>) -> Result<u32> {
-    let failed =
-        |reason: &str| Code::BadValue.error(format!("Failed to parse bit position. {reason}"));
-    let position = integer::natural(item).map_err(|error| failed(error.message()))?;
-    u32::try_from(position).ok().filter(|position| *position <= i32::MAX as u32).ok_or_else(|| {
-        let shown = crate::describe::element(item);
-        failed(&format!("bit positions cannot be represented as a 32-bit signed integer: {shown}"))
-    })
+    let position = integer::natural_i32(item).map_err(|error| {
+        Code::BadValue.error(format!("Failed to parse bit position. {}", error.message()))
+    })?;
+    Ok(position.unsigned_abs())
 }

@@ -14,6 +14,7 @@ fn parse(element: Element<'_>, scope: &Scope<'_>) -> Result<Node> {
         let message = "$expr can only be applied to the top-level document";
         return Err(Code::BadValue.error(message));
     }
+    scope.expect_special("$expr", Code::QueryFeatureNotAllowed)?;
     let expression = Expression::parse(element.value(), scope.context)?;
     Ok(Node::Expr(expression, value::value::to_owned(element.value())))
 }

@@ -25,8 +25,7 @@ impl In {
         let mut list = In::default();
         for item in array_elements(array) {
             if parse::holds_operators(item) {
-                let message = format!("cannot nest $ under {}", argument.element.key);
-                return Err(Code::BadValue.error(message));
+                return Err(Code::BadValue.error("cannot nest $ under $in"));
             }
             match item.value() {
                 RawBsonRef::RegularExpression(regex) => {

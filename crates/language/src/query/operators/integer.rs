@@ -21,6 +21,14 @@ pub fn integer(element: Element<'_>) -> Result<i64> {
     }
 }
 
+/// As `natural`, in 32 bits.
+pub fn natural_i32(element: Element<'_>) -> Result<i32> {
+    i32::try_from(natural(element)?).map_err(|_| {
+        let shown = crate::describe::element(element);
+        Code::FailedToParse.error(format!("Cannot represent as a 32-bit integer: {shown}"))
+    })
+}
+
 /// As `integer`, not below zero.
 pub fn natural(element: Element<'_>) -> Result<i64> {
     let value = integer(element)?;

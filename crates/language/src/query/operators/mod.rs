@@ -121,6 +121,12 @@ pub fn on_field(name: &str) -> Option<&'static FieldOperator> {
     FIELD_OPERATORS.get(row)
 }
 
+/// Whether MongoDB counts a name among the operators on a field where it tells a
+/// condition from a plain document; `$not` is none.
+pub fn takes_path(name: &str) -> bool {
+    name != "$not" && on_field(name).is_some()
+}
+
 /// The row of a top-level operator.
 pub fn top_level(name: &str) -> Option<&'static TopOperator> {
     let row = TOP_OPERATORS.binary_search_by_key(&name, |operator| operator.name).ok()?;

@@ -29,17 +29,30 @@ fn geo(argument: &Argument<'_>) -> Result<Predicate> {
 /// MongoDB's answer where there is no geospatial index, and here there is none.
 fn near(argument: &Argument<'_>) -> Result<Predicate> {
     let name = argument.element.key;
+    argument.scope.expect_special("$geoNear, $near, and $nearSphere", Code::location(5_626_500))?;
     let message = format!("unable to find index for $geoNear query: {name} is not supported");
     Err(Code::NoQueryExecutionPlans.error(message))
 }
 
 /// MongoDB's answer where there is no text index, and here there is none.
-fn text(_: Element<'_>, _: &Scope<'_>) -> Result<Node> {
+fn text(element: Element<'_>, scope: &Scope<'_>) -> Result<Node> {
+    expect_whole(element, scope)?;
+    scope.expect_special(element.key, Code::BadValue)?;
     let message = "text index required for $text query: text search is not supported";
     Err(Code::IndexNotFound.error(message))
 }
 
-fn javascript(_: Element<'_>, _: &Scope<'_>) -> Result<Node> {
+fn javascript(element: Element<'_>, scope: &Scope<'_>) -> Result<Node> {
+    scope.expect_special(element.key, Code::BadValue)?;
+    expect_whole(element, scope)?;
     let message = "$where is not supported: there is no server-side JavaScript. Use $expr instead";
     Err(Code::BadValue.error(message))
+}
+
+fn expect_whole(element: Element<'_>, scope: &Scope<'_>) -> Result<()> {
+    if scope.whole {
+        return Ok(());
+    }
+    let name = element.key;
+    Err(Code::BadValue.error(format!("{name} can only be applied to the top-level document")))
 }

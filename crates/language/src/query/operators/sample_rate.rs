@@ -8,7 +8,11 @@ use value::{Element, Number};
 pub const ROW: TopOperator =
     TopOperator { name: "$sampleRate", help: "Documents at random, with this probability.", parse };
 
-fn parse(element: Element<'_>, _: &Scope<'_>) -> Result<Node> {
+fn parse(element: Element<'_>, scope: &Scope<'_>) -> Result<Node> {
+    if !scope.whole {
+        let message = "$sampleRate can only be applied to the top-level document";
+        return Err(Code::BadValue.error(message));
+    }
     let Some(rate) = Number::from_value(element.value()) else {
         return Err(Code::BadValue.error("argument to $sampleRate must be a numeric type"));
     };

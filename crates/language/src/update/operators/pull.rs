@@ -6,6 +6,7 @@ use super::super::place::Place;
 use super::super::walk::{Facts, Run};
 use super::Row;
 use crate::query::Filter;
+use crate::query::operators::takes_path;
 use bson::spec::ElementType;
 use bson::{RawBsonRef, RawDocument};
 use error::{Code, Result};
@@ -29,12 +30,12 @@ enum Pull {
 fn parse(argument: &Argument<'_>) -> Result<Arc<dyn Operator>> {
     let pull = match argument.value() {
         RawBsonRef::Document(condition) if !begins_with_operator(condition) => {
-            Pull::Documents(Filter::parse(condition, argument.context)?)
+            Pull::Documents(Filter::parse_plain(condition, argument.context)?)
         }
         RawBsonRef::Document(_) | RawBsonRef::RegularExpression(_) => {
             let mut wrapped = DocumentWriter::new();
             wrapped.copy_as("", argument.field);
-            Pull::Values(Filter::parse(&wrapped.finish(), argument.context)?)
+            Pull::Values(Filter::parse_plain(&wrapped.finish(), argument.context)?)
         }
         _ => Pull::Equal(argument.held(), argument.context.collator.clone()),
     };
@@ -43,37 +44,8 @@ fn parse(argument: &Argument<'_>) -> Result<Arc<dyn Operator>> {
 
 /// Whether a condition is one of operators on the element itself.
 fn begins_with_operator(condition: &RawDocument) -> bool {
-    elements(condition).next().is_some_and(|first| OPERATORS.contains(&first.key))
+    elements(condition).next().is_some_and(|first| takes_path(first.key))
 }
-
-/// The query operators that take a value, not a document of fields.
-const OPERATORS: &[&str] = &[
-    "$all",
-    "$bitsAllClear",
-    "$bitsAllSet",
-    "$bitsAnyClear",
-    "$bitsAnySet",
-    "$elemMatch",
-    "$eq",
-    "$exists",
-    "$geoIntersects",
-    "$geoWithin",
-    "$gt",
-    "$gte",
-    "$in",
-    "$lt",
-    "$lte",
-    "$mod",
-    "$ne",
-    "$near",
-    "$nearSphere",
-    "$nin",
-    "$not",
-    "$options",
-    "$regex",
-    "$size",
-    "$type",
-];
 
 impl Pull {
     fn picks(&self, item: Element<'_>) -> Result<bool> {

@@ -8,7 +8,7 @@ use super::super::place::{Place, id_of};
 use super::super::stored::too_deep;
 use super::super::tree::is_filtered;
 use super::super::walk::{Facts, Run};
-use super::{Row, set};
+use super::Row;
 use bson::{RawBsonRef, RawDocument};
 use error::{Code, Error, Result};
 use std::sync::Arc;
@@ -98,7 +98,8 @@ impl Operator for Target {
     fn update<'d>(&self, old: Element<'d>, place: &Place<'_>, run: &mut Run<'d>) -> Result<()> {
         let Some(source) = self.source(&run.facts) else { return Ok(()) };
         self.check(source, place, &run.facts)?;
-        set::put(&mut run.edits, old, source)
+        // Even by an equal value the old one is replaced: no `_id` may be.
+        run.edits.replace(old, |out| out.copy_as(old.key, source))
     }
 
     fn absent(&self, facts: &Facts<'_>) -> Result<Absent> {
