@@ -3,6 +3,7 @@
 
 pub mod connection;
 pub mod mask;
+pub mod pipe;
 pub mod print;
 pub mod samples;
 pub mod script;

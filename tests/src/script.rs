@@ -5,6 +5,8 @@
 //! - `> show cursor.id, ok {…}` prints some fields, `> types {…}` the types of all;
 //! - `> each {find: "c", filter: ?}` puts a value of every BSON type in place of `?` and prints
 //!   which of them are taken and which refused;
+//! - `> on c {$limit: 1}` runs a pipeline and prints its documents, `> each on c {$limit: ?}`
+//!   tries every type: see [`crate::pipe`];
 //! - `> fill c 1000 {_id: i}` inserts many documents, `> sleep 100` waits for milliseconds;
 //! - `[sequence]>` sends the documents as a section of their own, `[exhaust]>` lets the server
 //!   send on unasked, `[unacknowledged]>` wants no reply;
@@ -22,7 +24,7 @@ use goldenscript::{Command, Context};
 
 use crate::connection::{Connection, Manner};
 use crate::syntax::{self, Scope};
-use crate::{Error, Result, print, samples};
+use crate::{Error, Result, pipe, print, samples};
 
 const FILL_BATCH_DOCUMENTS: usize = 1000;
 
@@ -176,7 +178,15 @@ impl goldenscript::Runner for Script {
                 let texts = replies.iter().map(|reply| print::types(reply));
                 Ok(texts.collect::<Result<Vec<_>>>()?.join("\n"))
             }
-            "each" => self.each(text, context),
+            "each" => match options.trim().strip_prefix("on ") {
+                Some(collection) => self.each(&pipe::command(collection.trim(), text), context),
+                None => self.each(text, context),
+            },
+            "on" => {
+                let replies = self.converse(&pipe::command(options.trim(), text), context)?;
+                let texts = replies.iter().map(|reply| pipe::shown(reply, &self.scope.cursors));
+                Ok(texts.collect::<Result<Vec<_>>>()?.join("\n"))
+            }
             "fill" => self.fill(line["fill".len()..].trim_start()),
             "sleep" => {
                 std::thread::sleep(Duration::from_millis(options.trim().parse()?));
