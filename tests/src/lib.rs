@@ -5,6 +5,7 @@ pub mod ask;
 pub mod connection;
 pub mod evaluation;
 pub mod mask;
+pub mod pipe;
 pub mod print;
 pub mod samples;
 pub mod script;

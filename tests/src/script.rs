@@ -11,6 +11,8 @@
 //! - `> project {a: 1, b: 2} {a: 1}` prints what a projection makes of a document,
 //!   `> change {a: 1} {$inc: {a: 1}}` what an update does, `> upsert {a: 1} {$set: {b: 2}}` what is
 //!   inserted; a further document adds options of the command;
+//! - `> on c {$limit: 1}` runs a pipeline and prints its documents, `> each on c {$limit: ?}`
+//!   tries every type: see [`crate::pipe`];
 //! - `> fill c 1000 {_id: i}` inserts many documents, `> sleep 100` waits for milliseconds;
 //! - `[sequence]>` sends the documents as a section of their own, `[exhaust]>` lets the server
 //!   send on unasked, `[unacknowledged]>` wants no reply;
@@ -30,7 +32,7 @@ use crate::ask::Ask;
 use crate::connection::{Connection, Manner};
 use crate::evaluation::Evaluation;
 use crate::syntax::{self, Scope};
-use crate::{Error, Result, print, samples};
+use crate::{Error, Result, pipe, print, samples};
 
 const FILL_BATCH_DOCUMENTS: usize = 1000;
 
@@ -226,11 +228,19 @@ impl goldenscript::Runner for Script {
                 self.evaluation.collation(syntax::document(text, &self.scope)?);
                 Ok(String::new())
             }
-            "each" => self.each(text, context),
             "change" => Ask::new(self, text, context)?.change(),
             "match" => Ask::new(self, text, context)?.matches(options.trim()),
             "project" => Ask::new(self, text, context)?.project(),
             "upsert" => Ask::new(self, text, context)?.upsert(),
+            "each" => match options.trim().strip_prefix("on ") {
+                Some(collection) => self.each(&pipe::command(collection.trim(), text), context),
+                None => self.each(text, context),
+            },
+            "on" => {
+                let replies = self.converse(&pipe::command(options.trim(), text), context)?;
+                let texts = replies.iter().map(|reply| pipe::shown(reply, &self.scope.cursors));
+                Ok(texts.collect::<Result<Vec<_>>>()?.join("\n"))
+            }
             "fill" => self.fill(line["fill".len()..].trim_start()),
             "sleep" => {
                 std::thread::sleep(Duration::from_millis(options.trim().parse()?));

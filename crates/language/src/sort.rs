@@ -42,7 +42,10 @@ impl Pattern {
             };
             let path = crate::aggregate::expressions::FieldPath::parse(element.key)?;
             if fields.iter().any(|(known, _)| known == path.path()) {
-                continue;
+                return Err(Code::location(7472500).error(format!(
+                    "$sort key must not contain duplicate keys (duplicate: '{}')",
+                    element.key
+                )));
             }
             fields.push((path.path().clone(), direction));
         }
@@ -105,13 +108,24 @@ fn same_prefix(a: &Path, a_at: usize, b: &Path, b_at: usize) -> bool {
     a_at == b_at && a.components().zip(b.components()).take(a_at + 1).all(|(a, b)| a == b)
 }
 
+/// What can be known of a document beside its fields: all of it comes from
+/// searches and samples, which keep none here.
+const METADATA: [&str; 5] =
+    ["geoNearDistance", "randVal", "searchScore", "textScore", "vectorSearchScore"];
+
 fn meta(document: &RawDocument) -> error::Error {
-    match get(document, "$meta") {
-        Some(_) => Code::location(40218)
-            .error("sorting by $meta needs text search, which is not supported"),
-        None => {
+    let mut fields = elements(document);
+    match (fields.next().filter(|first| first.key == "$meta"), fields.next()) {
+        (None, _) => {
             Code::location(17312).error("$meta is the only expression supported by $sort right now")
         }
+        (Some(_), Some(_)) => Code::FailedToParse
+            .error("Cannot have additional keys in a $meta sort specification"),
+        (Some(meta), None) => match meta.value() {
+            RawBsonRef::String(name) if METADATA.contains(&name) => Code::location(40218)
+                .error(format!("query requires {name} metadata, but it is not available")),
+            _ => Code::location(31138).error("Illegal $meta sort"),
+        },
     }
 }
 

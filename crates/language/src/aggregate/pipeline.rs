@@ -4,7 +4,7 @@ use super::limits::{PIPELINE_DEPTH_MAX, PIPELINE_STAGES_MAX};
 use super::stages::{self, Source, Stage, Target};
 use super::{Foreign, optimize};
 use crate::{Context, Needs};
-use bson::{RawArray, RawBsonRef, RawDocument, RawDocumentBuf};
+use bson::{RawArray, RawDocument, RawDocumentBuf};
 use error::{Code, Result};
 use std::any::Any;
 use std::collections::VecDeque;
@@ -57,17 +57,14 @@ impl Pipeline {
                 "Maximum number of nested sub-pipelines exceeded. Limit is {PIPELINE_DEPTH_MAX}"
             )));
         }
+        if array_elements(stages).nth(PIPELINE_STAGES_MAX).is_some() {
+            return Err(Code::location(7749501).error(format!(
+                "Pipeline length must be no longer than {PIPELINE_STAGES_MAX} stages."
+            )));
+        }
+        stages::check_names(stages)?;
         let mut parsed = Vec::new();
-        for element in array_elements(stages) {
-            let RawBsonRef::Document(stage) = element.value() else {
-                return Err(Code::TypeMismatch
-                    .error("Each element of the 'pipeline' array must be an object"));
-            };
-            if parsed.len() == PIPELINE_STAGES_MAX {
-                return Err(Code::location(7749501).error(format!(
-                    "Pipeline length must be no longer than {PIPELINE_STAGES_MAX} stages."
-                )));
-            }
+        for stage in array_elements(stages).filter_map(|element| element.as_document()) {
             parsed.extend(stages::parse(stage, context, place, depth)?);
         }
         stages::check_positions(&parsed)?;

@@ -18,8 +18,8 @@ pub struct Set {
     key_bytes: usize,
 }
 
-pub fn parse(name: &'static str, value: RawBsonRef<'_>, context: &Context) -> Result<Accumulation> {
-    let mut accumulation = Accumulation::unary(name, value, context, Set::default)?;
+pub fn parse(_: &'static str, value: RawBsonRef<'_>, context: &Context) -> Result<Accumulation> {
+    let mut accumulation = Accumulation::unary(value, context, Set::default)?;
     let collator = context.collator.clone();
     accumulation.start = Box::new(move |_| Ok(Box::new(Set::new(collator.clone()))));
     Ok(accumulation)

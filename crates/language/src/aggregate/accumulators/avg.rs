@@ -14,8 +14,8 @@ pub struct Avg {
     count: i64,
 }
 
-pub fn parse(name: &'static str, value: RawBsonRef<'_>, context: &Context) -> Result<Accumulation> {
-    Accumulation::unary(name, value, context, Avg::default)
+pub fn parse(_: &'static str, value: RawBsonRef<'_>, context: &Context) -> Result<Accumulation> {
+    Accumulation::unary(value, context, Avg::default)
 }
 
 impl Accumulator for Avg {

@@ -9,8 +9,8 @@ use value::element::array_elements;
 #[derive(Debug, Default)]
 struct ConcatArrays(RawArrayBuf);
 
-pub fn parse(name: &'static str, value: RawBsonRef<'_>, context: &Context) -> Result<Accumulation> {
-    Accumulation::unary(name, value, context, ConcatArrays::default)
+pub fn parse(_: &'static str, value: RawBsonRef<'_>, context: &Context) -> Result<Accumulation> {
+    Accumulation::unary(value, context, ConcatArrays::default)
 }
 
 impl Accumulator for ConcatArrays {

@@ -11,8 +11,8 @@ struct First {
     seen: bool,
 }
 
-pub fn parse(name: &'static str, value: RawBsonRef<'_>, context: &Context) -> Result<Accumulation> {
-    Accumulation::unary(name, value, context, First::default)
+pub fn parse(_: &'static str, value: RawBsonRef<'_>, context: &Context) -> Result<Accumulation> {
+    Accumulation::unary(value, context, First::default)
 }
 
 impl Accumulator for First {

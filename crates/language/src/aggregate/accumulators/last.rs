@@ -8,8 +8,8 @@ use error::Result;
 #[derive(Debug, Default)]
 struct Last(Option<RawBson>);
 
-pub fn parse(name: &'static str, value: RawBsonRef<'_>, context: &Context) -> Result<Accumulation> {
-    Accumulation::unary(name, value, context, Last::default)
+pub fn parse(_: &'static str, value: RawBsonRef<'_>, context: &Context) -> Result<Accumulation> {
+    Accumulation::unary(value, context, Last::default)
 }
 
 impl Accumulator for Last {

@@ -10,8 +10,8 @@ use error::{Code, Result};
 #[derive(Debug, Default)]
 struct MergeObjects(RawDocumentBuf);
 
-pub fn parse(name: &'static str, value: RawBsonRef<'_>, context: &Context) -> Result<Accumulation> {
-    Accumulation::unary(name, value, context, MergeObjects::default)
+pub fn parse(_: &'static str, value: RawBsonRef<'_>, context: &Context) -> Result<Accumulation> {
+    Accumulation::unary(value, context, MergeObjects::default)
 }
 
 impl Accumulator for MergeObjects {

@@ -17,7 +17,7 @@ pub struct Extreme {
 
 pub fn parse(name: &'static str, value: RawBsonRef<'_>, context: &Context) -> Result<Accumulation> {
     let wanted = if name == "$min" { Ordering::Less } else { Ordering::Greater };
-    let mut accumulation = Accumulation::unary(name, value, context, super::count::Count::default)?;
+    let mut accumulation = Accumulation::unary(value, context, super::count::Count::default)?;
     let collator = context.collator.clone();
     accumulation.start = Box::new(move |_| Ok(Box::new(Extreme::new(wanted, collator.clone()))));
     Ok(accumulation)

@@ -115,27 +115,37 @@ fn refuse_javascript(name: &'static str, _: RawBsonRef<'_>, _: &Context) -> Resu
 
 /// Parses `{$sum: …}`, the accumulator of a field of `$group`.
 pub fn parse_field(field: &str, value: RawBsonRef<'_>, context: &Context) -> Result<Accumulation> {
-    let RawBsonRef::Document(document) = value else {
+    let operator = match value {
+        RawBsonRef::Document(document) => {
+            elements(document).next().filter(|first| first.key.starts_with('$'))
+        }
+        _ => None,
+    };
+    let Some(operator) = operator else {
         return Err(Code::location(40234)
             .error(format!("The field '{field}' must be an accumulator object")));
     };
-    let mut operators = elements(document);
-    let (Some(element), None) = (operators.next(), operators.next()) else {
-        return Err(match elements(document).next() {
-            None => Code::location(40234)
-                .error(format!("The field '{field}' must be an accumulator object")),
-            Some(_) => Code::location(40238)
-                .error(format!("The field '{field}' must specify one accumulator")),
-        });
-    };
-    if !element.key.starts_with('$') {
-        return Err(Code::location(40234)
-            .error(format!("The field '{field}' must be an accumulator object")));
+    if field.contains('.') {
+        return Err(
+            Code::location(40235).error(format!("The field name '{field}' cannot contain '.'"))
+        );
     }
-    match find(element.key) {
-        Some(row) => (row.parse)(row.name, element.value(), context),
+    if field.starts_with('$') {
+        return Err(Code::location(40236)
+            .error(format!("The field name '{field}' cannot be an operator name")));
+    }
+    if value.as_document().is_some_and(|document| elements(document).nth(1).is_some()) {
+        return Err(Code::location(40238)
+            .error(format!("The field '{field}' must specify one accumulator")));
+    }
+    if matches!(operator.value(), RawBsonRef::Array(_)) {
+        return Err(Code::location(40237)
+            .error(format!("The {} accumulator is a unary operator", operator.key)));
+    }
+    match find(operator.key) {
+        Some(row) => (row.parse)(row.name, operator.value(), context),
         None => {
-            Err(Code::location(15952).error(format!("unknown group operator '{}'", element.key)))
+            Err(Code::location(15952).error(format!("unknown group operator '{}'", operator.key)))
         }
     }
 }
@@ -143,25 +153,10 @@ pub fn parse_field(field: &str, value: RawBsonRef<'_>, context: &Context) -> Res
 impl Accumulation {
     /// An accumulator of one expression, which a group cannot vary.
     fn unary<A: Accumulator + 'static>(
-        name: &str,
         value: RawBsonRef<'_>,
         context: &Context,
         start: fn() -> A,
     ) -> Result<Accumulation> {
-        if let RawBsonRef::Array(array) = value
-            && elements_of(array) != 1
-        {
-            return Err(
-                Code::location(40237).error(format!("The {name} accumulator is a unary operator"))
-            );
-        }
-        // An array of one operand is that operand.
-        let value = match value {
-            RawBsonRef::Array(array) => value::element::array_elements(array)
-                .next()
-                .map_or(RawBsonRef::Null, |element| element.value()),
-            value => value,
-        };
         Ok(Accumulation {
             argument: Expression::parse(value, context)?,
             initializer: None,
@@ -192,10 +187,6 @@ impl Accumulation {
         let value = self.argument.evaluate(document)?;
         state.add(value.as_ref().map(Value::get), document)
     }
-}
-
-fn elements_of(array: &bson::RawArray) -> usize {
-    value::element::array_elements(array).count()
 }
 
 /// Refuses an accumulator that has outgrown its limit.

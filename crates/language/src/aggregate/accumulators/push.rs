@@ -8,8 +8,8 @@ use error::Result;
 #[derive(Debug, Default)]
 struct Push(RawArrayBuf);
 
-pub fn parse(name: &'static str, value: RawBsonRef<'_>, context: &Context) -> Result<Accumulation> {
-    Accumulation::unary(name, value, context, Push::default)
+pub fn parse(_: &'static str, value: RawBsonRef<'_>, context: &Context) -> Result<Accumulation> {
+    Accumulation::unary(value, context, Push::default)
 }
 
 impl Accumulator for Push {

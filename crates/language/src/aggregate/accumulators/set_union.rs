@@ -9,8 +9,8 @@ use value::element::array_elements;
 
 struct SetUnion(Set);
 
-pub fn parse(name: &'static str, value: RawBsonRef<'_>, context: &Context) -> Result<Accumulation> {
-    let mut accumulation = Accumulation::unary(name, value, context, Set::default)?;
+pub fn parse(_: &'static str, value: RawBsonRef<'_>, context: &Context) -> Result<Accumulation> {
+    let mut accumulation = Accumulation::unary(value, context, Set::default)?;
     let collator = context.collator.clone();
     accumulation.start = Box::new(move |_| Ok(Box::new(SetUnion(Set::new(collator.clone())))));
     Ok(accumulation)

@@ -17,9 +17,9 @@ pub struct StdDev {
 
 pub fn parse(name: &'static str, value: RawBsonRef<'_>, context: &Context) -> Result<Accumulation> {
     if name == "$stdDevPop" {
-        Accumulation::unary(name, value, context, || StdDev::new(false))
+        Accumulation::unary(value, context, || StdDev::new(false))
     } else {
-        Accumulation::unary(name, value, context, || StdDev::new(true))
+        Accumulation::unary(value, context, || StdDev::new(true))
     }
 }
 

@@ -10,8 +10,8 @@ use value::Number;
 #[derive(Debug, Default)]
 pub struct Sum(Summation);
 
-pub fn parse(name: &'static str, value: RawBsonRef<'_>, context: &Context) -> Result<Accumulation> {
-    Accumulation::unary(name, value, context, Sum::default)
+pub fn parse(_: &'static str, value: RawBsonRef<'_>, context: &Context) -> Result<Accumulation> {
+    Accumulation::unary(value, context, Sum::default)
 }
 
 impl Accumulator for Sum {

@@ -8,7 +8,7 @@ use crate::aggregate::expressions::{Expression, coerce};
 use crate::sort::Pattern;
 use bson::{RawBson, RawBsonRef, RawDocument, rawdoc};
 use error::{Code, Result};
-use value::element::{array_elements, elements};
+use value::element::{array_elements, elements, get};
 use value::{DocumentWriter, Path};
 
 pub fn parse(stage: Specification<'_>) -> Result<Vec<Box<dyn Stage>>> {
@@ -42,7 +42,12 @@ pub fn parse(stage: Specification<'_>) -> Result<Vec<Box<dyn Stage>>> {
                 };
                 default = value.map(value::value::to_owned);
             }
-            "output" => output = Some(parse_output("$bucket", 40196, value, stage.context)?),
+            "output" => {
+                output = Some(parse_output("$bucket", 40196, value, stage.context)?);
+                if value.as_document().is_some_and(|fields| get(fields, "_id").is_some()) {
+                    return Err(group::second_id());
+                }
+            }
             key => {
                 return Err(
                     Code::location(40197).error(format!("Unrecognized option to $bucket: {key}."))
@@ -73,7 +78,7 @@ pub fn parse(stage: Specification<'_>) -> Result<Vec<Box<dyn Stage>>> {
 /// A `$`-path or an operator.
 pub fn is_expression(value: RawBsonRef<'_>) -> bool {
     match value {
-        RawBsonRef::String(path) => path.starts_with('$') && path.len() > 1,
+        RawBsonRef::String(path) => path.starts_with('$'),
         RawBsonRef::Document(document) => {
             elements(document).next().is_some_and(|element| element.key.starts_with('$'))
         }
@@ -164,7 +169,6 @@ pub fn parse_output(
     };
     elements(output)
         .map(|element| {
-            group::check_field(element.key)?;
             let accumulation = accumulators::parse_field(element.key, element.value(), context)?;
             Ok((element.key.into(), accumulation))
         })

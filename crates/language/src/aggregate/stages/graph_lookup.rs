@@ -44,9 +44,14 @@ struct Parts<'a> {
 
 pub fn parse(stage: Specification<'_>) -> Result<Vec<Box<dyn Stage>>> {
     let parts = parts(stage.value)?;
-    let (Some(from), Some(to), Some(start), Some(connect_from), Some(connect_to)) =
-        (parts.from, parts.to, parts.start, parts.connect_from, parts.connect_to)
-    else {
+    let given = |text: Option<&'_ str>| text.filter(|text| !text.is_empty()).map(str::to_owned);
+    let (Some(from), Some(to), Some(start), Some(connect_from), Some(connect_to)) = (
+        given(parts.from),
+        given(parts.to),
+        parts.start,
+        given(parts.connect_from),
+        given(parts.connect_to),
+    ) else {
         return Err(Code::location(40105).error(
             "$graphLookup requires 'from', 'as', 'startWith', 'connectFromField', and 'connectToField' to be specified.",
         ));
@@ -54,13 +59,13 @@ pub fn parse(stage: Specification<'_>) -> Result<Vec<Box<dyn Stage>>> {
     if let Some(restrict) = parts.restrict {
         Filter::parse(restrict, stage.context)?;
     }
-    FieldPath::parse(connect_to)?;
+    FieldPath::parse(&connect_to)?;
     let depth_field = parts.depth_field.map(FieldPath::parse).transpose()?;
     one(GraphLookup {
         from: from.into(),
-        to: FieldPath::parse(to)?.path().clone(),
+        to: FieldPath::parse(&to)?.path().clone(),
         start: Expression::parse(start, stage.context)?,
-        connect_from: FieldPath::parse(connect_from)?.path().clone(),
+        connect_from: FieldPath::parse(&connect_from)?.path().clone(),
         connect_to: connect_to.into(),
         depth_max: parts.depth_max,
         depth_field: depth_field.map(|field| field.path().clone()),
@@ -76,7 +81,13 @@ fn parts<'a>(value: RawBsonRef<'a>) -> Result<Parts<'a>> {
             coerce::type_name(Some(value))
         )));
     };
-    let mut parts = Parts::default();
+    let Some(from) = get(spec, "from") else {
+        return Err(Code::FailedToParse.error(format!(
+            "missing 'from' option to $graphLookup stage specification: {}",
+            coerce::show(value)
+        )));
+    };
+    let mut parts = Parts { from: Some(from_name(from.value())?), ..Parts::default() };
     for element in elements(spec) {
         let value = element.value();
         match element.key {
@@ -91,16 +102,15 @@ fn parts<'a>(value: RawBsonRef<'a>) -> Result<Parts<'a>> {
                     )));
                 }
             },
-            key @ ("from" | "as" | "connectFromField" | "connectToField" | "depthField") => {
+            "from" => {}
+            key @ ("as" | "connectFromField" | "connectToField" | "depthField") => {
                 let RawBsonRef::String(text) = value else {
-                    let code = if key == "from" { 9 } else { 40103 };
-                    return Err(Code::location(code).error(format!(
+                    return Err(Code::location(40103).error(format!(
                         "expected string as argument for {key}, found: {}",
                         coerce::show(value)
                     )));
                 };
                 match key {
-                    "from" => parts.from = Some(text),
                     "as" => parts.to = Some(text),
                     "connectFromField" => parts.connect_from = Some(text),
                     "connectToField" => parts.connect_to = Some(text),
@@ -117,6 +127,19 @@ fn parts<'a>(value: RawBsonRef<'a>) -> Result<Parts<'a>> {
     Ok(parts)
 }
 
+fn from_name(value: RawBsonRef<'_>) -> Result<&str> {
+    match value {
+        RawBsonRef::String("") => {
+            Err(Code::InvalidNamespace.error("invalid $graphLookup namespace: ''"))
+        }
+        RawBsonRef::String(name) => Ok(name),
+        other => Err(Code::FailedToParse.error(format!(
+            "$graphLookup 'from' field must be a string, but found {}",
+            coerce::type_name(Some(other))
+        ))),
+    }
+}
+
 fn depth(value: RawBsonRef<'_>) -> Result<u64> {
     let Some(number) = coerce::number(Some(value)) else {
         return Err(Code::location(40100).error(format!(
@@ -124,19 +147,16 @@ fn depth(value: RawBsonRef<'_>) -> Result<u64> {
             coerce::type_name(Some(value))
         )));
     };
-    if number.is_negative() {
-        return Err(Code::location(40101).error(format!(
-            "maxDepth requires a nonnegative argument, found: {}",
-            coerce::show(value)
-        )));
+    let whole = number.to_i64_saturated();
+    let Ok(depth) = u64::try_from(whole) else {
+        return Err(Code::location(40101)
+            .error(format!("maxDepth requires a nonnegative argument, found: {whole}")));
+    };
+    if number.to_i64_exact().is_none() {
+        return Err(Code::location(40102)
+            .error(format!("maxDepth could not be represented as a long long: {whole}")));
     }
-    match number.to_i64_exact().and_then(|depth| u64::try_from(depth).ok()) {
-        Some(depth) => Ok(depth),
-        None => Err(Code::location(40102).error(format!(
-            "maxDepth could not be represented as a long long: {}",
-            coerce::show(value)
-        ))),
-    }
+    Ok(depth)
 }
 
 /// A search under way.
@@ -197,8 +217,13 @@ impl GraphLookup {
     }
 
     fn visit(&self, document: &RawDocument, depth: u64, search: &mut Search) -> Result<()> {
-        let id = get(document, "_id").map_or(RawBsonRef::Null, |element| element.value());
-        let key = Key::of(id).bytes;
+        let Some(id) = get(document, "_id") else {
+            return Err(Code::location(40271).error(format!(
+                "Documents in the '{}' namespace must contain an _id for de-duplication in $graphLookup",
+                self.from
+            )));
+        };
+        let key = Key::of(id.value()).bytes;
         search.bytes += key.len();
         if !search.found.insert(key) {
             return Ok(());
@@ -230,6 +255,14 @@ impl GraphLookup {
         filter.end();
         filter.end();
         filter.end();
+        // Null is looked for as a value; what lacks the field is not meant.
+        if frontier.iter().any(|value| matches!(value, RawBson::Null)) {
+            filter.begin_next_document();
+            filter.begin_document(&self.connect_to);
+            filter.append("$exists", RawBsonRef::Boolean(true));
+            filter.end();
+            filter.end();
+        }
         filter.end();
         filter.finish()
     }

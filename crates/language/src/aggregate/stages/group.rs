@@ -45,12 +45,11 @@ pub fn parse(stage: Specification<'_>) -> Result<Vec<Box<dyn Stage>>> {
     for element in elements(spec) {
         if element.key == "_id" {
             if id.is_some() {
-                return Err(Code::location(15948).error("a group's _id may only be specified once"));
+                return Err(second_id());
             }
-            id = Some(Expression::parse(element.value(), stage.context)?);
+            id = Some(parse_id(element.value(), stage.context)?);
             continue;
         }
-        check_field(element.key)?;
         let accumulation = accumulators::parse_field(element.key, element.value(), stage.context)?;
         fields.push((element.key.into(), accumulation));
     }
@@ -60,18 +59,28 @@ pub fn parse(stage: Specification<'_>) -> Result<Vec<Box<dyn Stage>>> {
     one(Group::new(id, fields, stage.context))
 }
 
-/// Checks the name of an accumulated field.
-pub fn check_field(name: &str) -> Result<()> {
-    if name.contains('.') {
-        return Err(
-            Code::location(40235).error(format!("The field name '{name}' cannot contain '.'"))
-        );
+pub fn second_id() -> error::Error {
+    Code::location(15948).error("a group's _id may only be specified once")
+}
+
+/// The key. Of a document with one field MongoDB groups by the field's value,
+/// and a missing one is null there as it is where it stands alone.
+fn parse_id(value: RawBsonRef<'_>, context: &Context) -> Result<Expression> {
+    let RawBsonRef::Document(document) = value else { return Expression::parse(value, context) };
+    let mut fields = elements(document);
+    match (fields.next(), fields.next()) {
+        (Some(field), None) if !field.key.starts_with('$') => {
+            let mut id = DocumentWriter::new();
+            id.begin_document(field.key);
+            id.begin_array("$ifNull");
+            id.push(field.value());
+            id.push(RawBsonRef::Null);
+            id.end();
+            id.end();
+            Expression::parse(RawBsonRef::Document(&id.finish()), context)
+        }
+        _ => Expression::parse(value, context),
     }
-    if name.starts_with('$') {
-        return Err(Code::location(40236)
-            .error(format!("The field name '{name}' cannot be an operator name")));
-    }
-    Ok(())
 }
 
 impl Group {

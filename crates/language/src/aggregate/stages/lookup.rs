@@ -5,6 +5,7 @@
 //! then: the planner of the other side can use an index for them.
 
 use super::add_fields::with;
+use super::options::{Options, pipeline};
 use super::{Documents, Foreign, Match, Specification, Stage, one};
 use crate::aggregate::expressions::parser::check_write_name;
 use crate::aggregate::expressions::{Expression, FieldPath, coerce};
@@ -16,7 +17,7 @@ use bson::{RawArray, RawArrayBuf, RawBson, RawBsonRef, RawDocument, RawDocumentB
 use error::{Code, Result};
 use std::ops::ControlFlow;
 use std::sync::Arc;
-use value::element::{array_elements, elements};
+use value::element::{array_elements, elements, get};
 use value::{ArrayWriter, DocumentWriter, Path};
 
 #[derive(Debug)]
@@ -28,7 +29,6 @@ pub struct Lookup {
     pub fields: Option<(FieldPath, Box<str>)>,
     variables: Vec<(Box<str>, Expression)>,
     pipeline: RawArrayBuf,
-    has_pipeline: bool,
     context: Context,
     depth: usize,
     foreign_collections: Vec<String>,
@@ -45,83 +45,76 @@ struct Parts<'a> {
     variables: Option<&'a RawDocument>,
 }
 
-fn parts<'a>(value: RawBsonRef<'a>) -> Result<Parts<'a>> {
-    let RawBsonRef::Document(spec) = value else {
+fn parts<'a>(stage: Specification<'a>) -> Result<Parts<'a>> {
+    let RawBsonRef::Document(spec) = stage.value else {
         return Err(Code::FailedToParse.error(format!(
             "the $lookup stage specification must be an object, but found {}",
-            coerce::type_name(Some(value))
+            coerce::type_name(Some(stage.value))
         )));
     };
-    let mut parts = Parts::default();
-    for element in elements(spec) {
-        match (element.key, element.value()) {
-            ("pipeline", RawBsonRef::Array(stages)) => parts.pipeline = Some(stages),
-            ("pipeline", _) => {
-                return Err(
-                    Code::TypeMismatch.error("'pipeline' option must be specified as an array")
-                );
-            }
-            ("let", RawBsonRef::Document(variables)) => parts.variables = Some(variables),
-            ("let", other) => {
-                return Err(Code::FailedToParse.error(format!(
-                    "$lookup argument 'let: {}' must be an object, is type {}",
-                    coerce::show(other),
-                    coerce::type_name(Some(other))
-                )));
-            }
-            (key @ ("from" | "as" | "localField" | "foreignField"), RawBsonRef::String(text)) => {
-                match key {
-                    "from" => parts.from = Some(text),
-                    "as" => parts.to = Some(text),
-                    "localField" => parts.local = Some(text),
-                    _ => parts.foreign = Some(text),
-                }
-            }
-            (key @ ("from" | "as" | "localField" | "foreignField"), other) => {
-                return Err(Code::FailedToParse.error(format!(
-                    "$lookup argument '{key}' must be a string, found {key}: {} of type {}",
-                    coerce::show(other),
-                    coerce::type_name(Some(other))
-                )));
-            }
-            (key, _) => {
-                return Err(
-                    Code::FailedToParse.error(format!("unknown argument to $lookup: {key}"))
-                );
-            }
-        }
+    // The collection and the pipeline are looked at before all else.
+    let from = get(spec, "from").map(|from| from_name(from.value())).transpose()?;
+    let pipeline = get(spec, "pipeline").map(|stages| pipeline(stages.value())).transpose()?;
+    if from.is_none() && pipeline.is_none() {
+        return Err(failed("must specify 'pipeline' when 'from' is empty"));
     }
-    Ok(parts)
+    let mut parts = Parts { from, pipeline, ..Parts::default() };
+    let options = Options::new(stage.name, spec);
+    options.each(|option| {
+        match option.key {
+            "from" | "pipeline" => {}
+            "let" => parts.variables = options.object(option)?,
+            "as" => parts.to = options.string(option)?,
+            "localField" => parts.local = options.string(option)?.filter(|path| !path.is_empty()),
+            "foreignField" => {
+                parts.foreign = options.string(option)?.filter(|path| !path.is_empty());
+            }
+            key => return Err(options.unknown(key)),
+        }
+        Ok(())
+    })?;
+    match parts.to {
+        Some(_) => Ok(parts),
+        None => Err(options.missing("as")),
+    }
+}
+
+fn from_name(value: RawBsonRef<'_>) -> Result<&str> {
+    match value {
+        RawBsonRef::String("") => {
+            Err(Code::InvalidNamespace.error("invalid $lookup namespace: ''"))
+        }
+        RawBsonRef::String(name) => Ok(name),
+        RawBsonRef::Document(_) => Err(failed(
+            "$lookup with syntax {from: {db:<>, coll:<>},..} is not supported for this db and coll",
+        )),
+        other => Err(failed(format!(
+            "$lookup 'from' field must be a string, but found {}",
+            coerce::type_name(Some(other))
+        ))),
+    }
+}
+
+fn failed(message: impl Into<String>) -> error::Error {
+    Code::FailedToParse.error(message)
 }
 
 pub fn parse(stage: Specification<'_>) -> Result<Vec<Box<dyn Stage>>> {
-    let parts = parts(stage.value)?;
-    let wrong = |message: &str| Err(Code::FailedToParse.error(message));
-    let Some(to) = parts.to else {
-        return wrong("must specify 'as' field for a $lookup");
-    };
+    let parts = parts(stage)?;
     let fields = match (parts.local, parts.foreign) {
         (Some(local), Some(foreign)) => {
             FieldPath::parse(foreign)?;
             Some((FieldPath::parse(local)?, foreign.into()))
         }
         (None, None) if parts.pipeline.is_some() => None,
-        (None, None) => {
-            return wrong(
-                "$lookup requires either 'pipeline' or both 'localField' and 'foreignField' to be specified",
-            );
-        }
         _ => {
-            return wrong(
+            return Err(failed(
                 "$lookup requires both or neither of 'localField' and 'foreignField' to be specified",
-            );
+            ));
         }
     };
     if parts.variables.is_some() && parts.pipeline.is_none() {
-        return wrong("$lookup with a 'let' argument must also specify 'pipeline'");
-    }
-    if parts.from.is_some_and(str::is_empty) {
-        return Err(Code::InvalidNamespace.error("invalid $lookup namespace: ''"));
+        return Err(failed("$lookup with a 'let' argument must also specify 'pipeline'"));
     }
     let mut variables = Vec::new();
     for element in parts.variables.into_iter().flat_map(elements) {
@@ -129,14 +122,12 @@ pub fn parse(stage: Specification<'_>) -> Result<Vec<Box<dyn Stage>>> {
         let expression = Expression::parse(element.value(), stage.context)?;
         variables.push((element.key.into(), expression));
     }
-    let pipeline = parts.pipeline.map_or_else(RawArrayBuf::new, ToOwned::to_owned);
     let mut lookup = Lookup {
         from: parts.from.map(Into::into),
-        to: FieldPath::parse(to)?.path().clone(),
+        to: FieldPath::parse(parts.to.unwrap_or_default())?.path().clone(),
         fields,
         variables,
-        pipeline,
-        has_pipeline: parts.pipeline.is_some(),
+        pipeline: parts.pipeline.map_or_else(RawArrayBuf::new, ToOwned::to_owned),
         context: stage.context.clone(),
         depth: stage.depth,
         foreign_collections: Vec::new(),
@@ -155,12 +146,9 @@ impl Lookup {
         let pipeline = self.parse_pipeline(&context)?;
         let documents = pipeline.source().is_some_and(|source| source.name == "$documents");
         if self.from.is_none() && !documents {
-            let message = if self.has_pipeline {
-                "$lookup stage without explicit collection must have a pipeline with $documents as first stage"
-            } else {
-                "must specify 'pipeline' when 'from' is empty"
-            };
-            return Err(Code::FailedToParse.error(message));
+            return Err(failed(
+                "$lookup stage without explicit collection must have a pipeline with $documents as first stage",
+            ));
         }
         self.foreign_collections = self
             .from

@@ -16,6 +16,7 @@ mod limit;
 mod lookup;
 mod match_;
 mod merge;
+mod options;
 mod out;
 mod project;
 mod redact;
@@ -48,13 +49,13 @@ pub use unwind::Unwind;
 
 use super::{Documents, Foreign, Place};
 use crate::{Context, Needs};
-use bson::{RawBsonRef, RawDocument, RawDocumentBuf};
+use bson::{RawArray, RawBsonRef, RawDocument, RawDocumentBuf};
 use error::{Code, Result};
 use std::any::Any;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use value::Path;
-use value::element::elements;
+use value::element::{array_elements, elements};
 
 /// One step of a pipeline.
 pub trait Stage: Any + std::fmt::Debug + Send + Sync {
@@ -178,42 +179,64 @@ pub const REFUSED: &[(&str, &str)] = &[
     ("$vectorSearch", "vector search is not supported"),
 ];
 
-/// Parses one stage.
+/// Parses one stage of those that `check_names` has let through.
 pub fn parse(
     stage: &RawDocument,
     context: &Context,
     place: Place,
     depth: usize,
 ) -> Result<Vec<Box<dyn Stage>>> {
-    let mut fields = elements(stage);
-    let (Some(element), None) = (fields.next(), fields.next()) else {
-        return Err(Code::location(40323)
-            .error("A pipeline stage specification object must contain exactly one field."));
-    };
-    let Some(row) = ROWS.iter().find(|row| row.name == element.key) else {
-        return Err(match REFUSED.iter().find(|(name, _)| *name == element.key) {
-            Some((name, why)) => {
-                Code::CommandNotSupported.error(format!("{name} is not supported: {why}"))
-            }
-            None => Code::location(40324)
-                .error(format!("Unrecognized pipeline stage name: '{}'", element.key)),
-        });
-    };
+    let Some(element) = elements(stage).next() else { return Ok(Vec::new()) };
+    let row = find(element.key)?;
     let parsed =
         (row.parse)(Specification { name: row.name, value: element.value(), context, depth })?;
     check_place(row.name, &parsed, place)?;
     Ok(parsed)
 }
 
+/// Checks that each stage is a document that names one stage: this is done for
+/// all of a pipeline before any of it is read further.
+pub fn check_names(stages: &RawArray) -> Result<()> {
+    for element in array_elements(stages) {
+        let Some(stage) = element.as_document() else {
+            return Err(
+                Code::TypeMismatch.error("Each element of the 'pipeline' array must be an object")
+            );
+        };
+        let mut fields = elements(stage);
+        let (Some(named), None) = (fields.next(), fields.next()) else {
+            return Err(Code::location(40323)
+                .error("A pipeline stage specification object must contain exactly one field."));
+        };
+        find(named.key)?;
+    }
+    Ok(())
+}
+
+fn find(name: &str) -> Result<&'static Row> {
+    if let Some(row) = ROWS.iter().find(|row| row.name == name) {
+        return Ok(row);
+    }
+    Err(match REFUSED.iter().find(|(refused, _)| *refused == name) {
+        Some((name, why)) => {
+            Code::CommandNotSupported.error(format!("{name} is not supported: {why}"))
+        }
+        None => {
+            Code::location(40324).error(format!("Unrecognized pipeline stage name: '{name}'"))
+        }
+    })
+}
+
 fn check_place(name: &str, parsed: &[Box<dyn Stage>], place: Place) -> Result<()> {
     let writes = parsed.iter().any(|stage| stage.target().is_some());
     let source = parsed.iter().any(|stage| stage.source().is_some());
+    let outside = writes || ["$changeStream", "$currentOp"].contains(&name);
     match place {
         Place::Facet if writes || source || name == "$facet" => Err(Code::location(40600)
             .error(format!("{name} is not allowed to be used within a $facet stage"))),
-        Place::Lookup if writes => Err(Code::location(51047)
+        Place::Lookup if outside => Err(Code::location(51047)
             .error(format!("{name} is not allowed within a $lookup's sub-pipeline"))),
-        Place::UnionWith if writes => Err(Code::location(31441)
+        Place::UnionWith if outside => Err(Code::location(31441)
             .error(format!("{name} is not allowed within a $unionWith's sub-pipeline"))),
         Place::Update if parsed.iter().any(|stage| stage.transform().is_none()) => {
             Err(Code::InvalidOptions

@@ -1,5 +1,6 @@
 //! `$replaceRoot` and `$replaceWith`: replaces each document by a value of it.
 
+use super::options::Options;
 use super::{Documents, Foreign, Specification, Stage, Transform, map, one};
 use crate::Needs;
 use crate::aggregate::expressions::{Expression, coerce};
@@ -7,7 +8,6 @@ use bson::{RawBson, RawBsonRef, RawDocument, RawDocumentBuf};
 use error::{Code, Result};
 use std::ops::ControlFlow;
 use std::sync::Arc;
-use value::element::elements;
 
 #[derive(Debug)]
 struct ReplaceRoot {
@@ -28,17 +28,15 @@ fn new_root(value: RawBsonRef<'_>) -> Result<RawBsonRef<'_>> {
         )));
     };
     let mut root = None;
-    for element in elements(spec) {
-        if element.key != "newRoot" {
-            return Err(Code::location(40415)
-                .error(format!("BSON field '$replaceRoot.{}' is an unknown field.", element.key)));
+    let options = Options::new("$replaceRoot", spec);
+    options.each(|option| match option.key {
+        "newRoot" => {
+            root = Some(option.value());
+            Ok(())
         }
-        root = Some(element.value());
-    }
-    root.ok_or_else(|| {
-        Code::location(40414)
-            .error("BSON field '$replaceRoot.newRoot' is missing but a required field")
-    })
+        key => Err(options.unknown(key)),
+    })?;
+    root.ok_or_else(|| options.missing("newRoot"))
 }
 
 impl Stage for ReplaceRoot {

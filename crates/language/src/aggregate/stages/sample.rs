@@ -32,7 +32,7 @@ pub fn parse(stage: Specification<'_>) -> Result<Vec<Box<dyn Stage>>> {
         let Some(number) = coerce::number(Some(element.value())) else {
             return Err(Code::location(28746).error("size argument to $sample must be a number"));
         };
-        let number = number.to_i64_truncated().unwrap_or(i64::MAX);
+        let number = number.to_i64_saturated();
         match u64::try_from(number) {
             Ok(number) if number > 0 => size = Some(number),
             _ => {

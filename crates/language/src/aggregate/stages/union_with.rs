@@ -1,5 +1,6 @@
 //! `$unionWith`: adds the documents of another collection.
 
+use super::options::{self, Options};
 use super::{Documents, Foreign, Specification, Stage, one};
 use crate::Needs;
 use crate::aggregate::expressions::coerce;
@@ -8,7 +9,6 @@ use bson::{RawArray, RawArrayBuf, RawBsonRef};
 use error::{Code, Result};
 use std::ops::ControlFlow;
 use std::sync::Arc;
-use value::element::elements;
 
 #[derive(Debug)]
 struct UnionWith {
@@ -23,18 +23,15 @@ pub fn parse(stage: Specification<'_>) -> Result<Vec<Box<dyn Stage>>> {
         RawBsonRef::String(collection) => (Some(collection), &*empty),
         RawBsonRef::Document(spec) => {
             let (mut collection, mut pipeline) = (None, None);
-            for element in elements(spec) {
-                match (element.key, element.value()) {
-                    ("coll", RawBsonRef::String(name)) => collection = Some(name),
-                    ("pipeline", RawBsonRef::Array(stages)) => pipeline = Some(stages),
-                    ("coll", other) => return Err(wrong("coll", "string", other)),
-                    ("pipeline", other) => return Err(wrong("pipeline", "array", other)),
-                    (key, _) => {
-                        return Err(Code::location(40415)
-                            .error(format!("BSON field '$unionWith.{key}' is an unknown field.")));
-                    }
+            let options = Options::new(stage.name, spec);
+            options.each(|option| {
+                match option.key {
+                    "coll" => collection = options.string(option)?,
+                    "pipeline" => pipeline = Some(options::pipeline(option.value())?),
+                    key => return Err(options.unknown(key)),
                 }
-            }
+                Ok(())
+            })?;
             let stages: &RawArray = pipeline.unwrap_or(&empty);
             if collection.is_none() && pipeline.is_none() {
                 return Err(Code::location(9).error(
@@ -61,13 +58,6 @@ pub fn parse(stage: Specification<'_>) -> Result<Vec<Box<dyn Stage>>> {
         ));
     }
     one(UnionWith { collection: collection.map(Into::into), pipeline })
-}
-
-fn wrong(field: &str, expected: &str, value: RawBsonRef<'_>) -> error::Error {
-    Code::TypeMismatch.error(format!(
-        "BSON field '$unionWith.{field}' is the wrong type '{}', expected type '{expected}'",
-        coerce::type_name(Some(value))
-    ))
 }
 
 impl Stage for UnionWith {
