@@ -80,6 +80,7 @@ impl Engine {
             tokio::spawn(engine.clone().purge_dropped()),
             tokio::spawn(engine.clone().expire_documents()),
             tokio::spawn(engine.clone().expire_cursors()),
+            tokio::spawn(engine.clone().trim_log()),
         ]);
         Ok(engine)
     }

@@ -8,6 +8,7 @@ mod collection;
 mod database;
 mod indexes;
 mod purge;
+mod tell;
 
 pub use build::Progress;
 pub use collection::{New, TEMPORARY_PREFIX};
@@ -15,7 +16,8 @@ pub use indexes::Created;
 
 use crate::Engine;
 use crate::catalog::{Catalog, Collection, row};
-use crate::storage::{Change, Commit, Mark, Tree, keys};
+use crate::changes::Event;
+use crate::storage::{Change, Commit, Events, LogChange, Mark, Tree, keys};
 use command::Namespace;
 use error::Result;
 use fjall::Slice;
@@ -28,6 +30,7 @@ pub struct Definition<'e> {
     pub catalog: Catalog,
     changes: Vec<Change>,
     retired: Vec<Weak<Collection>>,
+    log: LogChange,
     gates: Vec<OwnedRwLockWriteGuard<()>>,
     _turn: MutexGuard<'e, ()>,
 }
@@ -55,6 +58,7 @@ impl<'e> Definition<'e> {
                     catalog,
                     changes: Vec::new(),
                     retired: Vec::new(),
+                    log: LogChange::None,
                     gates,
                     _turn: turn,
                 };
@@ -120,6 +124,23 @@ impl<'e> Definition<'e> {
         self.changes.push(change);
     }
 
+    /// Tells change streams of the change.
+    pub fn tell(&mut self, event: impl FnOnce() -> Event) {
+        if !self.engine.store.log().is_on() {
+            return;
+        }
+        let event = event().finish();
+        match &mut self.log {
+            LogChange::Append(events) => events.events.push(event),
+            log => *log = LogChange::Append(Events { events: vec![event], together: false }),
+        }
+    }
+
+    /// Begins the log of changes with this change.
+    pub fn begin_log(&mut self) {
+        self.log = LogChange::Begin;
+    }
+
     /// Makes the change visible and durable, and then lets writers go on.
     pub async fn commit(self) -> Result<()> {
         let engine = self.engine.clone();
@@ -130,6 +151,7 @@ impl<'e> Definition<'e> {
             counts: Vec::new(),
             held: Box::new(self.gates),
             publish: Some(Box::new(move || engine.registry.publish(catalog))),
+            log: self.log,
         };
         if purge {
             self.engine.retired.lock().extend(self.retired);

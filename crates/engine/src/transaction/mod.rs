@@ -5,6 +5,7 @@ mod duplicate;
 mod entries;
 pub mod intents;
 mod row;
+mod tell;
 mod write;
 
 pub use row::Row;
@@ -33,6 +34,7 @@ pub struct Transaction {
     waiting: Option<oneshot::Receiver<Intent>>,
     /// Multikey bits this transaction stores: to be marked so with its commit.
     multikey: Vec<(Arc<crate::catalog::Index>, u64)>,
+    told: tell::Told,
 }
 
 struct Entered {
@@ -76,6 +78,7 @@ impl Transaction {
             intents: Vec::new(),
             waiting: None,
             multikey: Vec::new(),
+            told: tell::Told::default(),
         }
     }
 
@@ -147,6 +150,7 @@ impl Transaction {
         self.counts.clear();
         self.intents.clear();
         self.multikey.clear();
+        self.told.forget();
         if let Some(wait) = self.waiting.take()
             && let Ok(intent) = wait.await
         {
@@ -196,7 +200,8 @@ impl Transaction {
                 as Box<dyn FnOnce() + Send>
         });
         let held = Box::new(Held { _intents: self.intents, entered: self.entered });
-        Commit { changes, counts: self.counts, held, publish }
+        let log = self.told.into_log();
+        Commit { changes, counts: self.counts, held, publish, log }
     }
 }
 
