@@ -2,7 +2,9 @@
 
 use crate::Engine;
 use crate::define::Definition;
+use crate::storage::log::timestamp;
 use crate::storage::{Change, Commit, LogChange, Mark, Position, Tree, keys};
+use bson::Timestamp;
 use error::Result;
 use std::sync::Arc;
 
@@ -26,6 +28,12 @@ impl Engine {
             }
         }
         Ok(())
+    }
+
+    /// The cluster time of the last event, where there is a log.
+    pub fn cluster_time(&self) -> Option<Timestamp> {
+        let log = self.store.log();
+        log.is_on().then(|| timestamp(log.last()))
     }
 
     /// Waits until every event so far has been synced.

@@ -10,8 +10,10 @@ pub use batch::{BATCH_BYTES_MAX, Batch, FIRST_BATCH_DOCUMENTS, fill};
 pub use tail::Tail;
 
 use crate::Engine;
+use crate::changes::Stream;
 use crate::plan::{Execution, Interrupt};
 use crate::storage::Document;
+use bson::RawDocumentBuf;
 use command::Namespace;
 use error::{Code, Result};
 use parking_lot::Mutex;
@@ -45,6 +47,8 @@ pub enum Source {
     Rows(Rows),
     /// A tailable cursor, which outlives its last row.
     Tail(Tail),
+    /// A change stream, which outlives its last event.
+    Changes(Box<Stream>),
 }
 
 #[derive(Default)]
@@ -57,6 +61,8 @@ struct Slot {
     session: Option<[u8; 16]>,
     used: Instant,
     no_timeout: bool,
+    /// Whether it ends with its collection; a change stream tells of that end.
+    ends_with_collection: bool,
     interrupt: Interrupt,
     /// `None` while a command works on it.
     cursor: Option<Box<Cursor>>,
@@ -124,7 +130,8 @@ impl Cursors {
 
     /// Ends the cursors of a collection that is no more.
     pub fn kill_namespace(&self, namespace: &Namespace) {
-        self.kill_if(|slot| slot.namespace == *namespace, Code::QueryPlanKilled);
+        let theirs = |slot: &Slot| slot.ends_with_collection && slot.namespace == *namespace;
+        self.kill_if(theirs, Code::QueryPlanKilled);
     }
 
     /// Ends the cursors of sessions that have ended.
@@ -162,8 +169,28 @@ impl Slot {
             session: cursor.session,
             used: Instant::now(),
             no_timeout: cursor.no_timeout,
+            ends_with_collection: !matches!(cursor.source, Source::Changes(_)),
             interrupt: cursor.interrupt.clone(),
             cursor: Some(cursor),
+        }
+    }
+}
+
+impl Cursor {
+    /// What a client resumes after, if this is a change stream.
+    pub fn resume_token(&self) -> Option<RawDocumentBuf> {
+        match &self.source {
+            Source::Changes(stream) => Some(stream.token()),
+            _ => None,
+        }
+    }
+
+    /// Whether it waits for more when it has nothing to give.
+    pub fn awaits(&self) -> bool {
+        match &self.source {
+            Source::Tail(tail) => tail.await_data,
+            Source::Changes(_) => true,
+            Source::Plan(_) | Source::Rows(_) => false,
         }
     }
 }

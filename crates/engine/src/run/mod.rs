@@ -36,6 +36,7 @@ mod sources;
 pub mod top;
 mod update;
 mod validate;
+mod watch;
 pub mod writes;
 mod writing;
 
