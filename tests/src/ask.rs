@@ -99,7 +99,9 @@ impl<'s> Ask<'s> {
     /// Appends the fields of the last document, if there is one. Says whether they order results.
     fn options(&mut self, command: &mut RawDocumentBuf) -> Result<bool> {
         let Some(options) = self.values.next() else { return Ok(false) };
-        let RawBson::Document(options) = options else { return Err("options are a document".into()) };
+        let RawBson::Document(options) = options else {
+            return Err("options are a document".into());
+        };
         for option in &options {
             let (name, value) = option?;
             command.append(name, value);
@@ -115,9 +117,15 @@ impl<'s> Ask<'s> {
     /// Makes the next value the only document there. Says whether its `_id` was made up.
     fn put(&mut self) -> Result<bool> {
         self.empty()?;
-        let RawBson::Document(given) = self.next()? else { return Err("a document is needed".into()) };
+        let RawBson::Document(given) = self.next()? else {
+            return Err("a document is needed".into());
+        };
         let without_id = given.get("_id")?.is_none();
-        let mut document = if without_id { rawdoc! { "_id": 1 } } else { rawdoc! {} };
+        let mut document = if without_id {
+            rawdoc! { "_id": 1 }
+        } else {
+            rawdoc! {}
+        };
         for field in &given {
             let (name, value) = field?;
             document.append(name, value);
@@ -160,7 +168,8 @@ impl<'s> Ask<'s> {
         if !sorted {
             ids.sort_by_key(|id| id.as_i32());
         }
-        let texts: Result<Vec<String>> = ids.iter().map(|id| print::value(id.as_raw_bson_ref())).collect();
+        let texts: Result<Vec<String>> =
+            ids.iter().map(|id| print::value(id.as_raw_bson_ref())).collect();
         let texts = texts?;
         Ok(if texts.is_empty() { "none".to_owned() } else { texts.join(" ") })
     }

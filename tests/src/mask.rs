@@ -12,20 +12,23 @@ const fn mask(path: &'static str, shown: &'static str) -> Mask {
 }
 
 pub const MASKS: &[Mask] = &[
-    mask("$clusterTime", "<cluster time>"),
+    mask("_data", "<token>"),
+    mask("clusterTime", "<time>"),
+    mask("collectionUUID", "<uuid>"),
     mask("connectionId", "<number>"),
+    mask("dropTarget", "<uuid>"),
     mask("executionStats.executionTimeMillis", "<duration>"),
     mask("executionTimeMillisEstimate", "<duration>"),
     mask("host", "<host>"),
     mask("localTime", "<time>"),
     mask("millis", "<duration>"),
-    mask("operationTime", "<time>"),
     mask("optimesDate", "<time>"),
     mask("opid", "<number>"),
     mask("pid", "<number>"),
     mask("serverInfo", "<server>"),
     mask("topologyVersion.processId", "<id>"),
     mask("uuid", "<uuid>"),
+    mask("wallTime", "<time>"),
 ];
 
 /// What stands for the value at `path`, whose last name is its last.

@@ -27,5 +27,9 @@ pub fn shown(reply: &RawDocument, cursors: &[i64]) -> Result<String> {
         return print::reply(reply, cursors);
     }
     let text = print::selected(reply, &[BATCH], cursors)?;
-    Ok(text.strip_prefix(BATCH).and_then(|text| text.strip_prefix(": ")).unwrap_or(&text).to_owned())
+    Ok(text
+        .strip_prefix(BATCH)
+        .and_then(|text| text.strip_prefix(": "))
+        .unwrap_or(&text)
+        .to_owned())
 }

@@ -86,11 +86,6 @@ pub fn selected(reply: &RawDocument, paths: &[&str], cursors: &[i64]) -> Result<
     Ok(lines.join("\n"))
 }
 
-/// A value alone.
-pub fn value(value: RawBsonRef<'_>) -> Result<String> {
-    Ok(Printer { cursors: &[] }.value(value, &mut Vec::new())?.render(0))
-}
-
 /// The names and types of a reply's fields, without their values.
 pub fn types(reply: &RawDocument) -> Result<String> {
     let mut lines = Vec::new();

@@ -94,8 +94,9 @@ impl Script {
         let replies = self.connection(&name)?.converse(&command, manner)?;
         for reply in &replies {
             self.remember_cursors(reply)?;
+            self.remember_events(reply)?;
         }
-        Ok(replies)
+        replies.iter().map(|reply| without_times(reply)).collect()
     }
 
     /// Cursor ids differ from run to run; scripts call them by their order.
@@ -106,6 +107,21 @@ impl Script {
             && !self.scope.cursors.contains(&id)
         {
             self.scope.cursors.push(id);
+        }
+        Ok(())
+    }
+
+    /// The tokens and times of a change stream's events differ, too.
+    fn remember_events(&mut self, reply: &RawDocument) -> Result<()> {
+        let Some(RawBsonRef::Document(cursor)) = reply.get("cursor")? else { return Ok(()) };
+        for name in ["firstBatch", "nextBatch"] {
+            let Some(RawBsonRef::Array(batch)) = cursor.get(name)? else { continue };
+            for event in batch {
+                let RawBsonRef::Document(event) = event? else { continue };
+                if let (Some(token), Some(time)) = (event.get("_id")?, event.get("clusterTime")?) {
+                    self.scope.events.push((token.into(), time.into()));
+                }
+            }
         }
         Ok(())
     }
@@ -168,6 +184,19 @@ impl Script {
         }
         Ok(String::new())
     }
+}
+
+/// A reply without the times that end it once there are change streams: whether there are
+/// depends on which scripts have run.
+fn without_times(reply: &RawDocument) -> Result<RawDocumentBuf> {
+    let mut without = RawDocumentBuf::new();
+    for field in reply {
+        let (name, value) = field?;
+        if !matches!(name.as_str(), "$clusterTime" | "operationTime") {
+            without.append(name, value);
+        }
+    }
+    Ok(without)
 }
 
 /// `ok`, or the code of the error.

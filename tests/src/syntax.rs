@@ -7,6 +7,8 @@
 //!   `BinData(0, "base64")`, `/regex/i`, `Code("…")`, `Symbol("…")`, `MinKey`, `MaxKey`,
 //!   `undefined`;
 //! - `repeat("x", 1000)`, `array(1000, 1)` and `nested(100)` make large things;
+//! - `token1` and `time1` are the resume token and the cluster time of the first event a change
+//!   stream has shown;
 //! - `cursor1` is the id of the first cursor the script has opened, `i` the number of the
 //!   document in a `fill`, `i % 10` its remainder.
 //!
@@ -25,6 +27,8 @@ use crate::{Error, Result};
 #[derive(Debug, Default, Clone)]
 pub struct Scope {
     pub cursors: Vec<i64>,
+    /// Token and cluster time of each event.
+    pub events: Vec<(RawBson, RawBson)>,
     pub index: Option<i64>,
     /// What `?` stands for.
     pub sample: Option<RawBson>,
@@ -225,6 +229,13 @@ impl<'a> Parser<'a> {
     }
 
     /// A constant, a variable or a call.
+    /// The token and time of an event, by its number.
+    fn event(&self, number: &str) -> Result<(RawBson, RawBson)> {
+        let at = number.parse::<usize>().ok().and_then(|number| number.checked_sub(1));
+        let event = at.and_then(|at| self.scope.events.get(at));
+        event.cloned().ok_or_else(|| self.fail("an event shown before"))
+    }
+
     fn named(&mut self) -> Result<RawBson> {
         let start = self.at;
         let name = self.word(|c| c.is_ascii_alphanumeric());
@@ -239,6 +250,12 @@ impl<'a> Parser<'a> {
             "MaxKey" => RawBson::MaxKey,
             "i" => return self.index(),
             _ => {
+                if let Some(number) = name.strip_prefix("token") {
+                    return self.event(number).map(|(token, _)| token);
+                }
+                if let Some(number) = name.strip_prefix("time") {
+                    return self.event(number).map(|(_, time)| time);
+                }
                 if let Some(number) = name.strip_prefix("cursor") {
                     let id = number
                         .parse::<usize>()
@@ -381,7 +398,12 @@ mod tests {
 
     #[test]
     fn variables_come_from_the_scope() {
-        let scope = Scope { cursors: vec![77], index: Some(23), sample: Some(RawBson::Null) };
+        let scope = Scope {
+            cursors: vec![77],
+            index: Some(23),
+            sample: Some(RawBson::Null),
+            ..Scope::default()
+        };
         assert_eq!(
             document("{a: cursor1, b: i, c: i % 10, d: ?}", &scope).unwrap(),
             rawdoc! { "a": 77_i64, "b": 23, "c": 3, "d": null }

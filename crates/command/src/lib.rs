@@ -17,8 +17,8 @@ pub use client::Client;
 pub use common::Common;
 pub use namespace::Namespace;
 pub use reply::{
-    CursorReply, Reply, ReplyWriter, WriteFailure, WriteReply, append_write_concern_error,
-    error_reply,
+    CursorReply, Reply, ReplyWriter, WriteFailure, WriteReply, append_cluster_time,
+    append_write_concern_error, error_reply,
 };
 pub use request::{Request, Sequence};
 pub use table::{Command, command};

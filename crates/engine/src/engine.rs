@@ -84,6 +84,7 @@ impl Engine {
             tokio::spawn(engine.clone().expire_documents()),
             tokio::spawn(engine.clone().expire_cursors()),
             tokio::spawn(engine.clone().reap_sessions()),
+            tokio::spawn(engine.clone().trim_log()),
         ]);
         Ok(engine)
     }

@@ -126,7 +126,7 @@ fn rows(
 }
 
 fn orphans(view: &View, catalog: &Catalog) -> Result<BTreeMap<u32, u64>> {
-    let mut known = vec![0];
+    let mut known = vec![0, keys::LOG];
     for collection in catalog.all() {
         known.push(collection.id.0);
         known.extend(collection.indexes.iter().map(|index| index.id.0));

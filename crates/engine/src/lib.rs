@@ -1,6 +1,7 @@
 //! The embedded backend: a document database on one machine.
 
 pub mod catalog;
+pub mod changes;
 pub mod cursor;
 pub mod define;
 mod engine;

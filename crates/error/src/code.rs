@@ -43,6 +43,7 @@ codes! {
     34 CannotBackfillArray
     40 ConflictingUpdateOperators
     43 CursorNotFound
+    47 NoMatchingDocument
     48 NamespaceExists
     50 MaxTimeMSExpired
     52 DollarPrefixedFieldName

@@ -119,8 +119,9 @@ fn meta(document: &RawDocument) -> error::Error {
         (None, _) => {
             Code::location(17312).error("$meta is the only expression supported by $sort right now")
         }
-        (Some(_), Some(_)) => Code::FailedToParse
-            .error("Cannot have additional keys in a $meta sort specification"),
+        (Some(_), Some(_)) => {
+            Code::FailedToParse.error("Cannot have additional keys in a $meta sort specification")
+        }
         (Some(meta), None) => match meta.value() {
             RawBsonRef::String(name) if METADATA.contains(&name) => Code::location(40218)
                 .error(format!("query requires {name} metadata, but it is not available")),

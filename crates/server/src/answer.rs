@@ -45,7 +45,7 @@ impl<B: Backend> Connection<B> {
         let error = match result {
             Ok(Ok(reply)) => {
                 let more = streams && continues(&reply);
-                return Ok(Answer { body: reply.body.into_bytes(), more });
+                return Ok(Answer { body: self.timed(reply).body.into_bytes(), more });
             }
             Ok(Err(Failure::Ended(end))) => return Err(end),
             Ok(Err(Failure::Error(error))) => {
@@ -59,7 +59,16 @@ impl<B: Backend> Connection<B> {
                 Code::InternalError.error("an internal error occurred; the server's log says more")
             }
         };
-        Ok(Answer::error(&error))
+        let reply = self.timed(command::error_reply(&error));
+        Ok(Answer { body: reply.body.into_bytes(), more: false })
+    }
+
+    /// The reply with the times that a client may start a change stream at.
+    fn timed(&self, reply: Reply) -> Reply {
+        match self.backend.cluster_time() {
+            Some(time) => command::append_cluster_time(reply, time),
+            None => reply,
+        }
     }
 
     /// OP_QUERY is answered for what drivers send before they know better.

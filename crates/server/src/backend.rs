@@ -1,6 +1,6 @@
 //! Where commands go that the server does not answer by itself.
 
-use bson::{RawBson, RawBsonRef, RawDocumentBuf, rawdoc};
+use bson::{RawBson, RawBsonRef, RawDocumentBuf, Timestamp, rawdoc};
 use command::{Client, Reply, Request};
 use error::{Code, Result};
 use std::future::Future;
@@ -25,6 +25,11 @@ pub trait Status: Send + Sync + 'static {
     /// Called once, before the first command: where clients find the server.
     fn listening(&self, host: &str, port: u16) {
         let _ = (host, port);
+    }
+
+    /// The time of the last change, once there are change streams to tell of it.
+    fn cluster_time(&self) -> Option<Timestamp> {
+        None
     }
 
     /// Sections of `serverStatus`, appended as they are.

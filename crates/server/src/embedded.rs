@@ -2,7 +2,7 @@
 
 use crate::backend::{Backend, Status};
 use crate::run::{GIT_VERSION, VERSION};
-use bson::{RawBson, RawBsonRef, RawDocumentBuf, rawdoc};
+use bson::{RawBson, RawBsonRef, RawDocumentBuf, Timestamp, rawdoc};
 use command::{Client, Reply, Request};
 use engine::{Engine, Identity};
 use error::{Code, Result};
@@ -32,6 +32,10 @@ impl Status for Embedded {
             version: VERSION,
             git_version: GIT_VERSION,
         });
+    }
+
+    fn cluster_time(&self) -> Option<Timestamp> {
+        self.0.cluster_time()
     }
 
     fn server_status(&self) -> RawDocumentBuf {

@@ -5,6 +5,7 @@ use command::Namespace;
 use error::Result;
 use language::Needs;
 use language::query::Filter;
+use language::update::Update;
 use std::future::Future;
 use std::ops::{Deref, Range};
 use std::sync::Arc;
@@ -49,6 +50,12 @@ pub trait Transaction: Send {
         row: &Self::Row,
         after: &RawDocument,
     ) -> impl Future<Output = Result<()>> + Send;
+
+    /// Says which update the next replaced document comes from, for those who
+    /// keep a log of changes.
+    fn describe(&mut self, update: &Update) {
+        let _ = update;
+    }
 
     fn delete(
         &mut self,

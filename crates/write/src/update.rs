@@ -139,6 +139,7 @@ async fn attempt<B: Backend>(
         if !change.bypass_validation {
             transaction.check(namespace, Some(&row), after)?;
         }
+        transaction.describe(change.update);
         transaction.replace(namespace, &row, after).await?;
     }
     let modified = after.is_some();

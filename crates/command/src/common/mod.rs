@@ -212,7 +212,10 @@ impl<'a> Common<'a> {
         let refused =
             |message: String| Err(Code::OperationNotSupportedInTransaction.error(message));
         if !command.in_transaction {
-            return refused(format!("Cannot run '{}' in a multi-document transaction.", command.name));
+            return refused(format!(
+                "Cannot run '{}' in a multi-document transaction.",
+                command.name
+            ));
         }
         let ends = command.kind == crate::table::Kind::Session;
         if matches!(self.database, "admin" | "config" | "local") && !command.admin_only {

@@ -51,20 +51,17 @@ impl CursorReply {
 
     /// `id` is 0 when the cursor is exhausted.
     pub fn finish(self, id: i64, ns: &str) -> Reply {
-        self.finish_with(id, ns, |_| {})
+        self.finish_resumable(id, ns, None)
     }
 
-    /// As `finish`, with further fields of `cursor`, such as `postBatchResumeToken`.
-    pub fn finish_with(
-        mut self,
-        id: i64,
-        ns: &str,
-        further: impl FnOnce(&mut DocumentWriter),
-    ) -> Reply {
+    /// As `finish`, with the token that a change stream resumes after.
+    pub fn finish_resumable(mut self, id: i64, ns: &str, token: Option<&RawDocument>) -> Reply {
         self.writer.end();
+        if let Some(token) = token {
+            self.writer.append_document("postBatchResumeToken", token);
+        }
         self.writer.append_i64("id", id);
         self.writer.append_str("ns", ns);
-        further(&mut self.writer);
         self.writer.end();
         self.writer.append_f64("ok", 1.0);
         Reply { body: self.writer.finish() }

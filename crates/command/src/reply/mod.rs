@@ -1,5 +1,6 @@
 //! Replies, written as bytes.
 
+mod cluster_time;
 mod cursor;
 mod error;
 mod write;
@@ -7,6 +8,7 @@ mod write;
 use bson::{RawBsonRef, RawDocumentBuf};
 use value::DocumentWriter;
 
+pub use cluster_time::append_cluster_time;
 pub use cursor::CursorReply;
 pub use error::error_reply;
 pub use write::{WriteFailure, WriteReply, append_write_concern_error};

@@ -12,9 +12,11 @@ pub use owner::Owner;
 pub use tail::Tail;
 
 use crate::Engine;
+use crate::changes::Stream;
 use crate::plan::{Execution, Interrupt};
 use crate::session::SessionId;
 use crate::storage::Document;
+use bson::RawDocumentBuf;
 use command::Namespace;
 use error::{Code, Result};
 use parking_lot::Mutex;
@@ -47,6 +49,8 @@ pub enum Source {
     Rows(Rows),
     /// A tailable cursor, which outlives its last row.
     Tail(Tail),
+    /// A change stream, which outlives its last event.
+    Changes(Box<Stream>),
 }
 
 #[derive(Default)]
@@ -59,6 +63,8 @@ struct Slot {
     owner: Owner,
     used: Instant,
     no_timeout: bool,
+    /// Whether it ends with its collection; a change stream tells of that end.
+    ends_with_collection: bool,
     interrupt: Interrupt,
     /// `None` while a command works on it.
     cursor: Option<Box<Cursor>>,
@@ -85,12 +91,7 @@ impl Cursors {
     }
 
     /// Takes a cursor for a `getMore`.
-    pub fn borrow(
-        &self,
-        id: i64,
-        namespace: &Namespace,
-        by: Owner,
-    ) -> Result<Borrowed<'_>> {
+    pub fn borrow(&self, id: i64, namespace: &Namespace, by: Owner) -> Result<Borrowed<'_>> {
         let mut open = self.open.lock();
         let slot = open.get_mut(&id).ok_or_else(|| not_found(id))?;
         if slot.namespace != *namespace {
@@ -122,7 +123,8 @@ impl Cursors {
 
     /// Ends the cursors of a collection that is no more.
     pub fn kill_namespace(&self, namespace: &Namespace) {
-        self.kill_if(|slot| slot.namespace == *namespace, Code::QueryPlanKilled);
+        let theirs = |slot: &Slot| slot.ends_with_collection && slot.namespace == *namespace;
+        self.kill_if(theirs, Code::QueryPlanKilled);
     }
 
     /// Ends the cursors of sessions that have ended.
@@ -134,9 +136,8 @@ impl Cursors {
 
     /// Ends the cursors of a session's transactions.
     pub fn kill_transaction(&self, session: SessionId) {
-        let theirs = |slot: &Slot| {
-            slot.owner.session == Some(session) && slot.owner.transaction.is_some()
-        };
+        let theirs =
+            |slot: &Slot| slot.owner.session == Some(session) && slot.owner.transaction.is_some();
         self.kill_if(theirs, Code::CursorKilled);
     }
 
@@ -169,8 +170,28 @@ impl Slot {
             owner: cursor.owner,
             used: Instant::now(),
             no_timeout: cursor.no_timeout,
+            ends_with_collection: !matches!(cursor.source, Source::Changes(_)),
             interrupt: cursor.interrupt.clone(),
             cursor: Some(cursor),
+        }
+    }
+}
+
+impl Cursor {
+    /// What a client resumes after, if this is a change stream.
+    pub fn resume_token(&self) -> Option<RawDocumentBuf> {
+        match &self.source {
+            Source::Changes(stream) => Some(stream.token()),
+            _ => None,
+        }
+    }
+
+    /// Whether it waits for more when it has nothing to give.
+    pub fn awaits(&self) -> bool {
+        match &self.source {
+            Source::Tail(tail) => tail.await_data,
+            Source::Changes(_) => true,
+            Source::Plan(_) | Source::Rows(_) => false,
         }
     }
 }

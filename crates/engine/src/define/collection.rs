@@ -31,6 +31,7 @@ impl Engine {
         let first = definition.take_ids(2);
         let collection = Arc::new(define(&new, CollectionId(first), IndexId(first + 1))?);
         definition.put(collection.clone());
+        definition.tell_created(&collection);
         definition.commit().await?;
         Ok(collection)
     }
@@ -58,6 +59,7 @@ impl Engine {
         let Some(collection) = definition.catalog.get(namespace).cloned() else { return Ok(None) };
         definition.remove(namespace);
         definition.discard(&collection);
+        definition.tell_dropped(&collection);
         definition.commit().await?;
         self.cursors.kill_namespace(namespace);
         Ok(Some(collection))
@@ -91,13 +93,15 @@ impl Engine {
                 Code::CommandNotSupportedOnView.error(format!("cannot rename view: {from}"))
             );
         }
-        if let Some(target) = definition.catalog.get(to).cloned() {
+        let target = definition.catalog.get(to).cloned();
+        if let Some(target) = &target {
             if !drop_target {
                 return Err(Code::NamespaceExists.error("target namespace exists"));
             }
             definition.remove(to);
-            definition.discard(&target);
+            definition.discard(target);
         }
+        definition.tell_renamed(&collection, to, target.as_deref());
         definition.remove(from);
         definition.put(Arc::new(redefine(&collection, to, &collection.options)?));
         definition.commit().await?;
@@ -118,6 +122,7 @@ impl Engine {
         };
         let options = alter(&collection)?;
         definition.put(Arc::new(redefine(&collection, namespace, &options)?));
+        definition.tell_altered(&collection, &options);
         definition.commit().await
     }
 }

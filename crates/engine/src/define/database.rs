@@ -24,7 +24,9 @@ impl Engine {
             for collection in &collections {
                 definition.remove(&collection.namespace);
                 definition.discard(collection);
+                definition.tell_dropped(collection);
             }
+            definition.tell_database_dropped(database);
             definition.commit().await?;
             for namespace in &names {
                 self.cursors.kill_namespace(namespace);

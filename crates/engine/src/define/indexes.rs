@@ -84,6 +84,7 @@ impl Engine {
         };
         let indexes = collection.indexes.iter().map(ready).collect::<Result<Vec<_>>>()?;
         let count = indexes.len();
+        definition.tell_indexes_created(&collection, names);
         definition.put(Arc::new(collection.with_indexes(indexes)));
         definition.commit().await?;
         Ok(count)
@@ -99,7 +100,10 @@ impl Engine {
         let Some(collection) = definition.catalog.get(namespace).cloned() else { return Ok(()) };
         let (gone, kept): (Vec<_>, Vec<_>) =
             collection.indexes.iter().cloned().partition(|index| names.contains(&index.name));
-        gone.iter().for_each(|index| definition.discard_index(index));
+        for index in &gone {
+            definition.discard_index(index);
+            definition.tell_index_dropped(&collection, index);
+        }
         definition.put(Arc::new(collection.with_indexes(kept)));
         definition.commit().await
     }
@@ -118,6 +122,7 @@ impl Engine {
             false => Ok(index.clone()),
         };
         let indexes = collection.indexes.iter().map(alter).collect::<Result<Vec<_>>>()?;
+        definition.tell_index_altered(&collection, name, spec);
         definition.put(Arc::new(collection.with_indexes(indexes)));
         definition.commit().await
     }

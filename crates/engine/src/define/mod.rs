@@ -8,16 +8,18 @@ mod collection;
 mod database;
 mod indexes;
 mod purge;
+mod tell;
 
 pub use build::Progress;
-pub(crate) use collection::{check_case, define};
 pub use collection::{New, TEMPORARY_PREFIX};
-pub(crate) use indexes::{check_room, missing};
+pub(crate) use collection::{check_case, define};
 pub use indexes::Created;
+pub(crate) use indexes::{check_room, missing};
 
 use crate::Engine;
 use crate::catalog::{Catalog, Collection, row};
-use crate::storage::{Change, Commit, Mark, Tree, keys};
+use crate::changes::Event;
+use crate::storage::{Change, Commit, Events, LogChange, Mark, Tree, keys};
 use command::Namespace;
 use error::Result;
 use fjall::Slice;
@@ -30,6 +32,7 @@ pub struct Definition<'e> {
     pub catalog: Catalog,
     changes: Vec<Change>,
     retired: Vec<Weak<Collection>>,
+    log: LogChange,
     gates: Vec<OwnedRwLockWriteGuard<()>>,
     _turn: MutexGuard<'e, ()>,
 }
@@ -57,6 +60,7 @@ impl<'e> Definition<'e> {
                     catalog,
                     changes: Vec::new(),
                     retired: Vec::new(),
+                    log: LogChange::None,
                     gates,
                     _turn: turn,
                 };
@@ -122,6 +126,23 @@ impl<'e> Definition<'e> {
         self.changes.push(change);
     }
 
+    /// Tells change streams of the change.
+    pub fn tell(&mut self, event: impl FnOnce() -> Event) {
+        if !self.engine.store.log().is_on() {
+            return;
+        }
+        let event = event().finish();
+        match &mut self.log {
+            LogChange::Append(events) => events.events.push(event),
+            log => *log = LogChange::Append(Events { events: vec![event], together: false }),
+        }
+    }
+
+    /// Begins the log of changes with this change.
+    pub fn begin_log(&mut self) {
+        self.log = LogChange::Begin;
+    }
+
     /// Makes the change visible and durable, and then lets writers go on.
     pub async fn commit(self) -> Result<()> {
         let engine = self.engine.clone();
@@ -132,6 +153,7 @@ impl<'e> Definition<'e> {
             counts: Vec::new(),
             held: Box::new(self.gates),
             publish: Some(Box::new(move || engine.registry.publish(catalog))),
+            log: self.log,
         };
         if purge {
             self.engine.retired.lock().extend(self.retired);
@@ -150,13 +172,7 @@ impl Engine {
     pub(crate) async fn reserve_ids(&self, count: u32) -> Result<u32> {
         let _turn = self.registry.changes.lock().await;
         let (first, change) = self.registry.take_ids(count);
-        let held = Box::new(());
-        self.store.submit(Commit {
-            changes: vec![change],
-            counts: Vec::new(),
-            held,
-            publish: None,
-        })?;
+        self.store.submit(Commit::of(vec![change]))?;
         Ok(first)
     }
 }

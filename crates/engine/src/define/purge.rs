@@ -73,8 +73,7 @@ impl Engine {
     }
 
     async fn commit_changes(&self, changes: Vec<Change>) -> Result<()> {
-        let commit = Commit { changes, counts: Vec::new(), held: Box::new(()), publish: None };
-        self.store.commit(commit, Mark::Applied).await?;
+        self.store.commit(Commit::of(changes), Mark::Applied).await?;
         Ok(())
     }
 }

@@ -242,8 +242,7 @@ impl Work<'_> {
         writing::check_target(self.call, namespace)?;
         let statement =
             DeleteStatement { query: filter, multi: *multi, hint: *hint, collation: *collation };
-        let step =
-            delete::Step { writes: self.writes, namespace, variables: self.bulk.variables };
+        let step = delete::Step { writes: self.writes, namespace, variables: self.bulk.variables };
         step.once(self.call, &statement, self.bulk.statement_at(at), retried).await
     }
 }

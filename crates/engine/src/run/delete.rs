@@ -55,8 +55,9 @@ impl Step<'_> {
             return Ok(1);
         }
         if statement.multi && self.writes.is_retryable() {
-            return Err(Code::InvalidOptions
-                .error("Cannot use (or request) retryable writes with limit=0"));
+            return Err(
+                Code::InvalidOptions.error("Cannot use (or request) retryable writes with limit=0")
+            );
         }
         let deleted = self.run(call, statement).await?;
         self.writes.seal(number, RawDocumentBuf::new)?;

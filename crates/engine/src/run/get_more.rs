@@ -1,8 +1,8 @@
 //! `getMore`.
 
-use super::Call;
 use super::reading::fill_batch;
-use crate::cursor::{Batch, Borrowed, Source};
+use super::{Call, watch};
+use crate::cursor::{Batch, Source};
 use command::views::GetMore;
 use command::{CursorReply, Reply};
 use error::{Code, Result};
@@ -19,10 +19,10 @@ pub async fn run(call: Call<'_>) -> Result<Reply> {
     if let Some(cursor) = borrowed.cursor() {
         // A command sets this once, for the one cursor it works on.
         let _ = call.operation.cursor.set(cursor.interrupt.clone());
-    }
-    if call.common.max_time_ms.is_some() && !awaits(&mut borrowed) {
-        return Err(Code::BadValue
-            .error("cannot set maxTimeMS on getMore command for a non-awaitData cursor"));
+        if call.common.max_time_ms.is_some() && !cursor.awaits() {
+            return Err(Code::BadValue
+                .error("cannot set maxTimeMS on getMore command for a non-awaitData cursor"));
+        }
     }
     let deadline = Instant::now()
         + call.common.max_time_ms.map_or(AWAIT_DATA, |ms| Duration::from_millis(ms.into()));
@@ -39,24 +39,28 @@ pub async fn run(call: Call<'_>) -> Result<Reply> {
         let inserted = state.as_ref().map(|state| state.inserted.notified());
         let limit =
             more.batch_size.map(i64::unsigned_abs).or(cursor.batch_size).filter(|size| *size > 0);
-        let batch = fill_batch(call, cursor, &mut reply, limit)?;
+        let batch = fill_batch(call, cursor, &mut reply, limit).map_err(|error| {
+            if matches!(cursor.source, Source::Changes(_)) { watch::labelled(error) } else { error }
+        })?;
+        let token = cursor.resume_token();
         if batch == Batch::Exhausted {
             borrowed.finish();
-            return Ok(reply.finish(0, &namespace.to_string()));
+            return Ok(reply.finish_resumable(0, &namespace.to_string(), token.as_deref()));
         }
-        let waits = inserted.filter(|_| reply.is_empty() && Instant::now() < deadline);
-        let Some(inserted) = waits else {
-            return Ok(reply.finish(more.cursor_id, &namespace.to_string()));
-        };
-        // Either way there is another look.
-        let _ = tokio::time::timeout_at(deadline, inserted).await;
+        let waits = cursor.awaits() && reply.is_empty() && Instant::now() < deadline;
+        if !waits {
+            let name = namespace.to_string();
+            return Ok(reply.finish_resumable(more.cursor_id, &name, token.as_deref()));
+        }
+        // Whether something has come or not, there is another look.
+        if let Some(inserted) = inserted {
+            let _ = tokio::time::timeout_at(deadline, inserted).await;
+        } else if let Source::Changes(stream) = &cursor.source
+            && batch != Batch::Paused
+        {
+            let mut synced = stream.synced();
+            let _ = tokio::time::timeout_at(deadline, synced.changed()).await;
+        }
         call.operation.interrupt.check()?;
     }
-}
-
-fn awaits(borrowed: &mut Borrowed<'_>) -> bool {
-    borrowed.cursor().is_some_and(|cursor| match &cursor.source {
-        Source::Tail(tail) => tail.await_data,
-        _ => false,
-    })
 }

@@ -45,6 +45,7 @@ mod start_session;
 pub mod top;
 mod update;
 mod validate;
+mod watch;
 pub mod writes;
 mod writing;
 

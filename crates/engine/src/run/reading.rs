@@ -17,6 +17,8 @@ use value::element::array_elements;
 
 /// How long a light read may run before it makes room for other tasks.
 const TURN: Duration = Duration::from_millis(2);
+/// How long a change stream looks through the log before it says how far it came.
+const LOOK: Duration = Duration::from_secs(1);
 /// How many views may stand on each other.
 pub const VIEW_DEPTH_MAX: usize = 20;
 
@@ -80,8 +82,9 @@ pub fn first_batch(
         _ => fill_batch(call, &mut cursor, &mut reply, limit)?,
     };
     let name = cursor.namespace.to_string();
+    let token = cursor.resume_token();
     let id = if batch == Batch::Exhausted || single { 0 } else { call.engine.cursors.add(cursor) };
-    Ok(reply.finish(id, &name))
+    Ok(reply.finish_resumable(id, &name, token.as_deref()))
 }
 
 /// Fills a batch from a cursor, aside of other tasks if that may take long.
@@ -91,7 +94,7 @@ pub fn fill_batch(
     reply: &mut CursorReply,
     limit: Option<u64>,
 ) -> Result<Batch> {
-    let Cursor { source, pending, .. } = cursor;
+    let Cursor { source, pending, interrupt, .. } = cursor;
     match source {
         Source::Plan(execution) => {
             let batch = fill_planned(execution, pending, reply, limit);
@@ -107,6 +110,10 @@ pub fn fill_batch(
             }
             tail.rewind();
             Ok(if tail.has_started() { Batch::Full } else { Batch::Exhausted })
+        }
+        Source::Changes(stream) => {
+            let until = Instant::now() + LOOK;
+            blocking(|| stream.fill(call.engine, reply, limit, until, interrupt))
         }
     }
 }

@@ -17,8 +17,12 @@ const TRANSIENT_CODES: &[Code] = &[
 ];
 
 /// Errors of the server's own state: what failed with them may be sent again.
-const RETRYABLE_CODES: &[Code] =
-    &[Code::NetworkTimeout, Code::ShutdownInProgress, Code::ExceededTimeLimit, Code::InterruptedAtShutdown];
+const RETRYABLE_CODES: &[Code] = &[
+    Code::NetworkTimeout,
+    Code::ShutdownInProgress,
+    Code::ExceededTimeLimit,
+    Code::InterruptedAtShutdown,
+];
 
 /// Whether a statement's error asks for the whole transaction to be tried again.
 pub fn is_transient(code: Code) -> bool {

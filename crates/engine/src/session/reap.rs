@@ -114,8 +114,7 @@ impl Engine {
             if changes.is_empty() {
                 return Ok(());
             }
-            let commit = Commit { changes, counts: Vec::new(), held: Box::new(()), publish: None };
-            self.store.commit(commit, Mark::Applied).await?;
+            self.store.commit(Commit::of(changes), Mark::Applied).await?;
         }
     }
 }

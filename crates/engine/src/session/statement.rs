@@ -1,7 +1,7 @@
 //! A client's transaction while one of its statements runs.
 
-use super::state::{Phase, aborted};
 use super::Session;
+use super::state::{Phase, aborted};
 use crate::Engine;
 use crate::catalog::Catalog;
 use crate::storage::View;

@@ -9,22 +9,27 @@
 //!          0 'k' <index id> <bit: u8>         a multikey bit that is set: nothing
 //!          0 'd' <tree> <id>                  a dropped prefix, still to be purged
 //!          0 'r' <session> <statement: i32>   a retryable write that was carried out
+//!          0 'l'                              the log of changes: start u64, bytes u64
 //!          <collection id> <record id>        a record
 //! Entries  <index id> <key>                   of a unique index: record id, types
 //!          <index id> <key> <record id>       of any other index: types
 //! Large    <collection id> <record id> <n>    a large value
 //!          0 'r' <session> <statement: i32>   what a retryable write answered, if large
+//!          <the last id> <time> <index>       an event of the log of changes: BSON
 //! ```
 //!
-//! Ids are u32 and never 0; record ids are u64; `<n>` is a u32.
+//! Ids are u32, never 0 and never the last; record ids are u64; `<n>` is a u32. An
+//! event's time is a u64, its index a u32.
 
-use super::{CollectionId, IndexId, RecordId, Tree};
+use super::{CollectionId, IndexId, Position, RecordId, Tree};
 use command::Namespace;
 use fjall::Slice;
 use std::ops::Bound;
 
 /// The prefix of the catalog's rows.
 const CATALOG: [u8; 4] = [0; 4];
+/// The prefix of the log's events, among the large values since some are large.
+pub const LOG: u32 = u32::MAX;
 
 pub fn secret() -> Slice {
     row(b's', &[])
@@ -135,6 +140,24 @@ pub fn entry(index: IndexId, key: &[u8], record: Option<RecordId>) -> Vec<u8> {
         bytes.extend_from_slice(&record.0.to_be_bytes());
     }
     bytes
+}
+
+/// The row that says that there is a log of changes.
+pub fn log() -> Slice {
+    row(b'l', &[])
+}
+
+pub fn log_event(position: Position) -> [u8; 16] {
+    let mut key = [0; 16];
+    key[..4].copy_from_slice(&LOG.to_be_bytes());
+    key[4..12].copy_from_slice(&position.time.to_be_bytes());
+    key[12..].copy_from_slice(&position.index.to_be_bytes());
+    key
+}
+
+/// Every event of the log.
+pub fn log_events() -> (Bound<Slice>, Bound<Slice>) {
+    prefix(LOG)
 }
 
 /// Everything under a prefix.

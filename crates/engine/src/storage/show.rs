@@ -1,10 +1,10 @@
 //! Every stored key and value as people read it: for `freeboard inspect` and for
 //! tests.
 
-use super::keys;
 use super::large::TRAILER_BYTES;
 use super::trees::Tree;
 use super::view::Counts;
+use super::{Position, keys};
 use bson::RawDocument;
 use value::key::Direction;
 
@@ -26,6 +26,10 @@ pub fn key(tree: Tree, key: &[u8]) -> String {
             _ => strange(key),
         },
         Tree::Large if keys::is_row(key) => row(key),
+        Tree::Large if id == keys::LOG => match Position::read(key) {
+            Some(Position { time, index }) => format!("change {time}/{index}"),
+            None => strange(key),
+        },
         Tree::Large => match (rest.get(..8), rest.get(8..)) {
             (Some(record), Some(number)) if number.len() == 4 => {
                 format!("large {id}/{}/{}", number_of(record), number_of(number))
@@ -60,6 +64,7 @@ pub fn value(tree: Tree, key: &[u8], value: &[u8]) -> String {
     match tree {
         Tree::Records if keys::is_row(key) => row_value(key, value),
         Tree::Records => record(value),
+        Tree::Large if split_id(key).0 == keys::LOG => record(value),
         Tree::Large => format!("{} bytes", value.len()),
         Tree::Entries => hex(value),
     }
@@ -81,6 +86,7 @@ fn row(key: &[u8]) -> String {
     let rest = keys::row_rest(key);
     match key.get(4) {
         Some(b's') => "catalog secret".to_owned(),
+        Some(b'l') => "log of changes".to_owned(),
         Some(b'i') => "catalog next id".to_owned(),
         Some(b'c') => {
             let mut names = rest.splitn(2, |byte| *byte == 0).map(String::from_utf8_lossy);
@@ -113,6 +119,10 @@ fn row_value(key: &[u8], value: &[u8]) -> String {
         Some(b'n') => {
             let counts = Counts::read(value);
             format!("{} documents, {} bytes", counts.documents, counts.bytes)
+        }
+        Some(b'l') => {
+            let (start, bytes) = value.split_at(value.len().min(8));
+            format!("whole from {}, {} bytes", number_of(start), number_of(bytes))
         }
         Some(b's') => "(kept to itself)".to_owned(),
         Some(b'i') => number_of(value).to_string(),

@@ -4,7 +4,7 @@ use super::commit::{Commit, Committer, Figures, Mark, Ticket};
 use super::disk::Disk;
 use super::large::Secret;
 use super::trees::{Background, Change, FileSystem, Trees};
-use super::{Tree, View, failed, keys};
+use super::{Log, Tree, View, failed, keys};
 use arc_swap::ArcSwap;
 use error::Result;
 use rand::Rng;
@@ -23,6 +23,7 @@ pub struct Store {
     /// What has been synced: for readers who must not see what may be lost.
     synced: Arc<ArcSwap<View>>,
     secret: Secret,
+    log: Arc<Log>,
 }
 
 /// Why a directory could not be opened, in one sentence that says what to do.
@@ -58,13 +59,17 @@ impl Store {
         let secret = secret(&*trees)?;
         let view = View::new(trees.snapshot(), secret);
         let synced = Arc::new(ArcSwap::from_pointee(view));
+        let log = Arc::new(Log::load(&*trees.snapshot())?);
         let on_sync = {
-            let (trees, synced) = (trees.clone(), synced.clone());
-            Box::new(move || synced.store(Arc::new(View::new(trees.snapshot(), secret))))
+            let (trees, synced, log) = (trees.clone(), synced.clone(), log.clone());
+            Box::new(move || {
+                synced.store(Arc::new(View::new(trees.snapshot(), secret)));
+                log.note_sync();
+            })
         };
-        let committer =
-            Committer::start(trees.clone(), on_sync).map_err(|error| failed(Box::new(error)))?;
-        Ok(Store { trees, committer, synced, secret })
+        let committer = Committer::start(trees.clone(), log.clone(), on_sync)
+            .map_err(|error| failed(Box::new(error)))?;
+        Ok(Store { trees, committer, synced, secret, log })
     }
 
     /// Everything applied so far.
@@ -101,6 +106,10 @@ impl Store {
 
     pub fn figures(&self) -> &Figures {
         self.committer.figures()
+    }
+
+    pub fn log(&self) -> &Log {
+        &self.log
     }
 
     pub fn secret(&self) -> &Secret {

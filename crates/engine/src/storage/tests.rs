@@ -27,7 +27,7 @@ fn put(store: &Store, record: u64, document: &RawDocumentBuf) -> Commit {
         changes.push(Change { tree: Tree::Large, key, value: Some(value.into()) });
     }
     let delta = Delta { documents: 1, bytes: split.size as i64 };
-    Commit { changes, counts: vec![(COLLECTION, delta)], held: Box::new(()), publish: None }
+    Commit { counts: vec![(COLLECTION, delta)], ..Commit::of(changes) }
 }
 
 fn all(view: &View) -> Vec<(u64, RawDocumentBuf)> {

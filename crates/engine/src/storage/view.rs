@@ -222,7 +222,7 @@ impl Record {
     }
 }
 
-fn damaged_key() -> error::Error {
+pub(super) fn damaged_key() -> error::Error {
     Code::DataCorruptionDetected
         .error("a stored key is too short for its tree; restore the store from a backup")
 }

@@ -10,6 +10,7 @@ mod duplicate;
 mod entries;
 pub mod intents;
 mod row;
+mod tell;
 mod write;
 
 pub use row::Row;
@@ -50,6 +51,7 @@ pub struct Transaction {
     waiting: Option<oneshot::Receiver<Intent>>,
     /// Multikey bits this transaction stores: to be marked so with its commit.
     multikey: Vec<(Arc<crate::catalog::Index>, u64)>,
+    told: tell::Told,
 }
 
 struct Entered {
@@ -96,6 +98,7 @@ impl Transaction {
             intents: Vec::new(),
             waiting: None,
             multikey: Vec::new(),
+            told: tell::Told::default(),
         }
     }
 
@@ -202,6 +205,7 @@ impl Transaction {
         self.counts.clear();
         self.intents.clear();
         self.multikey.clear();
+        self.told.forget();
         match self.waiting.take() {
             Some(wait) => self.wait(wait).await,
             None => Ok(()),
@@ -260,7 +264,8 @@ impl Transaction {
                 as Box<dyn FnOnce() + Send>
         });
         let held = Box::new(Held { _intents: self.intents, entered: self.entered });
-        Commit { changes, counts: self.counts, held, publish }
+        let log = self.told.into_log();
+        Commit { changes, counts: self.counts, held, publish, log }
     }
 }
 

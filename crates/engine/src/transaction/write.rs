@@ -10,6 +10,7 @@ use command::Namespace;
 use error::{Code, Result};
 use language::Needs;
 use language::query::Filter;
+use language::update::Update;
 use std::ops::Bound;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -74,6 +75,7 @@ impl write::Transaction for Transaction {
         }
         self.put(Tree::Records, keys::record(collection.id, record), split.record);
         self.count(collection.id, 1, split.size as i64);
+        self.tell_inserted(&collection, document);
         self.make_room(&collection).await
     }
 
@@ -88,6 +90,7 @@ impl write::Transaction for Transaction {
         if split.size > limits::DOCUMENT_BYTES_MAX {
             return Err(limits::update_too_large());
         }
+        self.tell_replaced(row, after)?;
         self.exchange_entries(row, after).await?;
         let collection = record.collection;
         for number in self.large_numbers(row) {
@@ -103,7 +106,12 @@ impl write::Transaction for Transaction {
         Ok(())
     }
 
+    fn describe(&mut self, update: &Update) {
+        self.tell_manner(update);
+    }
+
     async fn delete(&mut self, _namespace: &Namespace, row: &Row) -> Result<()> {
+        self.tell_deleted(row)?;
         self.remove_entries(row).await?;
         let record = &row.record;
         for number in self.large_numbers(row) {

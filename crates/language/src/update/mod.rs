@@ -2,10 +2,11 @@
 //!
 //! Operators become a tree of path components (`tree`), which is merged with the
 //! document in one walk (`walk`); the walk records edits of the document's bytes
-//! (`edits`), and the new document is assembled from them. The edits are also
-//! what a change stream's `updatedFields` and `removedFields` will be made from.
+//! (`edits`), and the new document is assembled from them. What a change stream
+//! tells of an update is worked out afterwards (`difference`).
 
 mod array_filter;
+mod difference;
 mod edits;
 mod operator;
 pub mod operators;
@@ -25,6 +26,7 @@ mod tests;
 use crate::query::{Filter, Matched};
 use crate::{Context, Needs};
 use bson::{RawArray, RawBsonRef, RawDocument, RawDocumentBuf, Timestamp};
+pub use difference::{Difference, Manner, Target, difference};
 use error::{Code, Result};
 use pipeline::UpdatePipeline;
 use replacement::Replacement;
@@ -76,6 +78,15 @@ impl Update {
 
     pub fn is_pipeline(&self) -> bool {
         matches!(self.kind, Kind::Pipeline(_))
+    }
+
+    /// How the update writes, for `difference`.
+    pub fn manner(&self) -> Manner {
+        match &self.kind {
+            Kind::Operators(operators) => Manner::Operators(operators.targets()),
+            Kind::Replacement(_) => Manner::Replacement,
+            Kind::Pipeline(_) => Manner::Pipeline,
+        }
     }
 
     /// Whether `apply` needs to know which array element matched, for `$`.

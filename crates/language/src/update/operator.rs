@@ -41,6 +41,11 @@ pub trait Operator: Debug + Send + Sync {
         false
     }
 
+    /// Whether all it does to an array is to append to it.
+    fn appends(&self) -> bool {
+        false
+    }
+
     /// Whether it looks at the value that was there before.
     fn reads(&self) -> bool {
         true

@@ -1,6 +1,7 @@
 //! An update made of operators: `{$set: {…}, $inc: {…}}`.
 
 use super::array_filter::ArrayFilter;
+use super::difference::{self, Target};
 use super::operator::{Argument, Operator};
 use super::sources::Sources;
 use super::tree::{self, Object, is_filtered};
@@ -99,6 +100,11 @@ impl Operators {
     pub fn insert_into(&self, found: &RawDocument) -> Result<Option<RawDocumentBuf>> {
         let sources = &self.sources.find(found);
         walk::apply(&self.root, Facts { before: found, insert: true, matched: None, sources })
+    }
+
+    /// The paths that are written to.
+    pub fn targets(&self) -> Arc<[Target]> {
+        difference::targets(&self.root)
     }
 
     pub fn needs(&self, needs: &mut Needs) {

@@ -49,6 +49,11 @@ impl Object {
         &self.children
     }
 
+    /// What is done to the element that matched.
+    pub fn positional(&self) -> Option<&Node> {
+        self.positional.as_deref()
+    }
+
     /// Where the child of this name stands among the children.
     pub fn find(&self, name: &str) -> Option<usize> {
         if self.children.len() <= LINEAR_CHILDREN_MAX {
@@ -264,7 +269,7 @@ pub fn is_filtered(component: &str) -> bool {
 
 /// The order in which new fields are appended: numbers by value and first, then
 /// the rest by bytes.
-fn compare_names(a: &str, b: &str) -> Ordering {
+pub fn compare_names(a: &str, b: &str) -> Ordering {
     let is_number = |name: &str| !name.is_empty() && name.bytes().all(|b| b.is_ascii_digit());
     match (is_number(a), is_number(b)) {
         (true, true) => a.len().cmp(&b.len()).then_with(|| a.cmp(b)),

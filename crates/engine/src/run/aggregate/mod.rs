@@ -15,7 +15,7 @@ pub use world::World;
 
 use super::context::context;
 use super::reading::{self, Resolved, array, first_batch, hint_value, resolve};
-use super::{Call, sources, writing};
+use super::{Call, sources, watch, writing};
 use crate::cursor::{Cursor, Source as CursorSource};
 use crate::plan::{self, Hint};
 use crate::storage::Document;
@@ -34,6 +34,9 @@ pub async fn run(call: Call<'_>) -> Result<Reply> {
     let aggregate = Aggregate::parse(call.request)?;
     if aggregate.explain {
         return super::explain::aggregate(call, &aggregate);
+    }
+    if watch::is_stream(&aggregate.pipeline) {
+        return watch::open(call, &aggregate).await;
     }
     let prepared = prepare(call, &aggregate)?;
     let namespace = prepared.shown.clone();

@@ -29,8 +29,7 @@ impl Patient {
 
     async fn change(&self, tree: Tree, key: impl Into<fjall::Slice>, value: Option<&[u8]>) {
         let change = Change { tree, key: key.into(), value: value.map(Into::into) };
-        let commit =
-            Commit { changes: vec![change], counts: Vec::new(), held: Box::new(()), publish: None };
+        let commit = Commit::of(vec![change]);
         self.engine.store.commit(commit, Mark::Synced).await.unwrap();
     }
 

@@ -2,22 +2,27 @@
 
 use super::{Commit, Delta, Figures};
 use crate::storage::trees::{Change, Failure, Tree, Trees};
-use crate::storage::{CollectionId, Counts, keys};
+use crate::storage::{CollectionId, Counts, Log, keys};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::any::Any;
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 /// The one who applies; whoever holds it does.
-#[derive(Default)]
 pub struct Applier {
     /// The counts of collections written to since the start, as of the last group.
     counts: FxHashMap<CollectionId, Counts>,
+    log: Arc<Log>,
 }
 
 /// What applied commits held, to be dropped once everyone can see them.
 pub type Held = Vec<Box<dyn Any + Send>>;
 
 impl Applier {
+    pub fn new(log: Arc<Log>) -> Applier {
+        Applier { counts: FxHashMap::default(), log }
+    }
+
     /// Applies commits in order, all of them or none.
     pub fn apply(
         &mut self,
@@ -30,6 +35,7 @@ impl Applier {
         let mut held = Vec::with_capacity(commits);
         let mut touched: Vec<CollectionId> = Vec::new();
         let mut writes = 0;
+        let mut logged = false;
         for commit in group {
             for (collection, delta) in commit.counts {
                 writes += delta.documents.unsigned_abs().max(1);
@@ -39,6 +45,7 @@ impl Applier {
                 }
             }
             changes.extend(commit.changes);
+            logged |= self.log.take(commit.log, &mut changes);
             if let Some(publish) = commit.publish {
                 publish();
             }
@@ -47,6 +54,9 @@ impl Applier {
         for collection in touched {
             let value = self.counts.get(&collection).map(|counts| counts.write());
             changes.push(Change { tree: Tree::Records, key: keys::counts(collection), value });
+        }
+        if logged {
+            changes.push(self.log.row());
         }
         if commits > 1 {
             keep_last_rows(&mut changes);

@@ -2,6 +2,7 @@
 
 use super::applier::Applier;
 use super::{Commit, Figures, Mark, Ticket};
+use crate::storage::Log;
 use crate::storage::trees::{Reach, Trees};
 use error::{Code, Error, Result};
 use parking_lot::{Condvar, Mutex};
@@ -60,11 +61,12 @@ struct Waiter {
 impl Committer {
     pub fn start(
         trees: Arc<dyn Trees>,
+        log: Arc<Log>,
         on_sync: Box<dyn Fn() + Send + Sync>,
     ) -> std::io::Result<Committer> {
         let shared = Arc::new(Shared {
             trees,
-            applier: Mutex::default(),
+            applier: Mutex::new(Applier::new(log)),
             state: Mutex::default(),
             work: Condvar::new(),
             figures: Figures::default(),
@@ -193,7 +195,7 @@ impl Shared {
             let Some(mut applier) = self.applier.try_lock() else { return };
             let (group, first) = {
                 let mut state = self.state.lock();
-                let changes: usize = state.queue.iter().map(|commit| commit.changes.len()).sum();
+                let changes: usize = state.queue.iter().map(Commit::changes).sum();
                 if changes > QUICK_CHANGES_MAX {
                     self.work.notify_one();
                     return;
@@ -339,8 +341,7 @@ fn take_group(queue: &mut VecDeque<Commit>) -> Vec<Commit> {
     let mut bytes = 0;
     let fits = queue.iter().take_while(|commit| {
         let fits = bytes <= GROUP_BYTES_MAX;
-        bytes +=
-            commit.changes.iter().map(|c| c.value.as_ref().map_or(0, |v| v.len())).sum::<usize>();
+        bytes += commit.size_bytes();
         fits
     });
     let count = fits.count();

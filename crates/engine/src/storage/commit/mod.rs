@@ -11,8 +11,8 @@ mod committer;
 
 pub use committer::Committer;
 
-use super::CollectionId;
 use super::trees::Change;
+use super::{CollectionId, LogChange};
 use std::any::Any;
 use std::sync::atomic::AtomicU64;
 
@@ -25,6 +25,30 @@ pub struct Commit {
     pub held: Box<dyn Any + Send>,
     /// Run just before the changes become visible, in commit order.
     pub publish: Option<Box<dyn FnOnce() + Send>>,
+    /// What change streams are told of it.
+    pub log: LogChange,
+}
+
+impl Commit {
+    /// Changes alone.
+    pub fn of(changes: Vec<Change>) -> Commit {
+        Commit {
+            changes,
+            counts: Vec::new(),
+            held: Box::new(()),
+            publish: None,
+            log: LogChange::None,
+        }
+    }
+
+    fn changes(&self) -> usize {
+        self.changes.len() + self.log.changes()
+    }
+
+    fn size_bytes(&self) -> usize {
+        let values = self.changes.iter().filter_map(|change| change.value.as_ref());
+        values.map(|value| value.len()).sum::<usize>() + self.log.size_bytes()
+    }
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

@@ -221,9 +221,7 @@ fn find(name: &str) -> Result<&'static Row> {
         Some((name, why)) => {
             Code::CommandNotSupported.error(format!("{name} is not supported: {why}"))
         }
-        None => {
-            Code::location(40324).error(format!("Unrecognized pipeline stage name: '{name}'"))
-        }
+        None => Code::location(40324).error(format!("Unrecognized pipeline stage name: '{name}'")),
     })
 }
 

@@ -107,6 +107,10 @@ impl Push {
 }
 
 impl Operator for Push {
+    fn appends(&self) -> bool {
+        self.position.is_none() && self.sort.is_none() && self.slice.is_none()
+    }
+
     fn update<'d>(&self, old: Element<'d>, place: &Place<'_>, run: &mut Run<'d>) -> Result<()> {
         if old.kind != ElementType::Array {
             return Err(Code::BadValue.error(format!(

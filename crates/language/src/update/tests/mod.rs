@@ -1,6 +1,7 @@
 //! Tables of cases: a document, an update, and what comes of it.
 
 mod array_operators;
+mod differences;
 mod errors;
 mod field_operators;
 mod filtered;

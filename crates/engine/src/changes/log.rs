@@ -1,0 +1,88 @@
+//! The log's beginning, and its bound.
+
+use crate::Engine;
+use crate::define::Definition;
+use crate::storage::log::timestamp;
+use crate::storage::{Change, Commit, LogChange, Mark, Position, Tree, keys};
+use bson::Timestamp;
+use error::Result;
+use std::sync::Arc;
+
+/// Events removed in one commit.
+const TRIM_EVENTS_MAX: usize = 1_024;
+/// An outgrown log is trimmed to this share of its bound, in sixteenths.
+const TRIM_SIXTEENTHS: u64 = 15;
+
+impl Engine {
+    /// Begins the log, if there is none yet. Every writer is waited for, so that
+    /// no write of which nothing is told comes after the beginning.
+    pub async fn begin_log(self: &Arc<Self>) -> Result<()> {
+        while !self.store.log().is_on() {
+            let current = self.registry.current();
+            let names: Vec<_> = current.all().map(|collection| &collection.namespace).collect();
+            let mut definition = Definition::begin(self, &names).await;
+            // One that came in between has not been waited for.
+            if definition.catalog.all().count() == names.len() {
+                definition.begin_log();
+                definition.commit().await?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The cluster time of the last event, where there is a log.
+    pub fn cluster_time(&self) -> Option<Timestamp> {
+        let log = self.store.log();
+        log.is_on().then(|| timestamp(log.last()))
+    }
+
+    /// Waits until every event so far has been synced.
+    pub async fn log_synced(&self) {
+        let last = self.store.log().last();
+        // It fails only when the store is gone, and then nobody reads it.
+        let _ = self.store.log().synced().wait_for(|synced| *synced >= last).await;
+    }
+
+    /// Trims the log whenever it has outgrown its bound, until the engine closes.
+    pub(crate) async fn trim_log(self: Arc<Self>) {
+        loop {
+            self.store.log().outgrown.notified().await;
+            if let Err(error) = self.trim().await {
+                tracing::debug!(%error, "trimming the log of changes stopped");
+                return;
+            }
+        }
+    }
+
+    async fn trim(&self) -> Result<()> {
+        let log = self.store.log();
+        let bound = log.bytes_max();
+        if log.bytes() <= bound {
+            return Ok(());
+        }
+        let wanted = bound / 16 * TRIM_SIXTEENTHS;
+        while log.bytes() > wanted {
+            let mut over = log.bytes() - wanted;
+            let (mut changes, mut bytes, mut last) = (Vec::new(), 0, 0);
+            let view = self.store.view();
+            for event in view.logged_after(Position::before(log.start())).take(TRIM_EVENTS_MAX) {
+                let (position, event) = event?;
+                let key = keys::log_event(position).into();
+                changes.push(Change { tree: Tree::Large, key, value: None });
+                bytes += event.len() as u64;
+                last = position.time;
+                over = over.saturating_sub(event.len() as u64);
+                if over == 0 {
+                    break;
+                }
+            }
+            drop(view);
+            if changes.is_empty() {
+                return Ok(());
+            }
+            let log = LogChange::Trim { start: last + 1, bytes };
+            self.store.commit(Commit { log, ..Commit::of(changes) }, Mark::Applied).await?;
+        }
+        Ok(())
+    }
+}

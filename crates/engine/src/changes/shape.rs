@@ -1,0 +1,164 @@
+//! Events as clients see them, field by field in MongoDB's order.
+
+use super::event::Stored;
+use super::options::{BeforeChange, FullDocument, Options};
+use super::{Operation, Token};
+use crate::Engine;
+use crate::storage::log::timestamp;
+use crate::storage::{Document, View};
+use bson::{RawBsonRef, RawDocumentBuf};
+use command::Namespace;
+use error::{Code, Error, Result};
+use language::Needs;
+use value::element::{elements, get_value};
+use value::key::{Direction, Key};
+use value::{DocumentWriter, Element};
+
+/// Shows events as a stream's options ask for.
+pub struct Shape<'a> {
+    pub engine: &'a Engine,
+    pub view: &'a View,
+    pub options: &'a Options,
+}
+
+impl Shape<'_> {
+    pub fn event(&self, stored: &Stored<'_>, token: &Token) -> Result<RawDocumentBuf> {
+        let mut out = DocumentWriter::new();
+        copy(&mut out, "to", stored.part("t"));
+        copy(&mut out, "txnNumber", stored.part("n"));
+        copy(&mut out, "lsid", stored.part("l"));
+        out.append_document("_id", &token.document());
+        out.append_str("operationType", stored.operation.name());
+        out.append("clusterTime", RawBsonRef::Timestamp(timestamp(token.position.time)));
+        if self.options.expanded {
+            copy(&mut out, "collectionUUID", stored.part("u"));
+        }
+        copy(&mut out, "wallTime", stored.part("w"));
+        self.full_document(stored, &mut out)?;
+        append_namespace(stored, &mut out);
+        copy(&mut out, "documentKey", stored.part("k"));
+        if self.options.expanded {
+            copy(&mut out, "operationDescription", stored.part("x"));
+        }
+        self.update_description(stored, &mut out);
+        copy(&mut out, "stateBeforeChange", stored.part("s"));
+        if self.options.expanded && stored.operation == Operation::Create {
+            out.append_str("nsType", "collection");
+        }
+        self.before_change(stored, &mut out)?;
+        Ok(out.finish())
+    }
+
+    /// The end of a stream, which an event has brought about.
+    pub fn invalidate(&self, stored: &Stored<'_>, token: &Token) -> RawDocumentBuf {
+        let mut out = DocumentWriter::new();
+        out.append_document("_id", &token.document());
+        out.append_str("operationType", "invalidate");
+        out.append("clusterTime", RawBsonRef::Timestamp(timestamp(token.position.time)));
+        if self.options.expanded {
+            copy(&mut out, "collectionUUID", stored.part("u"));
+        }
+        copy(&mut out, "wallTime", stored.part("w"));
+        out.finish()
+    }
+
+    fn full_document(&self, stored: &Stored<'_>, out: &mut DocumentWriter) -> Result<()> {
+        if let Some(document) = stored.part("f") {
+            out.copy_as("fullDocument", document);
+        }
+        if stored.operation != Operation::Update {
+            return Ok(());
+        }
+        match self.options.full_document {
+            FullDocument::Default => {}
+            FullDocument::UpdateLookup => match self.look_up(stored)? {
+                Some(document) => out.append_document("fullDocument", &document),
+                None => out.append_null("fullDocument"),
+            },
+            FullDocument::WhenAvailable => match stored.part("a") {
+                Some(document) => out.copy_as("fullDocument", document),
+                None => out.append_null("fullDocument"),
+            },
+            FullDocument::Required => match stored.part("a") {
+                Some(document) => out.copy_as("fullDocument", document),
+                None => return Err(missing("post-image", stored)),
+            },
+        }
+        Ok(())
+    }
+
+    fn before_change(&self, stored: &Stored<'_>, out: &mut DocumentWriter) -> Result<()> {
+        use Operation::{Delete, Replace, Update};
+        if self.options.before_change == BeforeChange::Off
+            || !matches!(stored.operation, Delete | Replace | Update)
+        {
+            return Ok(());
+        }
+        match stored.part("b") {
+            Some(document) => out.copy_as("fullDocumentBeforeChange", document),
+            None if self.options.before_change == BeforeChange::Required => {
+                return Err(missing("pre-image", stored));
+            }
+            None => out.append_null("fullDocumentBeforeChange"),
+        }
+        Ok(())
+    }
+
+    fn update_description(&self, stored: &Stored<'_>, out: &mut DocumentWriter) {
+        let Some(description) = stored.document_part("m") else { return };
+        out.begin_document("updateDescription");
+        for field in elements(description) {
+            if self.options.expanded || field.key != "disambiguatedPaths" {
+                out.copy(field);
+            }
+        }
+        out.end();
+    }
+
+    /// The document that an update was about, as it is now.
+    fn look_up(&self, stored: &Stored<'_>) -> Result<Option<Document>> {
+        let (Some(name), Some(key)) = (stored.collection, stored.document_part("k")) else {
+            return Ok(None);
+        };
+        let namespace = Namespace { database: stored.database.into(), collection: name.into() };
+        let Some(collection) = self.engine.registry.get(&namespace) else { return Ok(None) };
+        let uuid = stored.part("u").map(|uuid| uuid.value());
+        let same = matches!(uuid, Some(RawBsonRef::Binary(uuid)) if *uuid.bytes == collection.uuid.bytes());
+        let (true, Some(index), Some(id)) = (same, collection.id_index(), get_value(key, "_id"))
+        else {
+            return Ok(None);
+        };
+        let mut key = Key::default();
+        key.push(id, Direction::Ascending, index.collator.as_ref());
+        let Some(entry) = self.view.unique(index.id, &key.bytes)? else { return Ok(None) };
+        let Some(record) = self.view.record(collection.id, entry.record)? else { return Ok(None) };
+        record.load(self.view, &Needs::All).map(Some)
+    }
+}
+
+fn append_namespace(stored: &Stored<'_>, out: &mut DocumentWriter) {
+    out.begin_document("ns");
+    out.append_str("db", stored.database);
+    if let Some(collection) = stored.collection {
+        out.append_str("coll", collection);
+    }
+    out.end();
+}
+
+fn copy(out: &mut DocumentWriter, name: &str, part: Option<Element<'_>>) {
+    if let Some(part) = part {
+        out.copy_as(name, part);
+    }
+}
+
+fn missing(what: &str, stored: &Stored<'_>) -> Error {
+    let key = stored.document_part("k").map(value::text::document).unwrap_or_default();
+    Code::NoMatchingDocument.error(format!(
+        "Change stream was configured to require a {what} for all update, delete and replace \
+         events, but the {what} was not found for event: {{ operationType: \"{}\", ns: \
+         \"{}.{}\", documentKey: {key} }}",
+        stored.operation.name(),
+        stored.database,
+        stored.collection.unwrap_or_default()
+    ))
+}

@@ -1,0 +1,259 @@
+//! A change stream: a cursor over the log that outlives its last event.
+
+use super::event::Stored;
+use super::options::{Options, Scope, Start};
+use super::shape::Shape;
+use super::{Token, TokenKind};
+use crate::Engine;
+use crate::cursor::{BATCH_BYTES_MAX, Batch};
+use crate::plan::Interrupt;
+use crate::storage::log::time;
+use crate::storage::{Position, View};
+use bson::RawDocumentBuf;
+use command::CursorReply;
+use error::{Code, Error, Result};
+use fjall::Slice;
+use language::aggregate::{Documents, Nowhere, Pipeline};
+use parking_lot::Mutex;
+use std::sync::Arc;
+use std::time::Instant;
+use tokio::sync::watch;
+use value::element::get;
+
+/// Events between two looks at the clock.
+const EVENTS_PER_LOOK: usize = 64;
+/// What one event may weigh in a reply: a document and room for what tells of it.
+const EVENT_BYTES_MAX: usize = 16_793_600;
+
+pub struct Stream {
+    scope: Scope,
+    options: Options,
+    /// Everything up to here has been looked at.
+    position: Position,
+    /// What the client resumes after.
+    token: Token,
+    /// The event that ends the stream, once it has been given out.
+    ending: Option<(Position, Slice)>,
+    feed: Feed,
+    rows: Documents,
+    synced: watch::Receiver<u64>,
+}
+
+/// One event on its way into the stream's pipeline.
+#[derive(Clone, Default)]
+struct Feed(Arc<Mutex<Option<RawDocumentBuf>>>);
+
+impl Iterator for Feed {
+    type Item = Result<RawDocumentBuf>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        self.0.lock().take().map(Ok)
+    }
+}
+
+/// What became of an event.
+enum Outcome {
+    Given,
+    /// The pipeline let it go.
+    Dropped,
+    /// It has no room in this batch.
+    Left,
+}
+
+impl Stream {
+    /// Opens a stream. The log must be on.
+    pub fn open(
+        engine: &Engine,
+        scope: Scope,
+        options: Options,
+        pipeline: Pipeline,
+    ) -> Result<Stream> {
+        let log = engine.store.log();
+        let synced = log.synced();
+        let feed = Feed::default();
+        let rows = pipeline.run(Box::new(feed.clone()), Arc::new(Nowhere))?;
+        let token = match options.start {
+            Start::Now => high_water(Position::after(log.last())),
+            Start::At(timestamp) => high_water(Position::before(time(timestamp))),
+            Start::After(token) => token,
+        };
+        let position = token.position;
+        let mut stream =
+            Stream { scope, options, position, token, ending: None, feed, rows, synced };
+        let view = engine.store.synced_view();
+        stream.check_history(engine)?;
+        if token.kind == TokenKind::Event {
+            stream.check_present(&view)?;
+        }
+        Ok(stream)
+    }
+
+    /// What is told when there may be more to look at.
+    pub fn synced(&self) -> watch::Receiver<u64> {
+        self.synced.clone()
+    }
+
+    /// `postBatchResumeToken`.
+    pub fn token(&self) -> RawDocumentBuf {
+        self.token.document()
+    }
+
+    /// Adds events to a batch, until it is full, there are no more, or a time
+    /// has come.
+    pub fn fill(
+        &mut self,
+        engine: &Engine,
+        reply: &mut CursorReply,
+        limit: Option<u64>,
+        until: Instant,
+        interrupt: &Interrupt,
+    ) -> Result<Batch> {
+        // What is synced after this look is told to those who wait.
+        self.synced.mark_unchanged();
+        let view = engine.store.synced_view();
+        // After the view: what was trimmed before it was taken is known by now.
+        self.check_history(engine)?;
+        let limit = limit.map_or(usize::MAX, |limit| limit as usize);
+        let mut looked = 0;
+        let mut entries = view.logged_after(self.position);
+        while self.ending.is_none() && reply.len() < limit {
+            let Some(entry) = entries.next() else { break };
+            let (position, bytes) = entry?;
+            if let Outcome::Left = self.offer(engine, &view, position, bytes, reply)? {
+                return Ok(Batch::Full);
+            }
+            looked += 1;
+            if looked % EVENTS_PER_LOOK == 0 {
+                interrupt.check()?;
+                if Instant::now() >= until {
+                    return Ok(Batch::Paused);
+                }
+            }
+        }
+        if reply.len() < limit && self.ending.is_some() {
+            return self.end(engine, &view, reply);
+        }
+        Ok(Batch::Full)
+    }
+
+    /// Looks at one event of the log.
+    fn offer(
+        &mut self,
+        engine: &Engine,
+        view: &View,
+        position: Position,
+        bytes: Slice,
+        reply: &mut CursorReply,
+    ) -> Result<Outcome> {
+        let stored = Stored::read(&bytes)?;
+        let shown = self.options.expanded || !stored.operation.is_expanded();
+        let mut outcome = Outcome::Dropped;
+        let token = Token { position, kind: TokenKind::Event };
+        if shown && self.scope.covers(&stored) {
+            let shape = Shape { engine, view, options: &self.options };
+            let event = shape.event(&stored, &token)?;
+            outcome = self.give(event, &token, reply)?;
+        }
+        match outcome {
+            Outcome::Left => return Ok(outcome),
+            Outcome::Given => self.token = token,
+            Outcome::Dropped => self.token = high_water(position),
+        }
+        self.position = position;
+        if self.scope.is_ended_by(&stored) {
+            self.ending = Some((position, bytes));
+        }
+        Ok(outcome)
+    }
+
+    /// Passes an event through the pipeline into the batch.
+    fn give(
+        &mut self,
+        event: RawDocumentBuf,
+        token: &Token,
+        reply: &mut CursorReply,
+    ) -> Result<Outcome> {
+        *self.feed.0.lock() = Some(event);
+        let Some(event) = self.rows.next() else { return Ok(Outcome::Dropped) };
+        let event = event?;
+        let id = get(&event, "_id").and_then(|id| id.as_document());
+        if id != Some(&*token.document()) {
+            return Err(changed_token());
+        }
+        let size = event.as_bytes().len();
+        if size > EVENT_BYTES_MAX {
+            return Err(too_large(size));
+        }
+        if !reply.is_empty() && reply.size_bytes() + size > BATCH_BYTES_MAX {
+            return Ok(Outcome::Left);
+        }
+        reply.push(&event);
+        Ok(Outcome::Given)
+    }
+
+    /// Tells the client that what it watches is no more.
+    fn end(&mut self, engine: &Engine, view: &View, reply: &mut CursorReply) -> Result<Batch> {
+        let Some((position, bytes)) = self.ending.clone() else { return Ok(Batch::Exhausted) };
+        let stored = Stored::read(&bytes)?;
+        let token = Token { position, kind: TokenKind::Invalidate };
+        let shape = Shape { engine, view, options: &self.options };
+        let event = shape.invalidate(&stored, &token);
+        if let Outcome::Left = self.give(event, &token, reply)? {
+            return Ok(Batch::Full);
+        }
+        self.token = token;
+        Ok(Batch::Exhausted)
+    }
+
+    /// Refuses a stream whose next events have been trimmed.
+    fn check_history(&self, engine: &Engine) -> Result<()> {
+        let Position { time, index } = self.position;
+        let whole_from = if index == u32::MAX { time.saturating_add(1) } else { time };
+        if whole_from < engine.store.log().start() {
+            return Err(Code::ChangeStreamHistoryLost.error(
+                "Resume of change stream was not possible, as the resume point may no longer be \
+                 in the oplog.",
+            ));
+        }
+        Ok(())
+    }
+
+    /// A stream resumes only after an event that it would have shown.
+    fn check_present(&mut self, view: &View) -> Result<()> {
+        let position = self.position;
+        let bytes = view.logged_at(position)?;
+        let stored = bytes.as_deref().map(Stored::read).transpose()?;
+        match (&bytes, stored) {
+            (Some(bytes), Some(stored)) if self.scope.covers(&stored) => {
+                if self.scope.is_ended_by(&stored) {
+                    self.ending = Some((position, bytes.clone()));
+                }
+                Ok(())
+            }
+            _ => Err(Code::ChangeStreamFatalError.error(format!(
+                "cannot resume stream; the resume token was not found. {}",
+                value::text::document(&self.token.document())
+            ))),
+        }
+    }
+}
+
+fn high_water(position: Position) -> Token {
+    Token { position, kind: TokenKind::HighWater }
+}
+
+fn changed_token() -> Error {
+    Code::ChangeStreamFatalError.error(
+        "Encountered an event whose _id field, which contains the resume token, was modified by \
+         the pipeline. Modifying the _id field of an event makes it impossible to resume the \
+         stream from that point. Only transformations that retain the unmodified _id field are \
+         allowed.",
+    )
+}
+
+fn too_large(size: usize) -> Error {
+    Code::BSONObjectTooLarge.error(format!(
+        "BSONObj size: {size} (0x{size:X}) is invalid. Size must be between 0 and \
+         {EVENT_BYTES_MAX}(16MB)"
+    ))
+}

@@ -1,0 +1,119 @@
+//! `aggregate` with `$changeStream`: opening a change stream.
+
+use super::Call;
+use super::context::context;
+use super::reading::{array, first_batch};
+use crate::changes::{Options, Stream};
+use crate::cursor::{Cursor, Source};
+use bson::{RawBsonRef, RawDocument};
+use command::Reply;
+use command::common::ReadLevel;
+use command::views::Aggregate;
+use error::{Code, Error, Result};
+use language::aggregate::Pipeline;
+use value::element::{elements, get};
+
+const STAGE: &str = "$changeStream";
+
+/// The stages that may follow: those that turn an event into one event or none.
+const STAGES_BEHIND: &[&str] = &[
+    "$addFields",
+    "$match",
+    "$project",
+    "$redact",
+    "$replaceRoot",
+    "$replaceWith",
+    "$set",
+    "$unset",
+];
+
+/// Errors that a client overcomes by opening the stream anew.
+const RESUMABLE: &[Code] = &[
+    Code::HostUnreachable,
+    Code::NetworkTimeout,
+    Code::ShutdownInProgress,
+    Code::ExceededTimeLimit,
+    Code::InterruptedAtShutdown,
+];
+
+/// Whether a pipeline is a change stream.
+pub fn is_stream(pipeline: &[&RawDocument]) -> bool {
+    pipeline.first().and_then(|stage| elements(stage).next()).is_some_and(|it| it.key == STAGE)
+}
+
+pub async fn open(call: Call<'_>, aggregate: &Aggregate<'_>) -> Result<Reply> {
+    opened(call, aggregate).await.map_err(labelled)
+}
+
+async fn opened(call: Call<'_>, aggregate: &Aggregate<'_>) -> Result<Reply> {
+    let namespace = &aggregate.namespace;
+    if call.engine.registry.get(namespace).is_some_and(|collection| collection.is_view()) {
+        return Err(Code::OptionNotSupportedOnView
+            .error(format!("{STAGE} is not supported on views; {namespace} is one")));
+    }
+    check_read_concern(call)?;
+    let context = context(None, aggregate.collation, aggregate.variables)?;
+    // The whole, for what is wrong in it, and then what follows the first stage.
+    Pipeline::parse(&array(&aggregate.pipeline), &context)?;
+    aggregate.pipeline.iter().skip(1).try_for_each(|stage| check_stage(stage))?;
+    let behind = Pipeline::parse(&array(&aggregate.pipeline[1..]), &context)?;
+    let argument = aggregate.pipeline.first().and_then(|stage| elements(stage).next());
+    let Some(RawBsonRef::Document(argument)) = argument.map(|argument| argument.value()) else {
+        return Err(
+            Code::location(50808).error(format!("{STAGE} stage expects a document as argument"))
+        );
+    };
+    let (scope, options) = Options::parse(argument, namespace)?;
+    call.engine.begin_log().await?;
+    // A stream begins with what has been synced, so that nothing that it has
+    // seen the end of is ever written again after a crash.
+    call.engine.log_synced().await;
+    let stream = Stream::open(call.engine, scope, options, behind)?;
+    let batch_size = aggregate.batch_size.map(i64::unsigned_abs);
+    let cursor = Cursor {
+        namespace: namespace.clone(),
+        owner: call.owner(),
+        source: Source::Changes(Box::new(stream)),
+        batch_size,
+        no_timeout: false,
+        interrupt: call.operation.interrupt.clone(),
+        pending: None,
+    };
+    first_batch(call, cursor, batch_size, false)
+}
+
+fn check_stage(stage: &RawDocument) -> Result<()> {
+    match elements(stage).next() {
+        Some(stage) if !STAGES_BEHIND.contains(&stage.key) => Err(Code::IllegalOperation
+            .error(format!("{} is not permitted in a {STAGE} pipeline", stage.key))),
+        _ => Ok(()),
+    }
+}
+
+/// Streams show what has been synced; no other read concern means that.
+fn check_read_concern(call: Call<'_>) -> Result<()> {
+    let Some(concern) = call.common.read_concern else { return Ok(()) };
+    // A session that is causally consistent may send a time and no level.
+    let given = get(call.request.body(), "readConcern").and_then(|concern| concern.as_document());
+    let given = given.is_some_and(|concern| get(concern, "level").is_some());
+    if !given || concern.level == ReadLevel::Majority {
+        return Ok(());
+    }
+    Err(Code::InvalidOptions.error(format!(
+        "Aggregation stage {STAGE} cannot run with a readConcern other than 'majority'. Current \
+         readConcern: {}",
+        concern.level.name()
+    )))
+}
+
+/// An error as a change stream reports it: with what a client is to make of it.
+pub fn labelled(error: Error) -> Error {
+    let code = error.code();
+    if [Code::ChangeStreamFatalError, Code::ChangeStreamHistoryLost].contains(&code) {
+        error.label("NonResumableChangeStreamError")
+    } else if RESUMABLE.contains(&code) {
+        error.label("ResumableChangeStreamError")
+    } else {
+        error
+    }
+}

@@ -1,0 +1,272 @@
+//! The log of changes, which change streams read.
+//!
+//! A store keeps none until the first stream is opened on it, and from then on
+//! for good. A commit carries the events it tells of; the applier numbers them,
+//! since it alone knows the order of commits. An event's place is the cluster
+//! time of its commit and, in a client's transaction, its number there.
+//!
+//! The log is whole from `start` on. What is older has been trimmed, so that its
+//! events weigh no more than a bound.
+
+use super::trees::{Change, Failure, Snapshot, Tree};
+use super::{View, failed, keys};
+use bson::Timestamp;
+use error::Result;
+use fjall::Slice;
+use std::ops::Bound;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::{SystemTime, UNIX_EPOCH};
+use tokio::sync::{Notify, watch};
+
+/// What the events of the log may weigh together, where nobody says.
+pub const LOG_BYTES_MAX: u64 = 1024 * 1024 * 1024;
+
+/// An event's place in the log, or a place between events.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Position {
+    pub time: u64,
+    pub index: u32,
+}
+
+/// What a commit does to the log.
+#[derive(Debug, Default)]
+pub enum LogChange {
+    #[default]
+    None,
+    /// From here on there is a log.
+    Begin,
+    Append(Events),
+    /// Events are removed; the log is now whole from `start` on.
+    Trim {
+        start: u64,
+        bytes: u64,
+    },
+}
+
+/// Events to be appended, in order.
+#[derive(Debug, Default)]
+pub struct Events {
+    pub events: Vec<Slice>,
+    /// Whether they share one cluster time, as those of a client's transaction do.
+    pub together: bool,
+}
+
+impl LogChange {
+    /// How much an apply of it writes.
+    pub fn size_bytes(&self) -> usize {
+        match self {
+            LogChange::Append(events) => events.events.iter().map(|event| event.len()).sum(),
+            _ => 0,
+        }
+    }
+
+    pub fn changes(&self) -> usize {
+        match self {
+            LogChange::Append(events) => events.events.len(),
+            _ => 0,
+        }
+    }
+}
+
+/// The log's state. Only the applier changes it.
+#[derive(Debug)]
+pub struct Log {
+    on: AtomicBool,
+    /// The last cluster time given out.
+    last: AtomicU64,
+    start: AtomicU64,
+    bytes: AtomicU64,
+    bytes_max: AtomicU64,
+    /// The last cluster time that has been synced.
+    synced: watch::Sender<u64>,
+    /// Rings when the log has outgrown its bound.
+    pub outgrown: Notify,
+}
+
+impl Log {
+    /// The log of a store that is being opened.
+    pub fn load(snapshot: &dyn Snapshot) -> Result<Log> {
+        let row = snapshot.get(Tree::Records, &keys::log()).map_err(failed)?;
+        let on = row.is_some();
+        let number = |at: usize| {
+            let bytes = row.as_ref().and_then(|row| row.get(at..)?.first_chunk().copied());
+            bytes.map_or(0, u64::from_be_bytes)
+        };
+        let mut last = number(0);
+        if on {
+            let newest = snapshot.range(Tree::Large, keys::log_events()).next_back();
+            if let Some(newest) = newest {
+                let (key, _) = newest.map_err(failed)?;
+                last = last.max(Position::read(&key).map_or(0, |position| position.time));
+            }
+            // Times given out just before a crash are not given out again.
+            last = last.max((seconds() + 1) << 32);
+        }
+        Ok(Log {
+            on: AtomicBool::new(on),
+            last: AtomicU64::new(last),
+            start: AtomicU64::new(number(0)),
+            bytes: AtomicU64::new(number(8)),
+            bytes_max: AtomicU64::new(LOG_BYTES_MAX),
+            synced: watch::Sender::new(last),
+            outgrown: Notify::new(),
+        })
+    }
+
+    /// Whether commits are to carry events. It changes only while no collection
+    /// is being written to, so a writer in its collection may rely on it.
+    pub fn is_on(&self) -> bool {
+        self.on.load(Ordering::Acquire)
+    }
+
+    /// The cluster time of the last event applied.
+    pub fn last(&self) -> u64 {
+        self.last.load(Ordering::Acquire)
+    }
+
+    /// The cluster time from which on the log is whole.
+    pub fn start(&self) -> u64 {
+        self.start.load(Ordering::Acquire)
+    }
+
+    pub fn bytes(&self) -> u64 {
+        self.bytes.load(Ordering::Acquire)
+    }
+
+    pub fn bytes_max(&self) -> u64 {
+        self.bytes_max.load(Ordering::Relaxed)
+    }
+
+    pub fn set_bytes_max(&self, bytes: u64) {
+        self.bytes_max.store(bytes, Ordering::Relaxed);
+        self.outgrown.notify_one();
+    }
+
+    /// Says when events have been synced, with the cluster time of the last.
+    pub fn synced(&self) -> watch::Receiver<u64> {
+        self.synced.subscribe()
+    }
+
+    /// Everything applied has been synced, and can be seen.
+    pub(super) fn note_sync(&self) {
+        let last = self.last();
+        self.synced.send_if_modified(|synced| std::mem::replace(synced, last) != last);
+    }
+
+    /// Turns what a commit does to the log into changes of the trees; true if
+    /// the log's row is to be written anew.
+    pub(super) fn take(&self, change: LogChange, changes: &mut Vec<Change>) -> bool {
+        match change {
+            LogChange::None => return false,
+            LogChange::Begin if self.is_on() => return false,
+            LogChange::Begin => {
+                self.start.store(self.tick(), Ordering::Release);
+                self.on.store(true, Ordering::Release);
+            }
+            LogChange::Append(events) => self.append(events, changes),
+            LogChange::Trim { start, bytes } => {
+                self.start.fetch_max(start, Ordering::AcqRel);
+                let left = self.bytes().saturating_sub(bytes);
+                self.bytes.store(left, Ordering::Release);
+            }
+        }
+        true
+    }
+
+    fn append(&self, events: Events, changes: &mut Vec<Change>) {
+        let mut time = self.tick();
+        let mut bytes = self.bytes();
+        for (index, event) in events.events.into_iter().enumerate() {
+            let mut position = Position { time, index: 0 };
+            if events.together {
+                position.index = index as u32;
+            } else if index > 0 {
+                time = self.tick();
+                position.time = time;
+            }
+            bytes += event.len() as u64;
+            let key = keys::log_event(position).into();
+            changes.push(Change { tree: Tree::Large, key, value: Some(event) });
+        }
+        self.bytes.store(bytes, Ordering::Release);
+        if bytes > self.bytes_max() {
+            self.outgrown.notify_one();
+        }
+    }
+
+    /// The log's row: where it starts, and what its events weigh.
+    pub(super) fn row(&self) -> Change {
+        let mut row = [0; 16];
+        row[..8].copy_from_slice(&self.start().to_be_bytes());
+        row[8..].copy_from_slice(&self.bytes().to_be_bytes());
+        Change { tree: Tree::Records, key: keys::log(), value: Some(row.into()) }
+    }
+
+    /// The next cluster time: the clock's second, or later than any before.
+    fn tick(&self) -> u64 {
+        let next = (self.last() + 1).max(seconds() << 32 | 1);
+        self.last.store(next, Ordering::Release);
+        next
+    }
+}
+
+/// A cluster time is a second and a number within it.
+pub fn timestamp(time: u64) -> Timestamp {
+    Timestamp { time: (time >> 32) as u32, increment: time as u32 }
+}
+
+pub fn time(timestamp: Timestamp) -> u64 {
+    u64::from(timestamp.time) << 32 | u64::from(timestamp.increment)
+}
+
+fn seconds() -> u64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs())
+}
+
+impl Position {
+    /// Behind every event of a cluster time.
+    pub fn after(time: u64) -> Position {
+        Position { time, index: u32::MAX }
+    }
+
+    /// Before every event of a cluster time.
+    pub fn before(time: u64) -> Position {
+        Position::after(time.saturating_sub(1))
+    }
+
+    /// The position in a key of the log.
+    pub fn read(key: &[u8]) -> Option<Position> {
+        let (time, index) = key.get(4..)?.split_first_chunk()?;
+        let index = u32::from_be_bytes(*index.first_chunk()?);
+        Some(Position { time: u64::from_be_bytes(*time), index })
+    }
+}
+
+/// Events of the log in order, with their positions.
+pub struct Logged(super::trees::Pairs);
+
+impl Iterator for Logged {
+    type Item = Result<(Position, Slice)>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let item = |pair: std::result::Result<(Slice, Slice), Failure>| {
+            let (key, event) = pair.map_err(failed)?;
+            let position = Position::read(&key).ok_or_else(super::view::damaged_key)?;
+            Ok((position, event))
+        };
+        self.0.next().map(item)
+    }
+}
+
+impl View {
+    /// The events behind a position.
+    pub fn logged_after(&self, position: Position) -> Logged {
+        let start = Bound::Excluded(keys::log_event(position).into());
+        Logged(self.range(Tree::Large, (start, keys::log_events().1)))
+    }
+
+    /// The event at a position.
+    pub fn logged_at(&self, position: Position) -> Result<Option<Slice>> {
+        self.get(Tree::Large, &keys::log_event(position))
+    }
+}
