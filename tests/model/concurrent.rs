@@ -160,6 +160,72 @@ async fn indexes_are_built_while_others_write() -> Result<()> {
     valid(&database, "c").await
 }
 
+/// A build is seen in `currentOp` with how far it is, and `killOp` ends it with nothing left.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_build_shows_its_progress_and_can_be_killed() -> Result<()> {
+    const DOCUMENTS: i32 = 20_000;
+    let database = database("progress").await?;
+    let c: Collection<Document> = database.collection("c");
+    c.insert_many((0..DOCUMENTS).map(|n| doc! { "_id": n, "n": n })).await?;
+    // A build may be over before it is looked for: then the next one is.
+    for attempt in 0..100 {
+        let name = format!("built_{attempt}");
+        let index = doc! { "key": { "n": 1, &name: 1 }, "name": &name };
+        let command = doc! { "createIndexes": "c", "indexes": [index] };
+        let building = tokio::spawn({
+            let database = database.clone();
+            async move { database.run_command(command).await }
+        });
+        let seen = watch_build(&database, &building).await?;
+        let outcome = building.await?;
+        let Some(total) = seen else { continue };
+        assert_eq!(total, i64::from(DOCUMENTS));
+        let names = c.list_index_names().await?;
+        match outcome {
+            // It was done before it heard.
+            Ok(_) => assert!(names.contains(&name)),
+            Err(error) => {
+                assert!(error.to_string().contains("11601"), "{error}");
+                assert!(!names.contains(&name));
+                return valid(&database, "c").await;
+            }
+        }
+    }
+    Err("no build was seen and killed".into())
+}
+
+/// Kills a build once `currentOp` shows it; gives how many documents it has to go through.
+async fn watch_build<T>(
+    database: &Database,
+    building: &tokio::task::JoinHandle<T>,
+) -> Result<Option<i64>> {
+    let admin = database.client().database("admin");
+    while !building.is_finished() {
+        let reply =
+            admin.run_command(doc! { "currentOp": 1, "command.createIndexes": "c" }).await?;
+        let Some(operation) = reply.get_array("inprog")?.first().and_then(|it| it.as_document())
+        else {
+            continue;
+        };
+        let Ok(progress) = operation.get_document("progress") else { continue };
+        let number = |name: &str| match progress.get(name) {
+            Some(bson::Bson::Int32(number)) => Ok(i64::from(*number)),
+            Some(bson::Bson::Int64(number)) => Ok(*number),
+            other => Err(format!("{name} is {other:?}")),
+        };
+        let (done, total) = (number("done")?, number("total")?);
+        if total == 0 {
+            // It has not begun yet.
+            continue;
+        }
+        assert!((0..=total).contains(&done), "{progress}");
+        let id = operation.get("opid").cloned().ok_or("no opid")?;
+        admin.run_command(doc! { "killOp": 1, "op": id }).await?;
+        return Ok(Some(total));
+    }
+    Ok(None)
+}
+
 /// The index answers, if only with what is there at that moment.
 async fn valid_entries(c: &Collection<Document>) -> Result<()> {
     c.count_documents(doc! { "a": { "$gte": 0 } }).await?;
