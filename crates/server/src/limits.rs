@@ -5,6 +5,10 @@ use std::time::Duration;
 /// Connections open at once, where the operating system allows as many.
 pub const CONNECTIONS_MAX: usize = 20_000;
 
+/// Connections that wait to be accepted; the operating system may allow fewer. Further
+/// ones try again after a second.
+pub const WAITING_CONNECTIONS_MAX: u32 = 4_096;
+
 /// A connection that has not sent its first message by then is closed.
 pub const FIRST_MESSAGE_WAIT_MAX: Duration = Duration::from_secs(60);
 

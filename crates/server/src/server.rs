@@ -9,7 +9,7 @@ use std::io;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
-use tokio::net::TcpListener;
+use tokio::net::{TcpListener, TcpSocket, lookup_host};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 use tracing::info;
@@ -134,7 +134,7 @@ impl Drop for Running {
 }
 
 async fn bind(listen: &str, flag: &str) -> Result<TcpListener, StartError> {
-    TcpListener::bind(listen).await.map_err(|error| {
+    open(listen).await.map_err(|error| {
         StartError(match error.kind() {
             io::ErrorKind::AddrInUse => format!(
                 "{listen} is in use by another process; stop it or choose another address with {flag}"
@@ -142,6 +142,26 @@ async fn bind(listen: &str, flag: &str) -> Result<TcpListener, StartError> {
             _ => format!("cannot listen on {listen} ({error}); choose another address with {flag}"),
         })
     })
+}
+
+/// Listens on the first address of a name that can be listened on.
+async fn open(listen: &str) -> io::Result<TcpListener> {
+    let mut outcome = Err(io::ErrorKind::AddrNotAvailable.into());
+    for address in lookup_host(listen).await? {
+        outcome = open_address(address);
+        if outcome.is_ok() {
+            break;
+        }
+    }
+    outcome
+}
+
+fn open_address(address: SocketAddr) -> io::Result<TcpListener> {
+    let socket = if address.is_ipv4() { TcpSocket::new_v4() } else { TcpSocket::new_v6() }?;
+    // A server that starts anew gets its address back at once.
+    socket.set_reuseaddr(true)?;
+    socket.bind(address)?;
+    socket.listen(limits::WAITING_CONNECTIONS_MAX)
 }
 
 fn local_address(listener: &TcpListener) -> Result<SocketAddr, StartError> {
