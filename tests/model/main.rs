@@ -1,11 +1,12 @@
 //! The store against a naive one: random histories of writes and reads, the same on a collection
 //! without indexes and on collections with several, and a restart in the middle; and many clients
-//! at once.
+//! at once, with and without transactions.
 //!
 //! `FREEBOARD_MODEL_SEED` repeats one history; `FREEBOARD_MODEL_STEPS` makes it longer.
 
 mod concurrent;
 mod history;
+mod isolation;
 mod naive;
 mod place;
 

@@ -55,9 +55,7 @@ impl Connection {
         command: &RawDocument,
         manner: Manner,
     ) -> Result<Vec<RawDocumentBuf>> {
-        self.last_request += 1;
-        let message = encode(command, manner, self.last_request)?;
-        self.stream.write_all(&message)?;
+        self.send(command, manner)?;
         if manner.unacknowledged {
             return Ok(Vec::new());
         }
@@ -71,7 +69,15 @@ impl Connection {
         }
     }
 
-    fn receive(&mut self) -> Result<(u32, RawDocumentBuf)> {
+    /// Sends a command; its reply is to be received.
+    pub fn send(&mut self, command: &RawDocument, manner: Manner) -> Result<()> {
+        self.last_request += 1;
+        let message = encode(command, manner, self.last_request)?;
+        Ok(self.stream.write_all(&message)?)
+    }
+
+    /// The next reply: its flags and its body.
+    pub fn receive(&mut self) -> Result<(u32, RawDocumentBuf)> {
         let mut header = [0; HEADER_BYTES];
         self.stream.read_exact(&mut header)?;
         let length = usize::try_from(integer(&header, 0)?)?;

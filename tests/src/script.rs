@@ -16,7 +16,11 @@
 //! - `> fill c 1000 {_id: i}` inserts many documents, `> sleep 100` waits for milliseconds;
 //! - `[sequence]>` sends the documents as a section of their own, `[exhaust]>` lets the server
 //!   send on unasked, `[unacknowledged]>` wants no reply;
-//! - `b: > {…}` speaks over a second connection named `b`.
+//! - `b: > {…}` speaks over a second connection named `b`; `b: > later {…}` sends without waiting
+//!   for the reply, and `b: > reply` waits for it;
+//! - `[session-a]>` speaks in a session named `a`, `[session-a write-3]>` as its retryable write of
+//!   number 3, `[session-a start-4]>` begins its transaction 4 and `[session-a in-4]>` goes on
+//!   with it.
 //!
 //! A line that ends with `\` goes on in the next. The database is named after the script, as
 //! `find_sort` for `find/sort.txt`.
@@ -42,6 +46,7 @@ pub struct Script {
     connections: BTreeMap<String, Connection>,
     scope: Scope,
     evaluation: Evaluation,
+    sessions: BTreeMap<String, bson::Uuid>,
 }
 
 impl Script {
@@ -52,6 +57,7 @@ impl Script {
             connections: BTreeMap::new(),
             scope: Scope::default(),
             evaluation: Evaluation::default(),
+            sessions: BTreeMap::new(),
         }
     }
 
@@ -63,8 +69,13 @@ impl Script {
     }
 
     /// The document in `text`, with `$db` unless it has one.
-    fn command(&self, text: &str, context: &Context) -> Result<RawDocumentBuf> {
+    fn command(&mut self, text: &str, context: &Context) -> Result<RawDocumentBuf> {
         let mut command = syntax::document(text, &self.scope)?;
+        for tag in &context.tags {
+            if let Some((kind, name)) = tag.split_once('-') {
+                self.place(&mut command, kind, name)?;
+            }
+        }
         if command.get("$db")?.is_none() {
             let database = if context.tags.contains("admin") { "admin" } else { &self.database };
             command.append(cstr!("$db"), database);
@@ -81,6 +92,26 @@ impl Script {
     pub fn ask(&mut self, mut command: RawDocumentBuf, name: &str) -> Result<RawDocumentBuf> {
         command.append(cstr!("$db"), self.database.as_str());
         self.connection(name)?.command(&command)
+    }
+
+    /// Puts a command into a session or a transaction.
+    fn place(&mut self, command: &mut RawDocumentBuf, kind: &str, name: &str) -> Result<()> {
+        if kind == "session" {
+            let id = *self.sessions.entry(name.to_owned()).or_insert_with(bson::Uuid::new);
+            command.append(cstr!("lsid"), rawdoc! { "id": bson::Binary::from(id) });
+            return Ok(());
+        }
+        command.append(cstr!("txnNumber"), name.parse::<i64>()?);
+        match kind {
+            "write" => {}
+            "start" => {
+                command.append(cstr!("startTransaction"), true);
+                command.append(cstr!("autocommit"), false);
+            }
+            "in" => command.append(cstr!("autocommit"), false),
+            _ => return Err(format!("no such tag: {kind}-{name}").into()),
+        }
+        Ok(())
     }
 
     fn converse(&mut self, text: &str, context: &Context) -> Result<Vec<RawDocumentBuf>> {
@@ -269,6 +300,17 @@ impl goldenscript::Runner for Script {
                 let replies = self.converse(&pipe::command(options.trim(), text), context)?;
                 let texts = replies.iter().map(|reply| pipe::shown(reply, &self.scope.cursors));
                 Ok(texts.collect::<Result<Vec<_>>>()?.join("\n"))
+            }
+            "later" => {
+                let command = self.command(text, context)?;
+                let name = context.prefix.clone().unwrap_or_default();
+                self.connection(&name)?.send(&command, Manner::default())?;
+                Ok(String::new())
+            }
+            "reply" => {
+                let name = context.prefix.clone().unwrap_or_default();
+                let reply = self.connection(&name)?.receive()?.1;
+                print::reply(&reply, &self.scope.cursors)
             }
             "fill" => self.fill(line["fill".len()..].trim_start()),
             "sleep" => {

@@ -3,7 +3,6 @@
 use super::update::Step;
 use super::writes::Writes;
 use super::{Call, delete, listing, writing};
-use crate::session;
 use bson::{RawBson, RawBsonRef, RawDocument, RawDocumentBuf};
 use command::views::{BulkWrite, DeleteStatement, Operation, UpdateStatement};
 use command::{Namespace, Reply, append_write_concern_error};
@@ -143,15 +142,8 @@ impl Work<'_> {
         Ok(places)
     }
 
-    /// Notes a failure. In a transaction, one after which the whole of it may be
-    /// tried again fails the command itself.
     fn fail(&mut self, at: usize, error: Error) -> Result<()> {
-        if let Some(statement) = self.call.statement() {
-            if session::is_transient(error.code()) {
-                return Err(error);
-            }
-            statement.fail();
-        }
+        let error = writing::of_statement(self.call, error)?;
         self.done.fail(at, &error);
         Ok(())
     }

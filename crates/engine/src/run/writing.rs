@@ -10,6 +10,15 @@ use error::{Code, Error, Result};
 use language::aggregate::Pipeline;
 use language::aggregate::stages::Target;
 
+/// Errors that say that the command was stopped.
+const INTERRUPTIONS: &[Code] = &[
+    Code::MaxTimeMSExpired,
+    Code::ExceededTimeLimit,
+    Code::TransactionExceededLifetimeLimitSeconds,
+    Code::InterruptedAtShutdown,
+    Code::Interrupted,
+];
+
 /// Refuses writes to views and to what belongs to the system.
 pub fn check_target(call: Call<'_>, namespace: &Namespace) -> Result<()> {
     let collection = call.collection(namespace)?;
@@ -39,9 +48,22 @@ fn check_in_transaction(namespace: &Namespace, collection: Option<&Collection>) 
     Ok(())
 }
 
+/// A failure that is one statement's: others fail the whole command.
+pub fn of_statement(call: Call<'_>, error: Error) -> Result<Error> {
+    if INTERRUPTIONS.contains(&error.code()) {
+        return Err(error);
+    }
+    if let Some(statement) = call.statement() {
+        if session::is_transient(error.code()) {
+            return Err(error);
+        }
+        statement.fail();
+    }
+    Ok(error)
+}
+
 /// Adds a statement's failure to those of the command, and says whether the next
-/// statement has its turn. In a transaction the first failure ends all; one after
-/// which the whole transaction may be tried again fails the command itself.
+/// statement has its turn. In a transaction the first failure ends all.
 pub fn goes_on(
     call: Call<'_>,
     failures: &mut Vec<WriteFailure>,
@@ -49,12 +71,7 @@ pub fn goes_on(
     error: Error,
     ordered: bool,
 ) -> Result<bool> {
-    if let Some(statement) = call.statement() {
-        if session::is_transient(error.code()) {
-            return Err(error);
-        }
-        statement.fail();
-    }
+    let error = of_statement(call, error)?;
     failures.push(WriteFailure { index: index as i32, error });
     Ok(!ordered && call.statement().is_none())
 }

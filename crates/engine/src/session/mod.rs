@@ -13,6 +13,8 @@ mod retry;
 mod standing;
 mod state;
 mod statement;
+#[cfg(test)]
+mod tests;
 
 pub use commands::{abort, acknowledge, commit};
 pub use labels::{is_transient, labelled};

@@ -25,7 +25,8 @@ impl Engine {
         let mut at = None;
         loop {
             tokio::time::sleep(TRANSACTIONS_INTERVAL).await;
-            self.expire_transactions();
+            let seconds = self.sessions.transaction_lifetime_seconds.load(Ordering::Relaxed);
+            self.expire_transactions(Duration::from_secs(seconds.into()));
             looks += 1;
             if looks % LOOKS_PER_SWEEP != 0 {
                 continue;
@@ -41,10 +42,8 @@ impl Engine {
         }
     }
 
-    /// Aborts transactions that are older than the parameter allows.
-    fn expire_transactions(&self) {
-        let seconds = self.sessions.transaction_lifetime_seconds.load(Ordering::Relaxed);
-        let limit = Duration::from_secs(seconds.into());
+    /// Aborts transactions that are older than that.
+    pub(super) fn expire_transactions(&self, limit: Duration) {
         let open: Vec<Arc<Session>> = self.sessions.open.lock().values().cloned().collect();
         for session in open {
             if session.transaction_age().is_some_and(|age| age > limit) {
