@@ -4,9 +4,12 @@ use bson::RawBson;
 use dec::{Context, Decimal, Decimal128, Rounding};
 use value::decimal::Decimal as Parts;
 
-/// Room for 36 digits: two more than a decimal128 has, so that the transcendental
-/// functions round once.
-pub type Wide = Decimal<12>;
+/// Room for 75 digits, three a unit: more than twice what a decimal128 has, so that the
+/// transcendental functions round once.
+pub type Wide = Decimal<25>;
+
+/// The digits of the binary numbers that MongoDB's library computes with.
+const BINARY_DIGITS: i32 = 113;
 
 /// The largest exponent that the library computes powers and logarithms with.
 const TRANSCENDENTAL_EXPONENT_MAX: isize = 999_999;
@@ -50,8 +53,8 @@ pub fn integer(value: Decimal128) -> Option<i64> {
 
 /// A context for powers and logarithms, which the library refuses to compute where the
 /// exponents may be larger.
-pub fn transcendental<const N: usize>() -> Context<Decimal<N>> {
-    let mut context = Context::<Decimal<N>>::default();
+pub fn transcendental() -> Context<Wide> {
+    let mut context = Context::<Wide>::default();
     // Both bounds are in the range the library knows.
     let _ = context.set_max_exponent(TRANSCENDENTAL_EXPONENT_MAX);
     let _ = context.set_min_exponent(-TRANSCENDENTAL_EXPONENT_MAX);
@@ -132,14 +135,47 @@ pub fn remainder(a: Decimal128, b: Decimal128) -> Decimal128 {
     }
 }
 
-/// A decimal128 of a wider decimal, rounded.
-pub fn narrow(value: &Wide) -> Decimal128 {
-    narrow_any(value)
+/// A transcendental function as MongoDB's library computes it: by way of a binary number,
+/// which shows in the last digit.
+pub fn through_binary(value: Decimal128, function: impl FnOnce(Wide) -> Wide) -> Decimal128 {
+    narrow(&binary(function(binary(Wide::from(value)))))
 }
 
-/// As `narrow`, of any width.
-pub fn narrow_any<const N: usize>(value: &Decimal<N>) -> Decimal128 {
-    let mut context = Context::<Decimal<N>>::default();
+/// The nearest number with 113 binary digits.
+fn binary(value: Wide) -> Wide {
+    if !value.is_finite() || value.is_zero() {
+        return value;
+    }
+    let mut context = transcendental();
+    context.set_rounding(Rounding::HalfEven);
+    let two = |power: i32| {
+        let mut scale = Wide::from(2);
+        transcendental().pow(&mut scale, &Wide::from(power));
+        scale
+    };
+    let (least, end) = (two(BINARY_DIGITS - 1), two(BINARY_DIGITS));
+    let magnitude = if value.is_negative() { -value } else { value };
+    let tens = magnitude.exponent() + magnitude.digits() as i32 - 1;
+    let mut shift = BINARY_DIGITS - 1 - (f64::from(tens) * std::f64::consts::LOG2_10) as i32;
+    // The first guess knows the power of ten alone, and is off by a few at most.
+    loop {
+        let mut whole = magnitude * two(shift);
+        context.round(&mut whole);
+        if whole < least {
+            shift += 1;
+        } else if whole >= end {
+            shift -= 1;
+        } else {
+            let nearest = whole / two(shift);
+            return if value.is_negative() { -nearest } else { nearest };
+        }
+    }
+}
+
+/// A decimal128 of a wider decimal, rounded.
+pub fn narrow(value: &Wide) -> Decimal128 {
+    let mut context = Context::<Wide>::default();
+    context.set_rounding(Rounding::HalfEven);
     if context.set_precision(34).is_err() {
         return Decimal128::NAN;
     }

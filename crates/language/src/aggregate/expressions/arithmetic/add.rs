@@ -9,6 +9,7 @@ use value::Number;
 
 pub fn evaluate<'a>(arguments: Arguments<'_, 'a>) -> Evaluated<'a> {
     let mut sum = Number::Int32(0);
+    let mut ints = true;
     let mut date = None;
     for value in arguments.iter() {
         match value {
@@ -28,6 +29,7 @@ pub fn evaluate<'a>(arguments: Arguments<'_, 'a>) -> Evaluated<'a> {
                         coerce::type_name(value)
                     )));
                 };
+                ints &= matches!(number, Number::Int32(_));
                 match &mut date {
                     Some(date) => *date = step(*date, number)?,
                     None => sum = add(sum, number),
@@ -37,12 +39,20 @@ pub fn evaluate<'a>(arguments: Arguments<'_, 'a>) -> Evaluated<'a> {
     }
     match date {
         Some(millis) => own(DateTime::from_millis(millis)),
-        None => own(sum.to_value()),
+        None => own(narrowed(sum, ints).to_value()),
     }
 }
 
 fn step(millis: i64, number: Number) -> Result<i64> {
     millis.checked_add(date_step(number)?).ok_or_else(|| Code::Overflow.error("date overflow"))
+}
+
+/// The sum or product of ints is an int again if it fits, whatever it was on the way.
+pub fn narrowed(number: Number, ints: bool) -> Number {
+    match number {
+        Number::Int64(value) if ints => Number::from_i64(value),
+        number => number,
+    }
 }
 
 /// The sum of two numbers, of the wider type; int64 overflows into double.

@@ -1,6 +1,6 @@
 //! `$exp`: e to a power.
 
-use super::{unary, wide};
+use super::unary;
 use crate::aggregate::expressions::{Arguments, Evaluated, decimal};
 use bson::RawBson;
 use value::Number;
@@ -9,7 +9,10 @@ pub fn evaluate<'a>(arguments: Arguments<'_, 'a>) -> Evaluated<'a> {
     unary(&arguments, |number| {
         Ok(match number {
             Number::Decimal(value) => {
-                decimal::value(wide(decimal::decode(value), |context, value| context.exp(value)))
+                decimal::value(decimal::through_binary(decimal::decode(value), |mut value| {
+                    decimal::transcendental().exp(&mut value);
+                    value
+                }))
             }
             number => RawBson::Double(number.to_f64().exp()),
         })

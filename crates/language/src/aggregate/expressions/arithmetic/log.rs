@@ -1,8 +1,9 @@
 //! `$log`: the logarithm to a base.
 
 use crate::aggregate::expressions::node::{null, own};
+use crate::aggregate::expressions::decimal::Wide;
 use crate::aggregate::expressions::{Arguments, Evaluated, coerce, decimal};
-use dec::{Decimal128, Rounding};
+use dec::Decimal128;
 use error::Code;
 
 pub fn evaluate<'a>(arguments: Arguments<'_, 'a>) -> Evaluated<'a> {
@@ -44,23 +45,18 @@ pub fn evaluate<'a>(arguments: Arguments<'_, 'a>) -> Evaluated<'a> {
 
 /// The quotient of two rounded logarithms, but for the bases that have one of their own.
 fn of_decimals(number: Decimal128, base: Decimal128) -> Decimal128 {
-    let natural = |value| super::wide(value, |context, value| context.ln(value));
+    let natural = |mut value: Wide| {
+        decimal::transcendental().ln(&mut value);
+        value
+    };
     if base == Decimal128::from(10) {
-        return super::wide(number, |context, value| context.log10(value));
+        return decimal::through_binary(number, |mut value| {
+            decimal::transcendental().log10(&mut value);
+            value
+        });
     }
     if base == Decimal128::from(2) {
-        let mut two = decimal::Wide::from(2);
-        let binary = super::wide(number, |context, value| {
-            context.ln(value);
-            context.ln(&mut two);
-            context.div(value, &two);
-        });
-        // A power of two has a whole one.
-        let whole = decimal::whole(binary, Rounding::HalfEven);
-        let power = super::wide(Decimal128::from(2), |context, value| {
-            context.pow(value, &decimal::Wide::from(whole));
-        });
-        return if power == number { whole } else { binary };
+        return decimal::through_binary(number, |value| natural(value) / natural(Wide::from(2)));
     }
-    natural(number) / natural(base)
+    decimal::through_binary(number, natural) / decimal::through_binary(base, natural)
 }

@@ -1,6 +1,6 @@
 //! `$log10`: the logarithm to base 10.
 
-use super::{unary, wide};
+use super::unary;
 use crate::aggregate::expressions::{Arguments, Evaluated, decimal};
 use bson::RawBson;
 use error::Code;
@@ -17,7 +17,10 @@ pub fn evaluate<'a>(arguments: Arguments<'_, 'a>) -> Evaluated<'a> {
         Ok(match number {
             // What is not a number has no digits, and so comes as a double.
             Number::Decimal(value) if !number.is_nan() => {
-                decimal::value(wide(decimal::decode(value), |context, value| context.log10(value)))
+                decimal::value(decimal::through_binary(decimal::decode(value), |mut value| {
+                    decimal::transcendental().log10(&mut value);
+                    value
+                }))
             }
             number => RawBson::Double(number.to_f64().log10()),
         })

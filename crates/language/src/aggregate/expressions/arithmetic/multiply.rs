@@ -1,5 +1,6 @@
 //! `$multiply`: the product.
 
+use super::add::narrowed;
 use crate::aggregate::expressions::node::{null, own};
 use crate::aggregate::expressions::{Arguments, Evaluated, coerce, decimal};
 use error::Code;
@@ -7,6 +8,7 @@ use value::Number;
 
 pub fn evaluate<'a>(arguments: Arguments<'_, 'a>) -> Evaluated<'a> {
     let mut product = Number::Int32(1);
+    let mut ints = true;
     for value in arguments.iter() {
         if coerce::is_nullish(value) {
             return null();
@@ -17,9 +19,10 @@ pub fn evaluate<'a>(arguments: Arguments<'_, 'a>) -> Evaluated<'a> {
                 coerce::type_name(value)
             )));
         };
+        ints &= matches!(number, Number::Int32(_));
         product = multiply(product, number);
     }
-    own(product.to_value())
+    own(narrowed(product, ints).to_value())
 }
 
 /// The product of two numbers, of the wider type; int64 overflows into double.

@@ -14,6 +14,8 @@ pub fn evaluate<'a>(arguments: Arguments<'_, 'a>) -> Evaluated<'a> {
             );
         }
         Ok(match number {
+            // Zero keeps its sign.
+            Number::Decimal(_) if number.is_zero() => number.to_value(),
             Number::Decimal(value) => {
                 decimal::value(wide(decimal::decode(value), |context, value| context.sqrt(value)))
             }

@@ -1,12 +1,8 @@
 //! Trigonometry of decimals: computed with more than twice the digits of a decimal128, and
-//! rounded once.
+//! rounded as MongoDB does.
 
-use crate::aggregate::expressions::decimal::{narrow_any, transcendental};
-use dec::{Context, Decimal, Decimal128};
-
-/// Room for 75 digits, three a unit.
-const UNITS: usize = 25;
-type Long = Decimal<UNITS>;
+use crate::aggregate::expressions::decimal::{Wide, narrow, through_binary, transcendental};
+use dec::{Decimal128, Rounding};
 
 const PI: &str = "3.14159265358979323846264338327950288419716939937510582097494459230781640628";
 
@@ -23,8 +19,7 @@ const TERMS_MAX: i32 = 200;
 macro_rules! of_one {
     ($($name:ident = $function:expr;)*) => {
         $(pub fn $name(value: Decimal128) -> Decimal128 {
-            let function: fn(Long) -> Long = $function;
-            narrow_any(&function(Long::from(value)))
+            through_binary(value, $function)
         })*
     };
 }
@@ -34,7 +29,7 @@ of_one! {
         if x == int(-1) { return constant(PI) }
         int(2) * arc_tangent(root(int(1) - x * x) / (int(1) + x))
     };
-    acosh = |x| log(x + root(x * x - int(1)));
+    acosh = |x: Wide| log(x + root(x * x - int(1)));
     asin = arc_sine;
     asinh = |x| {
         if magnitude(x) < constant(SMALL) { return x - x * x * x / int(6) }
@@ -43,7 +38,7 @@ of_one! {
     };
     atan = arc_tangent;
     atanh = |x| {
-        if magnitude(x) == int(1) { return signed(Long::infinity(), x) }
+        if magnitude(x) == int(1) { return signed(Wide::infinity(), x) }
         if magnitude(x) < constant(SMALL) { return x + x * x * x / int(3) }
         log((int(1) + x) / (int(1) - x)) / int(2)
     };
@@ -63,7 +58,7 @@ of_one! {
 
 /// The angle of a point.
 pub fn atan2(y: Decimal128, x: Decimal128) -> Decimal128 {
-    let (y, x) = (Long::from(y), Long::from(x));
+    let (y, x) = (Wide::from(y), Wide::from(x));
     if y.is_nan() || x.is_nan() {
         return Decimal128::NAN;
     }
@@ -77,49 +72,49 @@ pub fn atan2(y: Decimal128, x: Decimal128) -> Decimal128 {
         _ => arc_tangent(magnitude(y) / magnitude(x)),
     };
     let angle = if x.is_negative() { pi - angle } else { angle };
-    narrow_any(&signed(angle, y))
+    through_binary(narrow(&signed(angle, y)), |angle| angle)
 }
 
-fn int(value: i32) -> Long {
-    Long::from(value)
+fn int(value: i32) -> Wide {
+    Wide::from(value)
 }
 
-fn constant(text: &str) -> Long {
-    text.parse().unwrap_or_else(|_| Long::nan())
+fn constant(text: &str) -> Wide {
+    text.parse().unwrap_or_else(|_| Wide::nan())
 }
 
-fn magnitude(value: Long) -> Long {
+fn magnitude(value: Wide) -> Wide {
     if value.is_negative() { -value } else { value }
 }
 
 /// A value with the sign of another.
-fn signed(value: Long, like: Long) -> Long {
+fn signed(value: Wide, like: Wide) -> Wide {
     if like.is_negative() { -value } else { value }
 }
 
-fn root(mut value: Long) -> Long {
-    transcendental::<UNITS>().sqrt(&mut value);
+fn root(mut value: Wide) -> Wide {
+    transcendental().sqrt(&mut value);
     value
 }
 
-fn power(mut value: Long) -> Long {
-    transcendental::<UNITS>().exp(&mut value);
+fn power(mut value: Wide) -> Wide {
+    transcendental().exp(&mut value);
     value
 }
 
-fn log(mut value: Long) -> Long {
-    transcendental::<UNITS>().ln(&mut value);
+fn log(mut value: Wide) -> Wide {
+    transcendental().ln(&mut value);
     value
 }
 
-fn hyperbolic_sine(x: Long) -> Long {
+fn hyperbolic_sine(x: Wide) -> Wide {
     if magnitude(x) < constant(SMALL) {
         return x + x * x * x / int(6);
     }
     (power(x) - power(-x)) / int(2)
 }
 
-fn arc_sine(x: Long) -> Long {
+fn arc_sine(x: Wide) -> Wide {
     if magnitude(x) == int(1) {
         return signed(constant(PI) / int(2), x);
     }
@@ -127,7 +122,7 @@ fn arc_sine(x: Long) -> Long {
 }
 
 /// Halves the angle three times, so that the series ends soon.
-fn arc_tangent(x: Long) -> Long {
+fn arc_tangent(x: Wide) -> Wide {
     if x.is_infinite() {
         return signed(constant(PI) / int(2), x);
     }
@@ -141,13 +136,13 @@ fn arc_tangent(x: Long) -> Long {
     for _ in 0..3 {
         small = small / (int(1) + root(int(1) + small * small));
     }
-    let square = small * small;
+    let (square, negligible) = (small * small, constant(NEGLIGIBLE));
     let (mut sum, mut term) = (small, small);
     for step in 1..TERMS_MAX {
         term = -term * square;
         let addend = term / int(2 * step + 1);
         sum += addend;
-        if magnitude(addend) < constant(NEGLIGIBLE) * magnitude(sum) {
+        if magnitude(addend) < negligible * magnitude(sum) {
             break;
         }
     }
@@ -155,16 +150,17 @@ fn arc_tangent(x: Long) -> Long {
 }
 
 /// Sine and cosine, of the angle less its quarter turns.
-fn circular(x: Long) -> (Long, Long) {
+fn circular(x: Wide) -> (Wide, Wide) {
     if x.is_zero() {
         return (x, int(1));
     }
     let quarter = constant(PI) / int(2);
     let mut turns = x / quarter;
-    let mut context = Context::<Long>::default();
+    let mut context = transcendental();
+    context.set_rounding(Rounding::HalfEven);
     context.round(&mut turns);
     let angle = x - turns * quarter;
-    let square = angle * angle;
+    let (square, negligible) = (angle * angle, constant(NEGLIGIBLE));
     let (mut sine, mut cosine) = (angle, int(1));
     let (mut odd, mut even) = (angle, int(1));
     for step in 1..TERMS_MAX {
@@ -172,7 +168,7 @@ fn circular(x: Long) -> (Long, Long) {
         odd = -odd * square / int(2 * step * (2 * step + 1));
         cosine += even;
         sine += odd;
-        if magnitude(even) < constant(NEGLIGIBLE) {
+        if magnitude(even) < negligible {
             break;
         }
     }
@@ -206,7 +202,7 @@ mod tests {
         assert_eq!(shown(tanh, "1"), "0.7615941559557648881194582826047936");
         assert_eq!(shown(asinh, "1"), "0.8813735870195430252326093249797923");
         assert_eq!(shown(acosh, "2"), "1.316957896924816708625046347307968");
-        assert_eq!(shown(atanh, "0.5"), "0.5493061443340548456976226184612629");
+        assert_eq!(shown(atanh, "0.5"), "0.5493061443340548456976226184612628");
         assert_eq!(shown(sin, "1E-20"), "1.000000000000000000000000000000000E-20");
     }
 
@@ -219,6 +215,6 @@ mod tests {
         assert_eq!(shown(atanh, "1"), "Infinity");
         assert_eq!(shown(atan, "-Infinity"), "-1.570796326794896619231321691639751");
         assert_eq!(shown(tanh, "1000"), "1");
-        assert_eq!(shown(cos, "10"), "-0.8390715290764524522588639478240648");
+        assert_eq!(shown(cos, "10"), "-0.8390715290764524522588639478240649");
     }
 }
