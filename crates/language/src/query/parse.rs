@@ -35,11 +35,8 @@ impl<'a> Scope<'a> {
     }
 
     /// Refuses what only the filter of a command may use.
-    pub fn expect_special(self, name: &str, code: Code) -> Result<()> {
-        if self.special {
-            return Ok(());
-        }
-        Err(code.error(format!("{name} is not allowed in this context")))
+    pub fn expect_special(self, code: Code, refused: &'static str) -> Result<()> {
+        if self.special { Ok(()) } else { Err(code.error(refused)) }
     }
 
     /// One level further in.

@@ -14,7 +14,8 @@ fn parse(element: Element<'_>, scope: &Scope<'_>) -> Result<Node> {
         let message = "$expr can only be applied to the top-level document";
         return Err(Code::BadValue.error(message));
     }
-    scope.expect_special("$expr", Code::QueryFeatureNotAllowed)?;
+    let refused = "$expr is not allowed in this context";
+    scope.expect_special(Code::QueryFeatureNotAllowed, refused)?;
     let expression = Expression::parse(element.value(), scope.context)?;
     Ok(Node::Expr(expression, value::value::to_owned(element.value())))
 }

@@ -11,7 +11,8 @@ pub const ROW: TopOperator =
     TopOperator { name: "$jsonSchema", help: "Documents that a schema describes.", parse };
 
 fn parse(element: Element<'_>, scope: &Scope<'_>) -> Result<Node> {
-    scope.expect_special("$jsonSchema", Code::QueryFeatureNotAllowed)?;
+    let refused = "$jsonSchema is not allowed in this context";
+    scope.expect_special(Code::QueryFeatureNotAllowed, refused)?;
     let RawBsonRef::Document(schema) = element.value() else {
         return Err(Code::TypeMismatch.error("$jsonSchema must be an object"));
     };
