@@ -98,25 +98,6 @@ async fn what_drivers_add_to_commands_is_accepted() {
     server.stop().await;
 }
 
-#[tokio::test]
-async fn sessions_are_started_and_ended() {
-    let server = start().await;
-    let mut client = Client::connect(&server).await;
-    let started = client.run(rawdoc! { "startSession": 1 }).await;
-    assert_eq!(started.get_i32("timeoutMinutes").unwrap(), 30);
-    let id = started.get_document("id").unwrap().to_owned();
-    assert_eq!(id.get_binary("id").unwrap().bytes.len(), 16);
-    for name in ["refreshSessions", "endSessions", "killSessions"] {
-        let mut command = RawDocumentBuf::new();
-        let list: bson::RawArrayBuf = [id.clone(), session()].into_iter().collect();
-        command.append(bson::raw::CString::try_from(name).unwrap(), list);
-        assert_eq!(client.run(command).await, rawdoc! { "ok": 1.0 });
-    }
-    client.run(rawdoc! { "killAllSessions": [] }).await;
-    client.run(rawdoc! { "killAllSessionsByPattern": [{ "lsid": session() }] }).await;
-    server.stop().await;
-}
-
 fn session() -> RawDocumentBuf {
     rawdoc! { "id": Binary { subtype: BinarySubtype::Uuid, bytes: vec![7; 16] } }
 }

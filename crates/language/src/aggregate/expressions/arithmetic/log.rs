@@ -1,7 +1,7 @@
 //! `$log`: the logarithm to a base.
 
-use crate::aggregate::expressions::node::{null, own};
 use crate::aggregate::expressions::decimal::Wide;
+use crate::aggregate::expressions::node::{null, own};
 use crate::aggregate::expressions::{Arguments, Evaluated, coerce, decimal};
 use dec::Decimal128;
 use error::Code;
