@@ -66,12 +66,6 @@ async fn wrong_commands_are_refused_with_mongodbs_codes() {
         (rawdoc! { "setParameter": 1 }, 72),
         (rawdoc! { "setParameter": 1, "maxBSONDepth": 1 }, 20),
         (rawdoc! { "connectionStatus": 1, "showPrivileges": "yes" }, 14),
-        (rawdoc! { "endSessions": 1 }, 14),
-        (rawdoc! { "endSessions": [1] }, 14),
-        (rawdoc! { "endSessions": [{}] }, 40414),
-        (rawdoc! { "endSessions": [{ "id": "x" }] }, 14),
-        (rawdoc! { "killSessions": [], "nonsense": 1 }, 40415),
-        (rawdoc! { "killAllSessions": [{ "user": "a" }] }, 40414),
         (rawdoc! { "ping": 1, "lsid": 1 }, 14),
         (rawdoc! { "ping": 1, "apiVersion": "2" }, 322),
     ] {
