@@ -165,10 +165,9 @@ impl write::Backend for Writes {
         places: Range<usize>,
     ) -> Result<()> {
         let Some(retrying) = &self.retrying else { return self.commit(transaction).await };
-        let nothing = RawDocumentBuf::new();
-        for statement in retrying.inserts.lock().get(places).unwrap_or_default() {
-            retrying.retry.record(&mut transaction, *statement, &nothing);
-        }
+        let inserts = retrying.inserts.lock();
+        retrying.retry.record_inserts(&mut transaction, inserts.get(places).unwrap_or_default());
+        drop(inserts);
         self.submit(transaction)
     }
 

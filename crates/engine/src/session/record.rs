@@ -1,5 +1,5 @@
 //! What the store keeps of a session: a row for each statement of its last
-//! retryable write, and one for its last committed transaction.
+//! retryable write, or for a run of inserts, and one for its last committed transaction.
 //!
 //! A row is written with the very commit that it tells of. A later number writes
 //! over the rows of an earlier one, so that a session that goes on writing does
@@ -11,15 +11,16 @@ use crate::storage::{Tree, View, keys};
 use crate::transaction::Transaction;
 use bson::{RawDocument, RawDocumentBuf};
 use error::{Code, Result};
+use std::ops::Bound;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// The statement number that stands for a transaction that was committed.
 /// No client's statement has it.
 pub const COMMITTED: i32 = -2;
 
-/// `<txnNumber: i64> <written: u32>`, and then what the statement answered: a
-/// document, or nothing if that is out of line, under the same key.
-const HEADER_BYTES: usize = 12;
+/// `<txnNumber: i64> <written: u32> <count: u32>`, and then what the statements
+/// answered: a document, or nothing if that is out of line, under the same key.
+const HEADER_BYTES: usize = 16;
 
 /// A row's own figures.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,6 +28,8 @@ pub struct Header {
     pub number: i64,
     /// Seconds since 1970.
     pub written: u32,
+    /// How many statements it stands for, from that of its key on.
+    pub count: u32,
 }
 
 impl Header {
@@ -36,28 +39,55 @@ impl Header {
     }
 
     pub fn read(row: &[u8]) -> Result<Header> {
-        match (row.first_chunk::<8>(), row.get(8..).and_then(|rest| rest.first_chunk::<4>())) {
-            (Some(number), Some(written)) => Ok(Header {
-                number: i64::from_be_bytes(*number),
-                written: u32::from_be_bytes(*written),
-            }),
-            _ => Err(damaged()),
-        }
+        let (number, rest) = row.split_first_chunk().ok_or_else(damaged)?;
+        let (written, rest) = rest.split_first_chunk().ok_or_else(damaged)?;
+        let count = rest.first_chunk().ok_or_else(damaged)?;
+        Ok(Header {
+            number: i64::from_be_bytes(*number),
+            written: u32::from_be_bytes(*written),
+            count: u32::from_be_bytes(*count),
+        })
     }
 }
 
-/// Adds the row of a statement to the commit that carries it out.
+/// Statements that are carried out by one commit, one after the other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Run {
+    pub first: i32,
+    pub count: u32,
+}
+
+impl Run {
+    pub fn one(statement: i32) -> Run {
+        Run { first: statement, count: 1 }
+    }
+
+    /// The runs that these statements make up.
+    pub fn all(statements: &[i32]) -> impl Iterator<Item = Run> + '_ {
+        statements
+            .chunk_by(|left, right| left.checked_add(1) == Some(*right))
+            .map(|run| Run { first: run[0], count: run.len() as u32 })
+    }
+
+    fn holds(self, statement: i32) -> bool {
+        (i64::from(self.first)..i64::from(self.first) + i64::from(self.count))
+            .contains(&i64::from(statement))
+    }
+}
+
+/// Adds the row of statements to the commit that carries them out.
 pub fn write(
     transaction: &mut Transaction,
     session: SessionId,
     number: i64,
-    statement: i32,
+    run: Run,
     answer: &RawDocument,
 ) {
-    let key = keys::statement(session, statement);
+    let key = keys::statement(session, run.first);
     let mut row = Vec::with_capacity(HEADER_BYTES + answer.as_bytes().len());
     row.extend_from_slice(&number.to_be_bytes());
     row.extend_from_slice(&now().to_be_bytes());
+    row.extend_from_slice(&run.count.to_be_bytes());
     if answer.as_bytes().len() > LARGE_VALUE_BYTES {
         transaction.put(Tree::Large, key.clone(), answer.as_bytes());
     } else {
@@ -73,16 +103,29 @@ pub fn read(
     number: i64,
     statement: i32,
 ) -> Result<Option<RawDocumentBuf>> {
-    let key = keys::statement(session, statement);
-    let Some(row) = view.get(Tree::Records, &key)? else { return Ok(None) };
-    if Header::read(&row)?.number != number {
-        return Ok(None);
+    // Most rows are of one statement. Others begin before it, with rows of earlier
+    // numbers between.
+    let upto = (
+        Bound::Included(keys::statement(session, 0)),
+        Bound::Included(keys::statement(session, statement)),
+    );
+    for pair in view.range(Tree::Records, upto).rev() {
+        let (key, row) = pair.map_err(crate::storage::failed)?;
+        let header = Header::read(&row)?;
+        if header.number != number {
+            continue;
+        }
+        let first = keys::statement_number(&key).ok_or_else(damaged)?;
+        if !(Run { first, count: header.count }).holds(statement) {
+            return Ok(None);
+        }
+        let answer = match row.get(HEADER_BYTES..).unwrap_or_default() {
+            [] => view.get(Tree::Large, &key)?.ok_or_else(damaged)?.to_vec(),
+            answer => answer.to_vec(),
+        };
+        return RawDocumentBuf::from_bytes(answer).map(Some).map_err(|_| damaged());
     }
-    let answer = match row.get(HEADER_BYTES..).unwrap_or_default() {
-        [] => view.get(Tree::Large, &key)?.ok_or_else(damaged)?.to_vec(),
-        answer => answer.to_vec(),
-    };
-    RawDocumentBuf::from_bytes(answer).map(Some).map_err(|_| damaged())
+    Ok(None)
 }
 
 /// The highest number that the store knows, and whether it was a transaction's.

@@ -1,6 +1,7 @@
 //! Retryable writes: a repeated statement is answered from its record.
 
-use super::{Session, SessionId, record};
+use super::record::{self, Run};
+use super::{Session, SessionId};
 use crate::Engine;
 use crate::transaction::Transaction;
 use bson::{RawDocument, RawDocumentBuf};
@@ -49,7 +50,17 @@ impl Retry {
 
     /// Adds a statement's record to the transaction that carries it out.
     pub fn record(&self, transaction: &mut Transaction, statement: i32, answer: &RawDocument) {
-        record::write(transaction, self.session.id, self.number, statement, answer);
+        let run = Run::one(statement);
+        record::write(transaction, self.session.id, self.number, run, answer);
+    }
+
+    /// Adds the records of inserts, which answer nothing, to the transaction that
+    /// carries them out.
+    pub fn record_inserts(&self, transaction: &mut Transaction, statements: &[i32]) {
+        let nothing = RawDocumentBuf::new();
+        for run in Run::all(statements) {
+            record::write(transaction, self.session.id, self.number, run, &nothing);
+        }
     }
 }
 
@@ -74,6 +85,6 @@ impl Session {
     pub(super) fn record_commit(&self, transaction: &mut Transaction, number: i64) {
         let id: SessionId = self.id;
         let nothing = RawDocumentBuf::new();
-        record::write(transaction, id, number, record::COMMITTED, &nothing);
+        record::write(transaction, id, number, Run::one(record::COMMITTED), &nothing);
     }
 }

@@ -92,6 +92,12 @@ pub fn statement_session(key: &[u8]) -> Option<[u8; 16]> {
     row_rest(key).first_chunk().copied()
 }
 
+/// The number of the statement that a record is of.
+pub fn statement_number(key: &[u8]) -> Option<i32> {
+    let number = row_rest(key).get(16..)?.first_chunk()?;
+    Some(i32::from_be_bytes(*number))
+}
+
 /// Every row of one kind.
 pub fn rows(kind: u8) -> (Bound<Slice>, Bound<Slice>) {
     (Bound::Included(row(kind, &[])), Bound::Excluded(row(kind + 1, &[])))

@@ -126,10 +126,14 @@ fn row_value(key: &[u8], value: &[u8]) -> String {
         }
         Some(b's') => "(kept to itself)".to_owned(),
         Some(b'i') => number_of(value).to_string(),
-        Some(b'r') => match value.get(12..) {
-            Some([]) | None => format!("number {}", number_of(value)),
-            Some(answer) => format!("number {}, {}", number_of(value), record(answer)),
-        },
+        Some(b'r') => {
+            let part = |range| number_of(value.get(range).unwrap_or_default());
+            let shown = format!("number {}, {} statements", part(0..8), part(12..16));
+            match value.get(16..) {
+                Some([]) | None => shown,
+                Some(answer) => format!("{shown}, {}", record(answer)),
+            }
+        }
         _ => hex(value),
     }
 }
