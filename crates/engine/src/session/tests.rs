@@ -99,7 +99,10 @@ async fn a_commit_is_remembered_over_a_restart_and_an_open_transaction_is_not() 
     drop(engine);
     let engine = open(directory.path()).await;
     let error = run(&engine, commit(4)).await.unwrap_err();
-    assert_eq!((error.code().number(), error.labels()), (251, ["TransientTransactionError"].as_slice()));
+    assert_eq!(
+        (error.code().number(), error.labels()),
+        (251, ["TransientTransactionError"].as_slice())
+    );
     let reply = run(&engine, rawdoc! { "count": "c", "$db": "d" }).await.unwrap();
     assert_eq!(reply.get_i32("n").unwrap(), 1);
     engine.close().await;
