@@ -15,6 +15,7 @@ pub const MASKS: &[Mask] = &[
     mask("_data", "<token>"),
     mask("clusterTime", "<time>"),
     mask("collectionUUID", "<uuid>"),
+    mask("atClusterTime", "<time>"),
     mask("connectionId", "<number>"),
     mask("dropTarget", "<uuid>"),
     mask("executionStats.executionTimeMillis", "<duration>"),

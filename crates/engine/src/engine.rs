@@ -3,6 +3,7 @@
 use crate::catalog::{Collection, Registry};
 use crate::cursor::Cursors;
 use crate::identity::Identity;
+use crate::moment::Moments;
 use crate::operation::Operations;
 use crate::run;
 use crate::run::profile::Profiles;
@@ -27,6 +28,7 @@ pub struct Engine {
     pub intents: Arc<Intents>,
     pub cursors: Cursors,
     pub sessions: Sessions,
+    pub moments: Moments,
     pub operations: Operations,
     pub profiles: Profiles,
     pub usage: Usage,
@@ -68,6 +70,7 @@ impl Engine {
             intents: Intents::new(),
             cursors: Cursors::default(),
             sessions: Sessions::default(),
+            moments: Moments::default(),
             operations: Operations::default(),
             profiles: Profiles::default(),
             usage: Usage::default(),
@@ -77,6 +80,7 @@ impl Engine {
             retired: Mutex::default(),
             background: Mutex::default(),
         });
+        engine.store.on_sync(engine.registry.witness());
         engine.drop_unfinished_indexes().await?;
         engine.drop_temporary_collections().await?;
         engine.background.lock().extend([
@@ -112,6 +116,7 @@ impl Engine {
             let _ = task.await;
         }
         self.kill_sessions(None);
+        self.moments.clear();
         self.cursors.clear();
         let engine = self.clone();
         if tokio::task::spawn_blocking(move || engine.store.close()).await.is_err() {

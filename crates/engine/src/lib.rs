@@ -8,6 +8,7 @@ mod engine;
 mod identity;
 pub mod index;
 pub mod inspect;
+mod moment;
 pub mod operation;
 pub mod plan;
 pub mod run;

@@ -7,12 +7,26 @@ use command::{Client, Reply, Request};
 use engine::{Engine, Identity};
 use error::{Code, Result};
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 /// Seconds between two looks for expired documents.
 const TTL_SLEEP: &str = "ttlMonitorSleepSecs";
 
+/// How long a transaction may stay open.
+const TRANSACTION_LIFETIME: &str = "transactionLifetimeLimitSeconds";
+
 pub struct Embedded(pub Arc<Engine>);
+
+impl Embedded {
+    /// A parameter, each of which is a number of seconds.
+    fn seconds(&self, name: &str) -> Option<&AtomicU32> {
+        match name {
+            TRANSACTION_LIFETIME => Some(&self.0.sessions.transaction_lifetime_seconds),
+            TTL_SLEEP => Some(&self.0.ttl_sleep_seconds),
+            _ => None,
+        }
+    }
+}
 
 impl Backend for Embedded {
     async fn run(&self, request: Request, client: &Arc<Client>) -> Result<Reply> {
@@ -43,11 +57,21 @@ impl Status for Embedded {
         let number = |of: &std::sync::atomic::AtomicU64| of.load(Ordering::Relaxed) as i64;
         let background = self.0.store.background();
         let (open, without_timeout) = self.0.cursors.count();
+        let sessions = &self.0.sessions;
+        let transactions = &sessions.figures;
         rawdoc! {
             "storageEngine": { "name": "freeboard", "supportsCommittedReads": true, "persistent": true },
             "metrics": {
                 "cursor": { "open": { "total": open as i64, "noTimeout": without_timeout as i64 } },
                 "ttl": { "deletedDocuments": self.0.usage.expired_documents() as i64 },
+            },
+            "transactions": {
+                "retriedCommandsCount": number(&transactions.retried_commands),
+                "retriedStatementsCount": number(&transactions.retried_statements),
+                "currentOpen": sessions.open_transactions() as i64,
+                "totalStarted": number(&transactions.started),
+                "totalCommitted": number(&transactions.committed),
+                "totalAborted": number(&transactions.aborted),
             },
             "freeboard": {
                 "commits": {
@@ -65,22 +89,22 @@ impl Status for Embedded {
     }
 
     fn parameters(&self) -> &'static [&'static str] {
-        &[TTL_SLEEP]
+        &[TRANSACTION_LIFETIME, TTL_SLEEP]
     }
 
     fn parameter(&self, name: &str) -> Option<RawBson> {
-        let seconds = self.0.ttl_sleep_seconds.load(Ordering::Relaxed);
-        (name == TTL_SLEEP).then(|| RawBson::Int32(seconds.try_into().unwrap_or(i32::MAX)))
+        let seconds = self.seconds(name)?.load(Ordering::Relaxed);
+        Some(RawBson::Int32(seconds.try_into().unwrap_or(i32::MAX)))
     }
 
     fn set_parameter(&self, name: &str, value: RawBsonRef<'_>) -> Result<()> {
         let number = command::fields::safe_i64(value).and_then(|number| u32::try_from(number).ok());
-        match number.filter(|seconds| name == TTL_SLEEP && *seconds > 0) {
-            Some(seconds) => {
-                self.0.ttl_sleep_seconds.store(seconds, Ordering::Relaxed);
+        match (self.seconds(name), number.filter(|seconds| *seconds > 0)) {
+            (Some(parameter), Some(seconds)) => {
+                parameter.store(seconds, Ordering::Relaxed);
                 Ok(())
             }
-            None => Err(Code::BadValue
+            _ => Err(Code::BadValue
                 .error(format!("Invalid value for parameter {name}: it takes a number above 0"))),
         }
     }

@@ -209,7 +209,8 @@ def test_causally_consistent_sessions(client, db):
 
 
 def test_read_and_write_concerns(client, db):
-    for concern in [WriteConcern(w=0), WriteConcern(w=1), WriteConcern(w="majority"), WriteConcern(j=True), WriteConcern(j=False)]:
+    # The last of them waits for the disk, and so for all before it.
+    for concern in [WriteConcern(w=0), WriteConcern(j=False), WriteConcern(w=1), WriteConcern(j=True), WriteConcern(w="majority")]:
         db.c.with_options(write_concern=concern).insert_one({})
     for level in ["local", "available", "majority", "linearizable"]:
         assert db.c.with_options(read_concern=ReadConcern(level)).count_documents({}) == 5

@@ -7,6 +7,7 @@ mod find_by_index;
 mod group;
 mod inc;
 mod inc_beside_5mb;
+mod inc_one_document;
 mod insert;
 mod name_beside_5mb;
 mod ping;
@@ -55,6 +56,8 @@ pub static WORKLOADS: &[Workload] = &[
     range_scan::WORKLOAD,
     scan::WORKLOAD,
     group::WORKLOAD,
+    inc_one_document::TOGETHER,
+    inc_one_document::ALONE,
 ];
 
 /// The rows named, in the order of the table; all when none is named.
@@ -78,7 +81,8 @@ mod tests {
         assert_eq!(
             names.join(" "),
             "ping find_by_id find_by_index insert_durable insert_relaxed bulk_insert inc push_10 \
-             push_500 push_5000 inc_beside_5mb name_beside_5mb range_scan scan group"
+             push_500 push_5000 inc_beside_5mb name_beside_5mb range_scan scan group \
+             inc_one_document inc_one_document_alone"
         );
     }
 

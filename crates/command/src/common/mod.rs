@@ -197,6 +197,14 @@ impl<'a> Common<'a> {
         if self.in_transaction() {
             return self.check_transaction(command);
         }
+        if self.read_concern.is_some_and(|concern| concern.level == ReadLevel::Snapshot)
+            && !matches!(command.name, "aggregate" | "distinct" | "find")
+        {
+            return Err(options(&format!(
+                "read concern snapshot is not supported by the {} command",
+                command.name
+            )));
+        }
         if self.txn_number.is_some() && !command.retryable {
             return Err(Code::NotARetryableWriteCommand.error(format!(
                 "txnNumber may only be provided for multi-document transactions and retryable \

@@ -1,7 +1,7 @@
 //! `{cursor: {firstBatch | nextBatch: […], id, ns}, ok: 1.0}`, documents copied
 //! straight into the reply.
 
-use bson::{RawBsonRef, RawDocument};
+use bson::{RawBsonRef, RawDocument, Timestamp};
 use value::DocumentWriter;
 
 use super::Reply;
@@ -10,6 +10,7 @@ use super::Reply;
 pub struct CursorReply {
     writer: DocumentWriter,
     documents: usize,
+    time: Option<Timestamp>,
 }
 
 impl CursorReply {
@@ -27,7 +28,12 @@ impl CursorReply {
         let mut writer = DocumentWriter::new();
         writer.begin_document("cursor");
         writer.begin_array(batch);
-        CursorReply { writer, documents: 0 }
+        CursorReply { writer, documents: 0, time: None }
+    }
+
+    /// Says when a snapshot read was.
+    pub fn at(self, time: Option<Timestamp>) -> CursorReply {
+        CursorReply { time, ..self }
     }
 
     pub fn push(&mut self, document: &RawDocument) {
@@ -59,6 +65,9 @@ impl CursorReply {
         self.writer.end();
         if let Some(token) = token {
             self.writer.append_document("postBatchResumeToken", token);
+        }
+        if let Some(time) = self.time {
+            self.writer.append("atClusterTime", RawBsonRef::Timestamp(time));
         }
         self.writer.append_i64("id", id);
         self.writer.append_str("ns", ns);

@@ -57,7 +57,9 @@ impl Catalog {
 
 /// The current catalog and the right to change it.
 pub struct Registry {
-    current: ArcSwap<Catalog>,
+    current: Arc<ArcSwap<Catalog>>,
+    /// As of the last sync.
+    synced: Arc<ArcSwap<Catalog>>,
     /// Held while a definition changes: one change at a time.
     pub changes: Mutex<()>,
     next_id: AtomicU32,
@@ -76,7 +78,8 @@ impl Registry {
         let next_id =
             next_id.and_then(|row| row.first_chunk().copied()).map_or(1, u32::from_be_bytes);
         Ok(Registry {
-            current: ArcSwap::from_pointee(catalog),
+            current: Arc::new(ArcSwap::from_pointee(catalog.clone())),
+            synced: Arc::new(ArcSwap::from_pointee(catalog)),
             changes: Mutex::default(),
             next_id: AtomicU32::new(next_id),
         })
@@ -84,6 +87,17 @@ impl Registry {
 
     pub fn current(&self) -> Arc<Catalog> {
         self.current.load_full()
+    }
+
+    /// The catalog as of the last sync, or an older one.
+    pub fn synced(&self) -> Arc<Catalog> {
+        self.synced.load_full()
+    }
+
+    /// What is to be called after each sync, once its view can be had.
+    pub fn witness(&self) -> impl Fn() + Send + Sync + 'static {
+        let (current, synced) = (self.current.clone(), self.synced.clone());
+        move || synced.store(current.load_full())
     }
 
     pub fn get(&self, namespace: &Namespace) -> Option<Arc<Collection>> {

@@ -70,7 +70,7 @@ impl Build<'_> {
     }
 
     async fn add_together(&self, chunk: &[RecordId]) -> Result<()> {
-        let mut transaction = Transaction::begin(self.engine.clone());
+        let mut transaction = self.begin();
         let (collection, indexes) = self.indexes(&mut transaction).await?;
         for record in chunk {
             transaction.index_record(&collection, &indexes, *record).await?;
@@ -80,7 +80,7 @@ impl Build<'_> {
     }
 
     async fn add_one(&self, record: RecordId) -> Result<()> {
-        let mut transaction = Transaction::begin(self.engine.clone());
+        let mut transaction = self.begin();
         let (collection, indexes) = self.indexes(&mut transaction).await?;
         while let Err(error) = transaction.index_record(&collection, &indexes, record).await {
             if error.code() != Code::WriteConflict {
@@ -90,6 +90,10 @@ impl Build<'_> {
         }
         self.engine.store.submit(transaction.into_commit())?;
         Ok(())
+    }
+
+    fn begin(&self) -> Transaction {
+        Transaction::interruptible(self.engine.clone(), self.progress.interrupt.clone())
     }
 
     async fn indexes(

@@ -15,6 +15,7 @@ pub use collection::{New, TEMPORARY_PREFIX};
 pub(crate) use collection::{check_case, define};
 pub use indexes::Created;
 pub(crate) use indexes::{check_room, missing};
+pub(crate) use tell::{created, indexes_created};
 
 use crate::Engine;
 use crate::catalog::{Catalog, Collection, row};

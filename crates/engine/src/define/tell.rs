@@ -5,6 +5,7 @@ use crate::catalog::{Collection, Index};
 use crate::changes::{Event, Operation, is_watched, is_watched_database};
 use bson::{RawBson, RawDocument, RawDocumentBuf};
 use command::Namespace;
+use std::sync::Arc;
 use value::element::{elements, get};
 use value::{DocumentWriter, Element};
 
@@ -13,17 +14,27 @@ fn is_told(collection: &Collection) -> bool {
     !collection.is_view() && is_watched(&collection.namespace)
 }
 
+pub(crate) fn created(collection: &Collection) -> Event {
+    let mut description = DocumentWriter::new();
+    description.copy_all(&collection.options);
+    if let Some(index) = collection.id_index() {
+        description.append_document("idIndex", &index.spec);
+    }
+    Event::of(Operation::Create, collection).description(&description.finish())
+}
+
+pub(crate) fn indexes_created<'a>(
+    collection: &Collection,
+    made: impl IntoIterator<Item = &'a Arc<Index>>,
+) -> Event {
+    let specs = made.into_iter().map(|index| &index.spec);
+    Event::of(Operation::CreateIndexes, collection).indexes(specs)
+}
+
 impl Definition<'_> {
     pub(super) fn tell_created(&mut self, collection: &Collection) {
         if is_told(collection) {
-            self.tell(|| {
-                let mut description = DocumentWriter::new();
-                description.copy_all(&collection.options);
-                if let Some(index) = collection.id_index() {
-                    description.append_document("idIndex", &index.spec);
-                }
-                Event::of(Operation::Create, collection).description(&description.finish())
-            });
+            self.tell(|| created(collection));
         }
     }
 
@@ -83,11 +94,8 @@ impl Definition<'_> {
 
     pub(super) fn tell_indexes_created(&mut self, collection: &Collection, names: &[String]) {
         if is_told(collection) {
-            self.tell(|| {
-                let made = collection.indexes.iter().filter(|index| names.contains(&index.name));
-                Event::of(Operation::CreateIndexes, collection)
-                    .indexes(made.map(|index| &index.spec))
-            });
+            let made = collection.indexes.iter().filter(|index| names.contains(&index.name));
+            self.tell(|| indexes_created(collection, made));
         }
     }
 

@@ -3,6 +3,7 @@
 use crate::Engine;
 use crate::catalog::{Catalog, Collection};
 use crate::cursor::Owner;
+use crate::moment::Moment;
 use crate::operation::Operation;
 use crate::session::{Retry, Standing, Statement};
 use command::{Client, Common, Namespace, Request};
@@ -17,6 +18,8 @@ pub struct Call<'a> {
     pub client: &'a Client,
     pub operation: &'a Arc<Operation>,
     pub standing: &'a Standing,
+    /// What the command's read concern has it see, where that is not what is newest.
+    pub moment: Option<&'a Moment>,
 }
 
 impl<'a> Call<'a> {
@@ -40,7 +43,10 @@ impl<'a> Call<'a> {
     pub fn catalog(&self) -> Result<Arc<Catalog>> {
         match self.statement() {
             Some(statement) => statement.catalog().map(Arc::new),
-            None => Ok(self.engine.registry.current()),
+            None => Ok(match self.moment {
+                Some(moment) => moment.catalog.clone(),
+                None => self.engine.registry.current(),
+            }),
         }
     }
 

@@ -39,6 +39,9 @@ pub async fn run(call: Call<'_>) -> Result<Reply> {
     writer.begin_array("values");
     values.iter().for_each(|value| writer.push(value.as_raw_bson_ref()));
     writer.end();
+    if let Some(time) = reading::time(call) {
+        writer.append("atClusterTime", RawBsonRef::Timestamp(time));
+    }
     Ok(reply.finish())
 }
 

@@ -26,7 +26,8 @@ pub async fn run(call: Call<'_>) -> Result<Reply> {
         return tail(call, &find, collection.as_deref(), query);
     }
     let Some(collection) = collection else {
-        return Ok(CursorReply::first().finish(0, &find.namespace.to_string()));
+        let reply = CursorReply::first().at(reading::time(call));
+        return Ok(reply.finish(0, &find.namespace.to_string()));
     };
     let interrupt = call.operation.interrupt.clone();
     let execution = plan::open(&collection, query, reading::view(call)?, interrupt.clone())?;

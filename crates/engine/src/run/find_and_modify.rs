@@ -42,6 +42,7 @@ pub async fn run(call: Call<'_>) -> Result<Reply> {
     let writes = Writes::of(call);
     let number = modify.statement_id.unwrap_or(0);
     if let Some(answer) = writes.recorded(number)? {
+        writes.acknowledge(call.common.write_concern.as_ref()).await?;
         return Ok(reply(call, answer, Some(number)));
     }
     let done = match &modify.update {

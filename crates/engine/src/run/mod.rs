@@ -129,8 +129,19 @@ pub async fn run(engine: &Arc<Engine>, request: Request, client: &Arc<Client>) -
     let labelled = |error| session::labelled(error, &common, row);
     let standing = session::stand(engine, &common, row, &operation.interrupt).await;
     let standing = standing.map_err(labelled)?;
-    let call =
-        Call { engine, request: &request, common: &common, client, operation, standing: &standing };
+    let moment = match &common.read_concern {
+        Some(concern) if !common.in_transaction() => engine.moment(concern).await?,
+        _ => None,
+    };
+    let call = Call {
+        engine,
+        request: &request,
+        common: &common,
+        client,
+        operation,
+        standing: &standing,
+        moment: moment.as_ref(),
+    };
     let outcome = handler(call).await.map_err(labelled);
     if let (Standing::Statement(statement), Ok(_)) = (&standing, &outcome) {
         statement.succeed();

@@ -6,8 +6,7 @@ use crate::catalog::{Catalog, Collection, Kind};
 use crate::cursor::{Batch, Cursor, Source, fill};
 use crate::plan::Execution;
 use crate::storage::{Document, View};
-use bson::{RawArrayBuf, RawBsonRef, RawDocument};
-use command::common::ReadLevel;
+use bson::{RawArrayBuf, RawBsonRef, RawDocument, Timestamp};
 use command::{CursorReply, Namespace, Reply};
 use error::{Code, Result};
 use std::sync::Arc;
@@ -27,12 +26,15 @@ pub fn view(call: Call<'_>) -> Result<View> {
     if let Some(statement) = call.statement() {
         return statement.view();
     }
-    Ok(match call.common.read_concern.map(|concern| concern.level) {
-        None | Some(ReadLevel::Local | ReadLevel::Available) => call.engine.store.view(),
-        Some(ReadLevel::Majority | ReadLevel::Linearizable | ReadLevel::Snapshot) => {
-            call.engine.store.synced_view()
-        }
+    Ok(match call.moment {
+        Some(moment) => moment.view.clone(),
+        None => call.engine.store.view(),
     })
+}
+
+/// When a snapshot read was, for reads that are to see the same.
+pub fn time(call: Call<'_>) -> Option<Timestamp> {
+    call.moment.and_then(|moment| moment.time)
 }
 
 /// A namespace with its views resolved: the collection at the bottom, if it
@@ -75,7 +77,7 @@ pub fn first_batch(
     batch_size: Option<u64>,
     single: bool,
 ) -> Result<Reply> {
-    let mut reply = CursorReply::first();
+    let mut reply = CursorReply::first().at(time(call));
     let limit = batch_size.or(Some(crate::cursor::FIRST_BATCH_DOCUMENTS));
     let batch = match limit {
         Some(0) => Batch::Full,

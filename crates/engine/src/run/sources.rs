@@ -4,6 +4,7 @@
 mod coll_stats;
 mod index_stats;
 mod list_catalog;
+mod list_sessions;
 
 use super::{Call, current_op};
 use bson::RawDocumentBuf;
@@ -27,8 +28,7 @@ pub fn documents(call: Call<'_>, namespace: &Namespace, source: &Source) -> Resu
         }
         "$indexStats" => ready(index_stats::documents(call, namespace)?),
         "$listCatalog" => ready(list_catalog::documents(call, namespace)?),
-        // Sessions are not kept by the engine, so that it knows none.
-        "$listLocalSessions" | "$listSessions" => ready(Vec::new()),
+        "$listLocalSessions" | "$listSessions" => ready(list_sessions::documents(call)),
         // There is no plan cache: plans are chosen anew for each query.
         "$planCacheStats" => ready(Vec::new()),
         name => return Err(Code::NotImplemented.error(format!("{name} is not supported"))),

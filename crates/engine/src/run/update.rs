@@ -112,12 +112,11 @@ impl Step<'_> {
     }
 }
 
-/// The record of a retryable update.
+/// The record of a retryable update, which changed one document or inserted one.
 fn answer(updated: &Updated) -> RawDocumentBuf {
     let mut writer = DocumentWriter::new();
-    match &updated.upserted {
-        Some(id) => writer.append("upserted", id.as_raw_bson_ref()),
-        None => writer.append_bool("modified", updated.modified > 0),
+    if let Some(id) = &updated.upserted {
+        writer.append("upserted", id.as_raw_bson_ref());
     }
     writer.finish()
 }

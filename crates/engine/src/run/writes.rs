@@ -77,10 +77,13 @@ impl Writes {
 
     /// What a statement answered when it was carried out before.
     pub fn recorded(&self, statement: i32) -> Result<Option<RawDocumentBuf>> {
-        match &self.retrying {
-            Some(retrying) => retrying.retry.recorded(&self.engine, statement),
-            None => Ok(None),
+        let Some(retrying) = &self.retrying else { return Ok(None) };
+        let answer = retrying.retry.recorded(&self.engine, statement)?;
+        if answer.is_some() {
+            // It may be applied and not synced yet: then it is to be waited for.
+            self.last.lock().get_or_insert(self.engine.store.newest());
         }
+        Ok(answer)
     }
 
     /// Commits a retryable statement together with what it answers. One that wrote

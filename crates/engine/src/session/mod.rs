@@ -36,7 +36,7 @@ pub type SessionId = [u8; 16];
 /// How long a session lives after its last use.
 pub const SESSION_TIMEOUT_MINUTES: i32 = 30;
 const SESSION_IDLE_MAX: Duration = Duration::from_secs(SESSION_TIMEOUT_MINUTES as u64 * 60);
-const SESSIONS_MAX: usize = 1_000_000;
+pub const SESSIONS_MAX: usize = 1_000_000;
 /// Each open transaction holds a snapshot, and so back what storage could free.
 pub const TRANSACTIONS_OPEN_MAX: usize = 10_000;
 /// The parameter `transactionLifetimeLimitSeconds`, where nobody has set it.

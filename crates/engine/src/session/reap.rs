@@ -1,5 +1,5 @@
-//! What has lived too long is ended in the background: transactions, sessions, and
-//! the records of sessions that are no more.
+//! What has lived too long is ended in the background: transactions, sessions, the
+//! records of sessions that are no more, and snapshot reads to come back to.
 
 use super::{SESSION_IDLE_MAX, Session, SessionId, record};
 use crate::Engine;
@@ -31,6 +31,7 @@ impl Engine {
             if looks % LOOKS_PER_SWEEP != 0 {
                 continue;
             }
+            self.moments.expire();
             self.expire_sessions(SESSION_IDLE_MAX);
             at = match self.expire_records(at, SESSION_IDLE_MAX).await {
                 Ok(next) => next,

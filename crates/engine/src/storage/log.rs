@@ -124,6 +124,11 @@ impl Log {
         self.last.load(Ordering::Acquire)
     }
 
+    /// A cluster time that is not before any event applied so far.
+    pub fn now(&self) -> u64 {
+        self.last().max(seconds() << 32 | 1)
+    }
+
     /// The cluster time from which on the log is whole.
     pub fn start(&self) -> u64 {
         self.start.load(Ordering::Acquire)

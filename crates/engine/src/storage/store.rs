@@ -9,7 +9,7 @@ use arc_swap::ArcSwap;
 use error::Result;
 use rand::Rng;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// What this build reads and writes. A change of layout raises it.
 const FORMAT: u32 = 1;
@@ -17,12 +17,16 @@ const FORMAT: u32 = 1;
 const MARKER: &str = "FREEBOARD";
 const TREES: &str = "trees";
 
+/// Called after each sync.
+type Witness = Box<dyn Fn() + Send + Sync>;
+
 pub struct Store {
     trees: Arc<dyn Trees>,
     committer: Committer,
     /// What has been synced: for readers who must not see what may be lost.
     synced: Arc<ArcSwap<View>>,
     secret: Secret,
+    witness: Arc<OnceLock<Witness>>,
     log: Arc<Log>,
 }
 
@@ -60,16 +64,24 @@ impl Store {
         let view = View::new(trees.snapshot(), secret);
         let synced = Arc::new(ArcSwap::from_pointee(view));
         let log = Arc::new(Log::load(&*trees.snapshot())?);
+        let witness: Arc<OnceLock<Witness>> = Arc::default();
         let on_sync = {
             let (trees, synced, log) = (trees.clone(), synced.clone(), log.clone());
+            let witness = witness.clone();
             Box::new(move || {
                 synced.store(Arc::new(View::new(trees.snapshot(), secret)));
                 log.note_sync();
+                witness.get().inspect(|witness| witness());
             })
         };
         let committer = Committer::start(trees.clone(), log.clone(), on_sync)
             .map_err(|error| failed(Box::new(error)))?;
-        Ok(Store { trees, committer, synced, secret, log })
+        Ok(Store { trees, committer, synced, secret, witness, log })
+    }
+
+    /// Has something called after each sync; the first to ask is heard.
+    pub fn on_sync(&self, witness: impl Fn() + Send + Sync + 'static) {
+        let _ = self.witness.set(Box::new(witness));
     }
 
     /// Everything applied so far.

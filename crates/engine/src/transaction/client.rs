@@ -5,7 +5,9 @@ use super::intents::Subject;
 use super::{Entered, Transaction, conflict};
 use crate::Engine;
 use crate::catalog::{Catalog, Collection, Index, row};
-use crate::define::{Created, New, check_case, check_room, define, missing};
+use crate::define::{
+    Created, New, check_case, check_room, created, define, indexes_created, missing,
+};
 use crate::storage::{Change, CollectionId, IndexId, Mark, Ticket, Tree, View};
 use bson::RawDocumentBuf;
 use command::Namespace;
@@ -135,6 +137,7 @@ impl Transaction {
             snapshot.created.push(new.namespace.clone());
         }
         self.redefine(collection.clone());
+        self.tell_defined(&collection, || created(&collection));
         Ok(collection)
     }
 
@@ -167,7 +170,11 @@ impl Transaction {
             indexes.push(Arc::new(Index::from_spec(IndexId(id), spec, true, 0)?));
         }
         let after = indexes.len();
-        self.redefine(Arc::new(collection.with_indexes(indexes)));
+        let collection = Arc::new(collection.with_indexes(indexes));
+        self.redefine(collection.clone());
+        self.tell_defined(&collection, || {
+            indexes_created(&collection, collection.indexes.iter().skip(before))
+        });
         Ok(Created { before, after, created_collection })
     }
 

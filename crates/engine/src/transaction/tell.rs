@@ -60,6 +60,13 @@ impl Transaction {
         }
     }
 
+    /// Tells of what a client's transaction creates.
+    pub(super) fn tell_defined(&mut self, collection: &Collection, event: impl FnOnce() -> Event) {
+        if self.is_told(collection) {
+            self.told.push(event());
+        }
+    }
+
     pub(super) fn tell_inserted(&mut self, collection: &Collection, document: &RawDocument) {
         if self.is_told(collection) {
             let event = Event::of(Operation::Insert, collection).document(document).key(document);
