@@ -32,6 +32,21 @@ pub fn infinity() -> Decimal128 {
     decode(Parts::Infinity { negative: false }.write())
 }
 
+/// A decimal written in digits, rounded to those there is room for; `None` where it is no
+/// number or out of range.
+pub fn parse(text: &str) -> Option<Decimal128> {
+    let lower = text.to_ascii_lowercase();
+    let digits = lower.strip_prefix(['+', '-']).unwrap_or(&lower);
+    let special = matches!(digits, "inf" | "infinity" | "nan");
+    if !special && !digits.starts_with(|c: char| c.is_ascii_digit() || c == '.') {
+        return None;
+    }
+    let mut context = Context::<Decimal128>::default();
+    let value = context.parse(lower.as_str()).ok()?;
+    let status = context.status();
+    (!status.overflow() && !status.underflow()).then_some(value)
+}
+
 /// A double, rounded to 15 significant digits as MongoDB does.
 pub fn from_f64(value: f64) -> Decimal128 {
     decode(Parts::from_f64(value).write())
@@ -174,6 +189,10 @@ fn binary(value: Wide) -> Wide {
 
 /// A decimal128 of a wider decimal, rounded.
 pub fn narrow(value: &Wide) -> Decimal128 {
+    // Rounding would drop the sign of zero.
+    if value.is_zero() {
+        return value.to_decimal128();
+    }
     let mut context = Context::<Wide>::default();
     context.set_rounding(Rounding::HalfEven);
     if context.set_precision(34).is_err() {

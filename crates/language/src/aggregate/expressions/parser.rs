@@ -175,6 +175,9 @@ impl<'c> Parser<'c> {
             None => (name, None),
         };
         check_read_name(variable)?;
+        if path == Some("") {
+            return Err(Code::location(40353).error("FieldPath must not end with a '.'."));
+        }
         let path = path.map(FieldPath::parse).transpose()?;
         self.variable(variable, path)
     }

@@ -11,9 +11,9 @@ const ARRAY_BYTES: u64 = 24;
 const ELEMENT_BYTES: u64 = 16;
 
 pub fn evaluate<'a>(arguments: Arguments<'_, 'a>) -> Evaluated<'a> {
-    let start = integer(&arguments, 0, "a starting", 34443, 34444)?;
-    let end = integer(&arguments, 1, "an ending", 34445, 34446)?;
-    let step = if arguments.given(2) { integer(&arguments, 2, "a step", 34447, 34448)? } else { 1 };
+    let start = integer(&arguments, 0, "starting", 34443, 34444)?;
+    let end = integer(&arguments, 1, "ending", 34445, 34446)?;
+    let step = if arguments.given(2) { integer(&arguments, 2, "step", 34447, 34448)? } else { 1 };
     if step == 0 {
         return Err(Code::location(34449).error("$range requires a non-zero step value"));
     }
@@ -45,14 +45,14 @@ fn integer(
     let value = arguments.get(at);
     if !coerce::is_numeric(value) {
         return Err(Code::location(not_numeric).error(format!(
-            "$range requires a numeric {} value, found value of type: {}",
-            what.trim_start_matches("an ").trim_start_matches("a "),
+            "$range requires a numeric {what} value, found value of type: {}",
             coerce::type_name(value)
         )));
     }
+    let article = if what == "ending" { "an" } else { "a" };
     coerce::integral32(value).ok_or_else(|| {
         Code::location(not_integral).error(format!(
-            "$range requires {what} value that can be represented as a 32-bit integer, found value: {}",
+            "$range requires {article} {what} value that can be represented as a 32-bit integer, found value: {}",
             value.map(coerce::show).unwrap_or_default()
         ))
     })

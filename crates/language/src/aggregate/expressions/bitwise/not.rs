@@ -1,7 +1,7 @@
 //! `$bitNot`: the bits turned over.
 
 use crate::aggregate::expressions::arithmetic::unary;
-use crate::aggregate::expressions::{Arguments, Evaluated};
+use crate::aggregate::expressions::{Arguments, Evaluated, coerce};
 use bson::RawBson;
 use error::Code;
 use value::Number;
@@ -10,7 +10,9 @@ pub fn evaluate<'a>(arguments: Arguments<'_, 'a>) -> Evaluated<'a> {
     unary(&arguments, |number| match number {
         Number::Int32(value) => Ok(RawBson::Int32(!value)),
         Number::Int64(value) => Ok(RawBson::Int64(!value)),
-        _ => Err(Code::TypeMismatch
-            .error("$bitNot only supports int and long, not doubles and decimals")),
+        other => Err(Code::TypeMismatch.error(format!(
+            "$bitNot only supports int and long, not: {}.",
+            coerce::type_name(Some(other.to_ref()))
+        ))),
     })
 }

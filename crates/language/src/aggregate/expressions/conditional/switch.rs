@@ -122,7 +122,7 @@ impl Special for Switch {
         }
         if self.branches.is_empty() && self.default.is_none() {
             return Err(Code::location(40069).error(
-                "One cannot execute a switch statement where all the cases evaluate to false without a default.",
+                "Cannot execute a switch statement where all the cases evaluate to false without a default",
             ));
         }
         Ok(if self.branches.is_empty() { self.default.take() } else { None })

@@ -42,26 +42,33 @@ enum Domain {
 }
 
 macro_rules! functions {
-    ($($name:ident $domain:ident)*) => {
+    ($($name:ident $domain:ident $double:path;)*) => {
         $(fn $name<'a>(arguments: Arguments<'_, 'a>) -> Evaluated<'a> {
-            apply(&arguments, Domain::$domain, f64::$name, decimal::$name)
+            apply(&arguments, Domain::$domain, $double, decimal::$name)
         })*
     };
 }
 
 functions! {
-    acos Unit
-    acosh FromOne
-    asin Unit
-    asinh All
-    atan All
-    atanh Unit
-    cos Finite
-    cosh All
-    sin Finite
-    sinh All
-    tan Finite
-    tanh All
+    acos Unit f64::acos;
+    acosh FromOne inverse_cosh;
+    asin Unit f64::asin;
+    asinh All f64::asinh;
+    atan All f64::atan;
+    atanh Unit f64::atanh;
+    cos Finite f64::cos;
+    cosh All f64::cosh;
+    sin Finite f64::sin;
+    sinh All f64::sinh;
+    tan Finite f64::tan;
+    tanh All f64::tanh;
+}
+
+/// The inverse hyperbolic cosine with all its digits near one too, which the standard
+/// library's has not.
+fn inverse_cosh(x: f64) -> f64 {
+    let above = x - 1.0;
+    if x < 2.0 { (above + (2.0 * above + above * above).sqrt()).ln_1p() } else { x.acosh() }
 }
 
 fn apply<'a>(

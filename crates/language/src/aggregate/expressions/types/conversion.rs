@@ -217,7 +217,7 @@ fn truncated(number: Number) -> Result<i64> {
         }
         integer => integer.to_i64_exact(),
     };
-    whole.ok_or_else(|| overflow(number.to_f64()))
+    whole.ok_or_else(|| overflow(coerce::double_text(number.to_f64())))
 }
 
 fn binary_integer(bytes: &[u8], to: To) -> Result<i64> {
@@ -242,11 +242,9 @@ fn to_decimal(value: RawBsonRef<'_>, to: To) -> Result<RawBson> {
         RawBsonRef::Boolean(value) => Number::Int32(value.into()),
         RawBsonRef::DateTime(value) => Number::Int64(value.timestamp_millis()),
         RawBsonRef::String(text) => {
-            let hex = text.to_ascii_lowercase().starts_with("0x");
-            return match text.parse::<bson::Decimal128>() {
-                Ok(value) if !hex && !text.is_empty() => Ok(RawBson::Decimal128(value)),
-                _ => Err(failure(format!("Failed to parse number '{text}'"))),
-            };
+            return decimal::parse(text)
+                .map(decimal::value)
+                .ok_or_else(|| failure(format!("Failed to parse number '{text}'")));
         }
         value => Number::from_value(value).ok_or_else(|| unsupported(value, to))?,
     };

@@ -86,9 +86,11 @@ impl Convert {
                     _ => {}
                 }
             }
-            if value.is_none() {
-                return Err(Code::FailedToParse
-                    .error("Missing required 'type' parameter to $convert's 'to' argument"));
+            if coerce::is_nullish(value) {
+                return Err(Code::FailedToParse.error(format!(
+                    "$convert's 'to' argument must be a string or number, but is {}",
+                    coerce::type_name(value)
+                )));
             }
         }
         let Some(kind) = kind(value)? else { return Ok(None) };

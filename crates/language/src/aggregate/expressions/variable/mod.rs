@@ -10,7 +10,6 @@ use super::Row;
 const NO_JAVASCRIPT: &str = "server-side JavaScript is not supported";
 
 pub const ROWS: &[Row] = &[
-    Row::refused("$accumulator", NO_JAVASCRIPT),
     Row::refused("$function", NO_JAVASCRIPT),
     Row::own("$let", let_::parse, "a value computed with variables"),
     Row::own("$meta", meta::parse, "metadata of a document"),
