@@ -1,12 +1,17 @@
 //! The store against a naive one: random histories of writes and reads, the same on a collection
 //! without indexes and on collections with several, and a restart in the middle; and many clients
-//! at once.
+//! at once. And the language against a naive one: random filters and updates.
 //!
 //! `FREEBOARD_MODEL_SEED` repeats one history; `FREEBOARD_MODEL_STEPS` makes it longer.
 
+mod changer;
 mod concurrent;
+mod generate;
 mod history;
+mod matcher;
+mod meaning;
 mod naive;
+mod order;
 mod place;
 
 use bson::{Document, doc};

@@ -105,10 +105,15 @@ fn same_prefix(a: &Path, a_at: usize, b: &Path, b_at: usize) -> bool {
     a_at == b_at && a.components().zip(b.components()).take(a_at + 1).all(|(a, b)| a == b)
 }
 
-fn meta(document: &RawDocument) -> error::Error {
-    match get(document, "$meta") {
-        Some(_) => Code::location(40218)
+/// The error of `{$meta: …}` as a direction.
+pub fn meta(document: &RawDocument) -> error::Error {
+    match get(document, "$meta").map(|kind| kind.value()) {
+        Some(RawBsonRef::String("textScore")) => Code::location(40218)
             .error("sorting by $meta needs text search, which is not supported"),
+        Some(kind) => {
+            let kind = crate::describe::value(kind);
+            Code::location(31138).error(format!("Illegal $meta sort: {kind}"))
+        }
         None => {
             Code::location(17312).error("$meta is the only expression supported by $sort right now")
         }
