@@ -1,13 +1,19 @@
 //! The store against a naive one: random histories of writes and reads, the same on a collection
 //! without indexes and on collections with several, and a restart in the middle; and many clients
-//! at once, with and without transactions.
+//! at once, with and without transactions. And the language against a naive one: random filters
+//! and updates.
 //!
 //! `FREEBOARD_MODEL_SEED` repeats one history; `FREEBOARD_MODEL_STEPS` makes it longer.
 
+mod changer;
 mod concurrent;
+mod generate;
 mod history;
 mod isolation;
+mod matcher;
+mod meaning;
 mod naive;
+mod order;
 mod place;
 
 use bson::{Document, doc};

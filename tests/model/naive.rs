@@ -10,6 +10,7 @@ use std::cmp::Ordering;
 use bson::{Bson, Document, doc};
 
 use crate::history::Step;
+use crate::order::{compare, kind};
 
 #[derive(Default)]
 pub struct Naive {
@@ -178,35 +179,6 @@ fn key(document: &Document, path: &str, downwards: bool) -> Bson {
             end.cloned().unwrap_or(Bson::Undefined)
         }
         Some(value) => value.clone(),
-    }
-}
-
-/// The place of a value's type among types.
-fn kind(value: &Bson) -> u8 {
-    match value {
-        Bson::Undefined => 0,
-        Bson::Null => 1,
-        Bson::Int32(_) | Bson::Int64(_) | Bson::Double(_) => 2,
-        Bson::String(_) => 3,
-        Bson::Boolean(_) => 4,
-        other => panic!("the naive store has no {other}"),
-    }
-}
-
-fn compare(left: &Bson, right: &Bson) -> Ordering {
-    kind(left).cmp(&kind(right)).then_with(|| match (left, right) {
-        (Bson::String(left), Bson::String(right)) => left.cmp(right),
-        (Bson::Boolean(left), Bson::Boolean(right)) => left.cmp(right),
-        _ => number(left).total_cmp(&number(right)),
-    })
-}
-
-fn number(value: &Bson) -> f64 {
-    match value {
-        Bson::Int32(number) => f64::from(*number),
-        Bson::Int64(number) => *number as f64,
-        Bson::Double(number) => *number,
-        _ => 0.0,
     }
 }
 

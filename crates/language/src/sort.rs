@@ -113,7 +113,8 @@ fn same_prefix(a: &Path, a_at: usize, b: &Path, b_at: usize) -> bool {
 const METADATA: [&str; 5] =
     ["geoNearDistance", "randVal", "searchScore", "textScore", "vectorSearchScore"];
 
-fn meta(document: &RawDocument) -> error::Error {
+/// The error of `{$meta: …}` as a direction.
+pub fn meta(document: &RawDocument) -> error::Error {
     let mut fields = elements(document);
     match (fields.next().filter(|first| first.key == "$meta"), fields.next()) {
         (None, _) => {

@@ -204,14 +204,7 @@ fn integer(value: RawBsonRef<'_>) -> Option<i64> {
 fn sort_direction(element: Element<'_>) -> Result<Direction> {
     let value = element.value();
     if let RawBsonRef::Document(meta) = value {
-        let kind = value::element::get(meta, "$meta").map(|element| element.value());
-        return Err(match kind {
-            Some(RawBsonRef::String(kind)) => Code::location(40218).error(format!(
-                "query requires text score metadata, but it is not available: {kind}"
-            )),
-            _ => Code::location(17312)
-                .error("$meta is the only expression supported by $sort right now"),
-        });
+        return Err(language::sort::meta(meta));
     }
     if value::Number::from_value(value).is_none() {
         let shown = value::text::value(value);
