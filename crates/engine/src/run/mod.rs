@@ -112,7 +112,7 @@ fn handler(name: &str) -> Option<(&'static Command, Handler)> {
 pub async fn run(engine: &Arc<Engine>, request: Request, client: &Arc<Client>) -> Result<Reply> {
     let name = request.name();
     let (row, handler) = handler(name)
-        .ok_or_else(|| Code::CommandNotFound.error(format!("no such command: '{name}'")))?;
+        .ok_or_else(|| command::refused::not_found(name))?;
     let common = Common::parse(&request, row)?;
     if common.in_transaction() {
         return Err(Code::OperationNotSupportedInTransaction
