@@ -8,6 +8,7 @@ pub mod client;
 pub mod common;
 pub mod fields;
 pub mod namespace;
+pub mod refused;
 pub mod reply;
 pub mod request;
 pub mod table;

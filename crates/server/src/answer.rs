@@ -8,6 +8,7 @@ use crate::frames::End;
 use crate::run::{self, Call};
 use crate::shared::Shared;
 use bson::{RawBsonRef, RawDocument};
+use command::refused::not_found;
 use command::{Common, Reply, Request};
 use error::{Code, Error, Result};
 use futures::FutureExt;
@@ -143,10 +144,6 @@ impl From<Error> for Failure {
     fn from(error: Error) -> Failure {
         Failure::Error(error)
     }
-}
-
-fn not_found(name: &str) -> Error {
-    Code::CommandNotFound.error(format!("no such command: '{name}'"))
 }
 
 /// Whether the stream goes on after this reply: a cursor that is open, or any

@@ -121,7 +121,7 @@ fn handler(name: &str) -> Option<(&'static Command, Handler)> {
 pub async fn run(engine: &Arc<Engine>, request: Request, client: &Arc<Client>) -> Result<Reply> {
     let name = request.name();
     let (row, handler) = handler(name)
-        .ok_or_else(|| Code::CommandNotFound.error(format!("no such command: '{name}'")))?;
+        .ok_or_else(|| command::refused::not_found(name))?;
     let common = Common::parse(&request, row)?;
     let limit = common.max_time_ms.filter(|ms| *ms > 0).map(|ms| Duration::from_millis(ms.into()));
     let running = engine.operations.begin(request.clone(), client, limit);

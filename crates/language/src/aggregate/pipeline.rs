@@ -64,7 +64,7 @@ impl Pipeline {
         }
         stages::check_names(stages)?;
         let mut parsed = Vec::new();
-        for stage in array_elements(stages).filter_map(|element| element.as_document()) {
+        for stage in array_elements(stages).filter_map(|element| element.value().as_document()) {
             parsed.extend(stages::parse(stage, context, place, depth)?);
         }
         stages::check_positions(&parsed)?;

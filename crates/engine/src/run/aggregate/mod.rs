@@ -84,6 +84,10 @@ pub fn prepare(call: Call<'_>, aggregate: &Aggregate<'_>) -> Result<Prepared> {
                 source.name
             )));
         }
+        Some(source) if !collectionless && source.is_independent() => {
+            return Err(Code::InvalidNamespace
+                .error(format!("'{}' can only be run with {{aggregate: 1}}", source.name)));
+        }
         None if collectionless => {
             return Err(Code::InvalidNamespace.error(
                 "{aggregate: 1} is not valid for an empty pipeline or one whose first stage \

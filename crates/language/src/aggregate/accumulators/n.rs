@@ -30,7 +30,8 @@ struct Several {
 
 pub fn parse(name: &'static str, value: RawBsonRef<'_>, context: &Context) -> Result<Accumulation> {
     let RawBsonRef::Document(document) = value else {
-        return Err(Code::location(5787900).error(format!(
+        let code = if name.starts_with("$m") { 5787900 } else { 5787801 };
+        return Err(Code::location(code).error(format!(
             "specification must be an object; found {name}: {}",
             coerce::show(value)
         )));
@@ -59,9 +60,6 @@ pub fn parse(name: &'static str, value: RawBsonRef<'_>, context: &Context) -> Re
         _ => Which::Greatest,
     };
     let n = Expression::parse(n, context)?;
-    if let Some(value) = n.constant() {
-        check_n(value)?;
-    }
     let collator = context.collator.clone();
     Ok(Accumulation {
         argument: Expression::parse(input, context)?,

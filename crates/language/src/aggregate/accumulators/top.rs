@@ -7,6 +7,7 @@ use crate::sort::Pattern;
 use crate::{Context, Needs};
 use bson::{RawArrayBuf, RawBson, RawBsonRef, RawDocument};
 use error::{Code, Result};
+use std::cmp::Ordering;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use value::Collator;
@@ -67,9 +68,6 @@ pub fn parse(name: &'static str, value: RawBsonRef<'_>, context: &Context) -> Re
     let mut reads = Needs::none();
     pattern.needs(&mut reads);
     let n = n.map(|n| Expression::parse(n, context)).transpose()?;
-    if let Some(value) = n.as_ref().and_then(Expression::constant) {
-        check_n(value)?;
-    }
     let collator = context.collator.clone();
     Ok(Accumulation {
         argument: Expression::parse(output, context)?,
@@ -95,15 +93,23 @@ impl Accumulator for Ranked {
         let mut key = Key::default();
         self.pattern.key(root, self.collator.as_deref(), &mut key)?;
         self.seen += 1;
-        let value = value.map_or(RawBson::Null, RawBson::from);
-        self.bytes += size_of_value(value.as_raw_bson_ref()) + key.bytes.len();
-        self.kept.insert((key.bytes, self.seen), value);
-        if self.kept.len() > self.n.unwrap_or(1) {
-            let dropped = if self.bottom { self.kept.pop_first() } else { self.kept.pop_last() };
-            if let Some(((key, _), value)) = dropped {
+        // Of equals the first that was seen stays.
+        if self.kept.len() >= self.n.unwrap_or(1) {
+            let worst =
+                if self.bottom { self.kept.first_entry() } else { self.kept.last_entry() };
+            if let Some(worst) = worst {
+                let better = key.bytes.cmp(&worst.key().0);
+                let wanted = if self.bottom { Ordering::Greater } else { Ordering::Less };
+                if better != wanted {
+                    return Ok(());
+                }
+                let ((key, _), value) = worst.remove_entry();
                 self.bytes -= size_of_value(value.as_raw_bson_ref()) + key.len();
             }
         }
+        let value = value.map_or(RawBson::Null, RawBson::from);
+        self.bytes += size_of_value(value.as_raw_bson_ref()) + key.bytes.len();
+        self.kept.insert((key.bytes, self.seen), value);
         check_bytes(self.name, self.bytes)
     }
 

@@ -9,7 +9,7 @@ use bson::{RawBsonRef, RawDocument, RawDocumentBuf};
 use error::{Code, Result};
 use std::ops::ControlFlow;
 use std::sync::Arc;
-use value::element::{array_elements, elements};
+use value::element::{Element, array_elements, elements};
 use value::{ArrayWriter, DocumentWriter};
 
 #[derive(Debug)]
@@ -37,7 +37,8 @@ pub fn parse(stage: Specification<'_>) -> Result<Vec<Box<dyn Stage>>> {
                 coerce::type_name(Some(element.value()))
             )));
         };
-        if let Some(stage) = array_elements(stages).find(|stage| stage.as_document().is_none()) {
+        let no_stage = |stage: &Element<'_>| stage.value().as_document().is_none();
+        if let Some(stage) = array_elements(stages).find(no_stage) {
             return Err(Code::location(40171).error(format!(
                 "elements of arrays in $facet spec must be non-empty objects, {} argument contained an element of type {}",
                 element.key,

@@ -1,5 +1,6 @@
 //! `$fill`: fills missing values. Short for `$setWindowFields` and `$addFields`.
 
+use super::options::Options;
 use super::{Specification, Stage, add_fields, set_window_fields};
 use crate::aggregate::expressions::coerce;
 use bson::{RawBsonRef, RawDocument, RawDocumentBuf};
@@ -15,30 +16,24 @@ pub fn parse(stage: Specification<'_>) -> Result<Vec<Box<dyn Stage>>> {
         )));
     };
     let (mut partition, mut partition_fields, mut sort, mut output) = (None, None, None, None);
-    for element in elements(spec) {
-        match (element.key, element.value()) {
-            ("partitionBy", value @ (RawBsonRef::String(_) | RawBsonRef::Document(_))) => {
-                partition = Some(value);
-            }
-            ("partitionByFields", RawBsonRef::Array(fields)) => partition_fields = Some(fields),
-            ("sortBy", RawBsonRef::Document(pattern)) => sort = Some(pattern),
-            ("output", RawBsonRef::Document(fields)) => output = Some(fields),
-            (key @ ("partitionBy" | "partitionByFields" | "sortBy" | "output"), other) => {
-                return Err(Code::TypeMismatch.error(format!(
-                    "BSON field '$fill.{key}' is the wrong type '{}'",
-                    coerce::type_name(Some(other))
-                )));
-            }
-            (key, _) => {
-                return Err(Code::location(40415)
-                    .error(format!("BSON field '$fill.{key}' is an unknown field.")));
-            }
+    let options = Options::new(stage.name, spec);
+    options.each(|option| {
+        match option.key {
+            "partitionBy" => match option.value() {
+                value @ (RawBsonRef::String(_) | RawBsonRef::Document(_)) => {
+                    partition = Some(value);
+                }
+                RawBsonRef::Null | RawBsonRef::Undefined => {}
+                other => return Err(options.wrong(option.key, "string, object", other)),
+            },
+            "partitionByFields" => partition_fields = options.array(option)?,
+            "sortBy" => sort = options.object(option)?,
+            "output" => output = options.object(option)?,
+            key => return Err(options.unknown(key)),
         }
-    }
-    let Some(output) = output else {
-        return Err(Code::location(40414)
-            .error("BSON field '$fill.output' is missing but a required field"));
-    };
+        Ok(())
+    })?;
+    let output = output.ok_or_else(|| options.missing("output"))?;
     if output.is_empty() {
         return Err(Code::location(6050203).error(
             "The output field in '$fill' must contain an object with at least one element",
@@ -63,8 +58,8 @@ pub fn parse(stage: Specification<'_>) -> Result<Vec<Box<dyn Stage>>> {
             spec.begin_document("partitionBy");
             for element in array_elements(fields) {
                 let RawBsonRef::String(field) = element.value() else {
-                    return Err(Code::TypeMismatch
-                        .error("$fill's 'partitionByFields' must be an array of strings"));
+                    let path = format!("partitionByFields.{}", element.key);
+                    return Err(options.wrong(&path, "string", element.value()));
                 };
                 spec.append(field, RawBsonRef::String(&format!("${field}")));
             }
@@ -92,22 +87,15 @@ fn outputs(output: &RawDocument) -> Result<(RawDocumentBuf, RawDocumentBuf)> {
         };
         let path = format!("${}", element.key);
         let (mut method, mut value) = (None, None);
-        for part in elements(how) {
-            match (part.key, part.value()) {
-                ("method", RawBsonRef::String(name)) => method = Some(name),
-                ("method", other) => {
-                    return Err(Code::TypeMismatch.error(format!(
-                        "BSON field '$fill.method' is the wrong type '{}', expected type 'string'",
-                        coerce::type_name(Some(other))
-                    )));
-                }
-                ("value", expression) => value = Some(expression),
-                (key, _) => {
-                    return Err(Code::location(40415)
-                        .error(format!("BSON field '$fill.{key}' is an unknown field.")));
-                }
+        let options = Options::new("$fill", how);
+        options.each(|part| {
+            match part.key {
+                "method" => method = options.string(part)?,
+                "value" => value = Some(part.value()),
+                key => return Err(options.unknown(key)),
             }
-        }
+            Ok(())
+        })?;
         match (method, value) {
             (Some(name), None) => {
                 let function = match name {
@@ -136,11 +124,7 @@ fn outputs(output: &RawDocument) -> Result<(RawDocumentBuf, RawDocumentBuf)> {
                     "Each fill output specification must have exactly one of 'method' or 'value' fields, not both",
                 ));
             }
-            (None, None) => {
-                return Err(Code::location(6050200).error(
-                    "Each fill output specification must be an object with exactly one field",
-                ));
-            }
+            (None, None) => {}
         }
     }
     Ok((windows.finish(), constants.finish()))

@@ -1,5 +1,6 @@
 //! `$merge`: writes the documents into a collection.
 
+use super::options::Options;
 use super::out::check_name;
 use super::target::{Target, WhenMatched, WhenNotMatched, Written};
 use super::{Specification, Stage, one};
@@ -19,7 +20,7 @@ struct Parts<'a> {
     on: Option<RawBsonRef<'a>>,
     variables: Option<&'a RawDocument>,
     when_matched: Option<RawBsonRef<'a>>,
-    when_not_matched: Option<RawBsonRef<'a>>,
+    when_not_matched: Option<&'a str>,
 }
 
 pub fn parse(stage: Specification<'_>) -> Result<Vec<Box<dyn Stage>>> {
@@ -33,11 +34,7 @@ pub fn parse(stage: Specification<'_>) -> Result<Vec<Box<dyn Stage>>> {
             )));
         }
     };
-    let Some(into) = parts.into else {
-        return Err(
-            Code::location(40414).error("BSON field '$merge.into' is missing but a required field")
-        );
-    };
+    let into = parts.into.unwrap_or(RawBsonRef::Null);
     let (database, collection) = into_namespace(into)?;
     check_name("$merge", database.as_deref(), &collection)?;
     let on = parts.on.map(on_fields).transpose()?;
@@ -67,29 +64,22 @@ pub fn parse(stage: Specification<'_>) -> Result<Vec<Box<dyn Stage>>> {
 
 fn parts(spec: &RawDocument) -> Result<Parts<'_>> {
     let mut parts = Parts::default();
-    for element in elements(spec) {
-        let value = element.value();
-        match element.key {
-            "into" => parts.into = Some(value),
-            "on" => parts.on = Some(value),
-            "whenMatched" => parts.when_matched = Some(value),
-            "whenNotMatched" => parts.when_not_matched = Some(value),
-            "let" => match value {
-                RawBsonRef::Document(variables) => parts.variables = Some(variables),
-                other => {
-                    return Err(Code::TypeMismatch.error(format!(
-                        "BSON field '$merge.let' is the wrong type '{}', expected type 'object'",
-                        coerce::type_name(Some(other))
-                    )));
-                }
-            },
-            key => {
-                return Err(Code::location(40415)
-                    .error(format!("BSON field '$merge.{key}' is an unknown field.")));
-            }
+    let options = Options::new("$merge", spec);
+    options.each(|option| {
+        match option.key {
+            "into" => parts.into = Some(option.value()),
+            "on" => parts.on = Some(option.value()),
+            "whenMatched" => parts.when_matched = Some(option.value()),
+            "whenNotMatched" => parts.when_not_matched = options.string(option)?,
+            "let" => parts.variables = options.object(option)?,
+            key => return Err(options.unknown(key)),
         }
+        Ok(())
+    })?;
+    match parts.into {
+        Some(_) => Ok(parts),
+        None => Err(options.missing("into")),
     }
-    Ok(parts)
 }
 
 fn into_namespace(into: RawBsonRef<'_>) -> Result<(Option<String>, String)> {
@@ -109,26 +99,16 @@ fn into_namespace(into: RawBsonRef<'_>) -> Result<(Option<String>, String)> {
         }
     };
     let (mut database, mut collection) = (None, None);
-    for element in elements(spec) {
-        let slot = match element.key {
-            "db" => &mut database,
-            "coll" => &mut collection,
-            key => {
-                return Err(Code::location(40415)
-                    .error(format!("BSON field 'into.{key}' is an unknown field.")));
-            }
-        };
-        match element.value() {
-            RawBsonRef::String(text) => *slot = Some(text.to_owned()),
-            other => {
-                return Err(Code::TypeMismatch.error(format!(
-                    "BSON field 'into.{}' is the wrong type '{}', expected type 'string'",
-                    element.key,
-                    coerce::type_name(Some(other))
-                )));
-            }
+    let options = Options::new("into", spec);
+    options.each(|option| {
+        match option.key {
+            "db" => database = options.string(option)?.map(str::to_owned),
+            "coll" => collection = options.string(option)?.map(str::to_owned),
+            key => return Err(options.unknown(key)),
         }
-    }
+        Ok(())
+    })?;
+    let database = database.filter(|database| !database.is_empty());
     match collection.filter(|collection| !collection.is_empty()) {
         Some(collection) => Ok((database, collection)),
         None => Err(Code::location(5786801).error(
@@ -175,16 +155,12 @@ fn on_fields(on: RawBsonRef<'_>) -> Result<Vec<String>> {
     Ok(fields)
 }
 
-fn not_matched(value: Option<RawBsonRef<'_>>) -> Result<WhenNotMatched> {
-    match value {
-        None | Some(RawBsonRef::String("insert")) => Ok(WhenNotMatched::Insert),
-        Some(RawBsonRef::String("discard")) => Ok(WhenNotMatched::Discard),
-        Some(RawBsonRef::String("fail")) => Ok(WhenNotMatched::Fail),
-        Some(RawBsonRef::String(other)) => Err(unknown_mode("whenNotMatched", other)),
-        Some(other) => Err(Code::TypeMismatch.error(format!(
-            "BSON field '$merge.whenNotMatched' is the wrong type '{}', expected type 'string'",
-            coerce::type_name(Some(other))
-        ))),
+fn not_matched(mode: Option<&str>) -> Result<WhenNotMatched> {
+    match mode {
+        None | Some("insert") => Ok(WhenNotMatched::Insert),
+        Some("discard") => Ok(WhenNotMatched::Discard),
+        Some("fail") => Ok(WhenNotMatched::Fail),
+        Some(other) => Err(unknown_mode("whenNotMatched", other)),
     }
 }
 

@@ -167,15 +167,21 @@ pub const ROWS: &[Row] = &[
 
 /// Stages that exist and are not supported, and why.
 pub const REFUSED: &[(&str, &str)] = &[
+    ("$changeStreamSplitLargeEvent", "events of change streams are not split"),
     ("$geoNear", "geospatial queries are not supported"),
+    ("$listClusterCatalog", "there is no cluster"),
+    ("$listMqlEntities", "docs/compatibility.md lists them"),
     ("$listSampledQueries", "queries are not sampled"),
     ("$listSearchIndexes", "search is not supported"),
+    ("$querySettings", "queries have no settings of their own"),
     ("$queryStats", "query statistics are not kept"),
     ("$rankFusion", "search is not supported"),
     ("$score", "search is not supported"),
     ("$scoreFusion", "search is not supported"),
     ("$search", "search is not supported"),
     ("$searchMeta", "search is not supported"),
+    ("$setVariableFromSubPipeline", "search is not supported"),
+    ("$shardedDataDistribution", "there are no shards"),
     ("$vectorSearch", "vector search is not supported"),
 ];
 
@@ -198,7 +204,7 @@ pub fn parse(
 /// all of a pipeline before any of it is read further.
 pub fn check_names(stages: &RawArray) -> Result<()> {
     for element in array_elements(stages) {
-        let Some(stage) = element.as_document() else {
+        let RawBsonRef::Document(stage) = element.value() else {
             return Err(
                 Code::TypeMismatch.error("Each element of the 'pipeline' array must be an object")
             );

@@ -1,11 +1,11 @@
 //! `$out`: replaces a collection by the documents.
 
+use super::options::Options;
 use super::target::{Target, Written};
 use super::{Specification, Stage, one};
 use crate::aggregate::expressions::coerce;
 use bson::{RawBsonRef, RawDocument};
 use error::{Code, Result};
-use value::element::elements;
 
 pub fn parse(stage: Specification<'_>) -> Result<Vec<Box<dyn Stage>>> {
     let target = match stage.value {
@@ -28,31 +28,19 @@ pub fn parse(stage: Specification<'_>) -> Result<Vec<Box<dyn Stage>>> {
 
 fn document(spec: &RawDocument) -> Result<Target> {
     let (mut database, mut collection, mut timeseries) = (None, None, None);
-    for element in elements(spec) {
-        match (element.key, element.value()) {
-            ("db", RawBsonRef::String(text)) => database = Some(text.to_owned()),
-            ("coll", RawBsonRef::String(text)) => collection = Some(text.to_owned()),
-            ("timeseries", RawBsonRef::Document(options)) => timeseries = Some(options.to_owned()),
-            (key @ ("db" | "coll" | "timeseries"), other) => {
-                let expected = if key == "timeseries" { "object" } else { "string" };
-                return Err(Code::TypeMismatch.error(format!(
-                    "BSON field '$out.{key}' is the wrong type '{}', expected type '{expected}'",
-                    coerce::type_name(Some(other))
-                )));
-            }
-            (key, _) => {
-                return Err(Code::location(40415)
-                    .error(format!("BSON field '$out.{key}' is an unknown field.")));
-            }
+    let options = Options::new("$out", spec);
+    options.each(|option| {
+        match option.key {
+            "db" => database = options.string(option)?.map(str::to_owned),
+            "coll" => collection = options.string(option)?.map(str::to_owned),
+            "timeseries" => timeseries = options.object(option)?.map(ToOwned::to_owned),
+            key => return Err(options.unknown(key)),
         }
-    }
-    let missing = |field: &str| {
-        Code::location(40414)
-            .error(format!("BSON field '$out.{field}' is missing but a required field"))
-    };
+        Ok(())
+    })?;
     Ok(Target::Out {
-        database: Some(database.ok_or_else(|| missing("db"))?),
-        collection: collection.ok_or_else(|| missing("coll"))?,
+        database: Some(database.ok_or_else(|| options.missing("db"))?),
+        collection: collection.ok_or_else(|| options.missing("coll"))?,
         timeseries,
     })
 }

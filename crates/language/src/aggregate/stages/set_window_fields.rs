@@ -6,6 +6,7 @@
 //! (which may spill), and then one partition at a time is in memory.
 
 use super::add_fields::with;
+use super::options::Options;
 use super::{AddFields, Documents, Foreign, Sort, Specification, Stage, held};
 use crate::aggregate::expressions::{Expression, FieldPath, Node, coerce};
 use crate::aggregate::windows::{self, Function, Partition};
@@ -38,27 +39,18 @@ pub fn parse(stage: Specification<'_>) -> Result<Vec<Box<dyn Stage>>> {
         )));
     };
     let (mut partition, mut sort, mut output) = (None, None, None);
-    for element in elements(spec) {
-        match (element.key, element.value()) {
-            ("partitionBy", value) => partition = Some(value),
-            ("sortBy", RawBsonRef::Document(pattern)) => sort = Some(Pattern::parse(pattern)?),
-            ("output", RawBsonRef::Document(fields)) => output = Some(fields),
-            (key @ ("sortBy" | "output"), other) => {
-                return Err(Code::TypeMismatch.error(format!(
-                    "BSON field '$setWindowFields.{key}' is the wrong type '{}', expected type 'object'",
-                    coerce::type_name(Some(other))
-                )));
-            }
-            (key, _) => {
-                return Err(Code::location(40415)
-                    .error(format!("BSON field '$setWindowFields.{key}' is an unknown field.")));
-            }
+    let options = Options::new(stage.name, spec);
+    options.each(|option| {
+        match option.key {
+            "partitionBy" => partition = Some(option.value()),
+            "sortBy" => sort = options.object(option)?,
+            "output" => output = options.object(option)?,
+            key => return Err(options.unknown(key)),
         }
-    }
-    let Some(output) = output else {
-        return Err(Code::location(40414)
-            .error("BSON field '$setWindowFields.output' is missing but a required field"));
-    };
+        Ok(())
+    })?;
+    let output = output.ok_or_else(|| options.missing("output"))?;
+    let sort = sort.map(Pattern::parse).transpose()?;
     let mut outputs: Vec<(Path, Box<dyn Function>)> = Vec::new();
     for element in elements(output) {
         let path = FieldPath::parse(element.key)?.path().clone();

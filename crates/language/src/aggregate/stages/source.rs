@@ -94,7 +94,23 @@ fn unknown(name: &str, option: &str) -> error::Error {
 }
 
 fn check_collection_statistics(option: &str, value: RawBsonRef<'_>) -> Result<()> {
-    if !matches!(value, RawBsonRef::Document(_)) {
+    let known: &[&str] = match option {
+        "latencyStats" => &["histograms"],
+        "storageStats" => &["scale", "verbose", "waitForLock", "numericOnly"],
+        _ => &[],
+    };
+    if let RawBsonRef::Document(fields) = value {
+        if known.is_empty() && !fields.is_empty() {
+            return Err(Code::BadValue.error(format!("'{option}' must be an empty object")));
+        }
+        if let Some(field) = elements(fields).find(|field| !known.contains(&field.key)) {
+            return Err(Code::location(40415).error(format!(
+                "BSON field '$collStats.{option}.{}' is an unknown field.",
+                field.key
+            )));
+        }
+    }
+    if !matches!(value, RawBsonRef::Document(_) | RawBsonRef::Null | RawBsonRef::Undefined) {
         return Err(Code::TypeMismatch.error(format!(
             "BSON field '$collStats.{option}' is the wrong type '{}', expected type 'object'",
             coerce::type_name(Some(value))
@@ -110,6 +126,11 @@ impl Source {
             self.name,
             "$changeStream" | "$currentOp" | "$documents" | "$listCatalog" | "$listLocalSessions"
         )
+    }
+
+    /// Whether it reads no collection, so that none may be named.
+    pub fn is_independent(&self) -> bool {
+        matches!(self.name, "$currentOp" | "$documents" | "$listLocalSessions")
     }
 }
 

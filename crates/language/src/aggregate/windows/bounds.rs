@@ -1,17 +1,17 @@
 //! The documents that a window takes in, around the current one.
 
+use super::arithmetic::add;
 use super::{Partition, Specification, failed};
-use crate::aggregate::expressions::arithmetic::add::add;
 use crate::aggregate::expressions::date::unit::{self, Unit};
 use crate::aggregate::expressions::date::zone::Zone;
 use crate::aggregate::expressions::{Expression, coerce};
-use bson::RawBsonRef;
+use bson::{RawBsonRef, RawDocument};
 use error::{Code, Result};
 use std::cmp::Ordering;
 use std::ops::Range;
 use value::element::{array_elements, elements};
 use value::key::Direction;
-use value::{Number, Value};
+use value::Number;
 
 #[derive(Debug, Clone, Copy)]
 pub enum Bound {
@@ -173,55 +173,62 @@ fn by_value(
 }
 
 /// What a document is sorted by: a number, or a date in milliseconds.
-fn sorted_by(value: Option<RawBsonRef<'_>>, unit: Option<Unit>) -> Result<Number> {
-    match (value, unit) {
-        (Some(RawBsonRef::DateTime(date)), Some(_)) => Ok(Number::Int64(date.timestamp_millis())),
-        (Some(RawBsonRef::DateTime(_)), None) => Err(Code::location(5429513)
-            .error("Invalid range: Expected the sortBy field to be a number, but it was a date")),
-        (value, None) => coerce::number(value).ok_or_else(|| {
-            Code::location(5429414).error(format!(
-                "Invalid range: Expected the sortBy field to be a number, but it was {}",
-                coerce::type_name(value)
-            ))
-        }),
-        (value, Some(_)) => Err(Code::location(5429513).error(format!(
+fn sorted_by(document: &RawDocument, partition: &Partition<'_>, dates: bool) -> Result<Number> {
+    match (partition.place(document), dates) {
+        (Ok(place), _) if place.is_date() == dates => Ok(place.number()),
+        (place, true) => Err(Code::location(5429513).error(format!(
             "Invalid range: Expected the sortBy field to be a Date, but it was {}",
-            coerce::type_name(value)
+            place.err().unwrap_or("a number")
+        ))),
+        (Ok(_), false) => Err(Code::location(5429413).error(
+            "Invalid range: For windows that involve date or time ranges, a unit must be provided.",
+        )),
+        (Err(found), false) => Err(Code::location(5429414).error(format!(
+            "Invalid range: Expected the sortBy field to be a number, but it was {found}"
         ))),
     }
 }
 
+/// Windows by value. `current` is the document itself, not all that are equal
+/// to it.
 fn value_ranges(
     lower: &Bound,
     upper: &Bound,
     unit: Option<Unit>,
     partition: &Partition<'_>,
 ) -> Result<Vec<Range<usize>>> {
-    let mut values = Vec::new();
-    for document in partition.documents {
-        let value = partition.sort_value(document);
-        values.push(sorted_by(value.as_ref().map(Value::get), unit)?);
-    }
-    let moved = |base: Number, bound: &Bound| -> Result<Option<Number>> {
-        Ok(match (bound, unit) {
-            (Bound::Unbounded, _) => None,
-            (Bound::Current, _) => Some(base),
-            (Bound::Offset(by), None) => Some(add(base, *by)),
-            (Bound::Offset(by), Some(unit)) => {
-                let (millis, amount) = (base.to_i64_saturated(), by.to_i64_saturated());
-                Some(Number::Int64(unit::add(millis, unit, amount, &Zone::UTC)?))
-            }
-        })
-    };
-    values
+    let values = partition
+        .documents
         .iter()
-        .map(|base| {
-            let start = moved(*base, lower)?.map_or(0, |least| {
-                values.partition_point(|value| value.compare(least) == Ordering::Less)
-            });
-            let end = moved(*base, upper)?.map_or(values.len(), |most| {
-                values.partition_point(|value| value.compare(most) != Ordering::Greater)
-            });
+        .map(|document| sorted_by(document, partition, unit.is_some()))
+        .collect::<Result<Vec<_>>>()?;
+    let moved = |base: Number, by: Number| -> Result<Number> {
+        let Some(unit) = unit else {
+            // Decimals, so that tenths add up to what they look like.
+            let exact = |number: Number| Number::Decimal(number.to_decimal());
+            return Ok(add(exact(base), exact(by)));
+        };
+        let (millis, amount) = (base.to_i64_saturated(), by.to_i64_saturated());
+        Ok(Number::Int64(unit::add(millis, unit, amount, &Zone::UTC)?))
+    };
+    (0..values.len())
+        .map(|at| {
+            let start = match lower {
+                Bound::Unbounded => 0,
+                Bound::Current => at,
+                Bound::Offset(by) => {
+                    let least = moved(values[at], *by)?;
+                    values.partition_point(|value| value.compare(least) == Ordering::Less)
+                }
+            };
+            let end = match upper {
+                Bound::Unbounded => values.len(),
+                Bound::Current => at + 1,
+                Bound::Offset(by) => {
+                    let most = moved(values[at], *by)?;
+                    values.partition_point(|value| value.compare(most) != Ordering::Greater)
+                }
+            };
             Ok(start..end.max(start))
         })
         .collect()

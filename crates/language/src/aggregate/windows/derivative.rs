@@ -1,13 +1,14 @@
 //! `$derivative`: the rate of change over the window.
 
+use super::arithmetic::{Place, difference, multiply, subtract};
 use super::{Bounds, Function, Partition, Specification, failed};
 use crate::Needs;
+use crate::aggregate::expressions::Expression;
 use crate::aggregate::expressions::date::unit::Unit;
-use crate::aggregate::expressions::{Expression, coerce};
-use bson::{RawBson, RawBsonRef};
+use bson::{RawBson, RawBsonRef, RawDocument};
 use error::{Code, Result};
+use value::Number;
 use value::element::elements;
-use value::{Number, Value};
 
 #[derive(Debug)]
 struct Derivative {
@@ -18,18 +19,27 @@ struct Derivative {
 /// `{input, unit}`, which `$derivative` and `$integral` take.
 #[derive(Debug)]
 pub struct Slope {
-    name: &'static str,
-    input: Expression,
+    pub input: Expression,
     /// The length of the unit that the sort's dates are measured in.
-    unit_millis: Option<i64>,
+    pub unit_millis: Option<i64>,
 }
 
 pub fn parse(function: Specification<'_>) -> Result<Box<dyn Function>> {
+    check_sort(function)?;
+    let bounds = Bounds::parse(function)?;
+    let slope = Slope::parse(function)?;
     if function.window.is_none() {
         return Err(failed("$derivative requires explicit window bounds"));
     }
-    let slope = Slope::parse(function)?;
-    Ok(Box::new(Derivative { slope, bounds: Bounds::parse(function)? }))
+    Ok(Box::new(Derivative { slope, bounds }))
+}
+
+pub fn check_sort(function: Specification<'_>) -> Result<()> {
+    match function.sort.map(|sort| sort.fields().len()) {
+        Some(1) => Ok(()),
+        Some(_) => Err(failed(format!("{} requires a non-compound sortBy", function.name))),
+        None => Err(failed(format!("{} requires a sortBy", function.name))),
+    }
 }
 
 impl Slope {
@@ -38,9 +48,6 @@ impl Slope {
         let RawBsonRef::Document(document) = function.operand else {
             return Err(failed(format!("{name} expects an object")));
         };
-        if function.sort.is_none_or(|sort| sort.fields().len() != 1) {
-            return Err(failed(format!("{name} requires a sortBy with exactly one element")));
-        }
         let (mut input, mut unit_millis) = (None, None);
         for element in elements(document) {
             match (element.key, element.value()) {
@@ -48,7 +55,7 @@ impl Slope {
                 ("unit", RawBsonRef::String(unit)) => {
                     let length = Unit::parse(unit)?.millis();
                     let Some(length) = length else {
-                        return Err(Code::location(5490704).error("unit must be 'week' or smaller"));
+                        return Err(Code::location(5490710).error("unit must be 'week' or smaller"));
                     };
                     unit_millis = Some(length);
                 }
@@ -59,69 +66,61 @@ impl Slope {
             }
         }
         match input {
-            Some(input) => Ok(Slope { name, input, unit_millis }),
+            Some(input) => Ok(Slope { input, unit_millis }),
             None => Err(failed(format!("{name} requires an 'input' expression"))),
         }
     }
+}
 
-    /// Where each document is, and its value there; `None` where it has none.
-    pub fn points(&self, partition: &Partition<'_>) -> Result<Vec<(f64, Option<f64>)>> {
-        let mut points = Vec::new();
-        for document in partition.documents {
-            let at = partition.sort_value(document);
-            let at = match (at.as_ref().map(Value::get), self.unit_millis) {
-                (Some(RawBsonRef::DateTime(date)), Some(unit)) => {
-                    date.timestamp_millis() as f64 / unit as f64
-                }
-                (Some(RawBsonRef::DateTime(_)), None) => {
-                    return Err(Code::location(5624901).error(format!(
-                        "{} where the sortBy is a Date requires a 'unit'",
-                        self.name
-                    )));
-                }
-                (_, Some(_)) => {
-                    return Err(Code::location(5624900).error(format!(
-                        "{} with unit expects the sortBy field to be a Date",
-                        self.name
-                    )));
-                }
-                (value, None) => match coerce::number(value) {
-                    Some(number) => number.to_f64(),
-                    None => {
-                        return Err(Code::location(5624902).error(format!(
-                            "{} expects the sortBy field to be numeric, but it was {}",
-                            self.name,
-                            coerce::type_name(value)
-                        )));
-                    }
-                },
-            };
-            let value = self.input.evaluate_owned(document)?;
-            let value = value.as_ref().map(RawBson::as_raw_bson_ref);
-            points.push((at, coerce::number(value).map(Number::to_f64)));
+impl Derivative {
+    fn place(&self, partition: &Partition<'_>, document: &RawDocument) -> Result<Number> {
+        let place = partition.place(document);
+        match (place, self.slope.unit_millis) {
+            (Ok(place), Some(_)) if place.is_date() => Ok(place.number()),
+            (_, Some(_)) => Err(Code::location(5624900)
+                .error("$derivative with 'unit' expects the sortBy field to be a Date")),
+            (Ok(Place::Date(_)), None) => Err(Code::location(5624901)
+                .error("$derivative where the sortBy is a Date requires a 'unit'")),
+            (Ok(place), None) => Ok(place.number()),
+            (Err(_), None) => Err(Code::location(5624902)
+                .error("$derivative (with no 'unit') expects the sortBy field to be numeric")),
         }
-        Ok(points)
     }
 
-    pub fn needs(&self, needs: &mut Needs) {
-        self.input.needs(needs);
+    fn over(&self, partition: &Partition<'_>, window: &[usize; 2]) -> Result<RawBson> {
+        let [first, last] = window.map(|at| &partition.documents[at]);
+        let run = subtract(self.place(partition, last)?, self.place(partition, first)?);
+        let (from, to) =
+            (self.slope.input.evaluate_owned(first)?, self.slope.input.evaluate_owned(last)?);
+        let Some(rise) = difference(to.as_ref(), from.as_ref())? else {
+            return Err(
+                Code::location(5624903).error("$derivative input must not be null or missing")
+            );
+        };
+        if run.is_zero() {
+            return Ok(RawBson::Null);
+        }
+        let rate = rise.divide(run);
+        Ok(match self.slope.unit_millis {
+            Some(unit) => multiply(rate, Number::Int64(unit)).to_value(),
+            None => rate.to_value(),
+        })
     }
 }
 
 impl Function for Derivative {
     fn values(&self, partition: &Partition<'_>) -> Result<Vec<Option<RawBson>>> {
-        let points = self.slope.points(partition)?;
         let ranges = self.bounds.ranges(partition)?;
-        let values = ranges.into_iter().map(|range| match &points[range] {
-            [(from, Some(first)), .., (to, Some(last))] if from != to => {
-                Some(RawBson::Double((last - first) / (to - from)))
-            }
-            _ => Some(RawBson::Null),
-        });
-        Ok(values.collect())
+        ranges
+            .into_iter()
+            .map(|range| match range.is_empty() {
+                true => Ok(Some(RawBson::Null)),
+                false => self.over(partition, &[range.start, range.end - 1]).map(Some),
+            })
+            .collect()
     }
 
     fn needs(&self, needs: &mut Needs) {
-        self.slope.needs(needs);
+        self.slope.input.needs(needs);
     }
 }

@@ -13,7 +13,7 @@ use value::element::{elements, get};
 struct ExpMovingAvg {
     input: Expression,
     /// The weight of the newest value.
-    alpha: Number,
+    alpha: Decimal128,
 }
 
 pub fn parse(function: Specification<'_>) -> Result<Box<dyn Function>> {
@@ -32,12 +32,17 @@ pub fn parse(function: Specification<'_>) -> Result<Box<dyn Function>> {
     }
     let alpha = match (get(document, "N"), get(document, "alpha")) {
         (Some(n), _) => match coerce::integral64(Some(n.value())) {
-            Some(n) if n > 0 => Number::Double(2.0 / (n as f64 + 1.0)),
+            Some(n) if n > 0 => {
+                let mut context = Context::<Decimal128>::default();
+                let n = coerce::to_decimal(Number::Int64(n));
+                let above = context.add(n, Decimal128::from(1));
+                context.div(Decimal128::from(2), above)
+            }
             Some(n) => return Err(failed(format!("'N' must be greater than zero. Got {n}"))),
             None => return Err(failed("'N' field must be an integer")),
         },
-        (None, Some(alpha)) => match Number::from_value(alpha.value()) {
-            Some(alpha) if alpha.to_f64() > 0.0 && alpha.to_f64() < 1.0 => alpha,
+        (None, Some(alpha)) => match Number::from_value(alpha.value()).map(coerce::to_decimal) {
+            Some(alpha) if alpha > Decimal128::from(0) && alpha < Decimal128::from(1) => alpha,
             Some(_) => return Err(failed("'alpha' must be between 0 and 1 (exclusive)")),
             None => return Err(failed("'alpha' must be a number")),
         },
@@ -48,33 +53,33 @@ pub fn parse(function: Specification<'_>) -> Result<Box<dyn Function>> {
 }
 
 impl ExpMovingAvg {
-    fn next(&self, before: Option<Number>, value: Number) -> Number {
-        let decimal = |number: &Number| matches!(number, Number::Decimal(_));
-        if decimal(&value) || before.as_ref().is_some_and(decimal) || decimal(&self.alpha) {
-            let Some(before) = before else { return Number::Decimal(value.to_decimal()) };
-            let mut context = Context::<Decimal128>::default();
-            let alpha = coerce::to_decimal(self.alpha);
-            let rest = context.sub(Decimal128::from(1), alpha);
-            let new = context.mul(coerce::to_decimal(value), alpha);
-            let old = context.mul(coerce::to_decimal(before), rest);
-            return Number::Decimal(decimal::encode(context.add(new, old)));
-        }
-        let Some(before) = before else { return Number::Double(value.to_f64()) };
-        let alpha = self.alpha.to_f64();
-        Number::Double(value.to_f64() * alpha + before.to_f64() * (1.0 - alpha))
+    /// The next average. It is kept as a decimal whatever the numbers are.
+    fn next(&self, before: Option<Decimal128>, value: Number) -> Decimal128 {
+        let value = coerce::to_decimal(value);
+        let Some(before) = before else { return value };
+        let mut context = Context::<Decimal128>::default();
+        let rest = context.sub(Decimal128::from(1), self.alpha);
+        let (new, old) = (context.mul(value, self.alpha), context.mul(before, rest));
+        context.add(new, old)
     }
 }
 
 impl Function for ExpMovingAvg {
     fn values(&self, partition: &Partition<'_>) -> Result<Vec<Option<RawBson>>> {
         let mut average = None;
+        let mut exact = false;
         let mut values = Vec::with_capacity(partition.documents.len());
         for document in partition.documents {
             let value = self.input.evaluate_owned(document)?;
             if let Some(number) = coerce::number(value.as_ref().map(RawBson::as_raw_bson_ref)) {
+                exact |= number.is_decimal();
                 average = Some(self.next(average, number));
             }
-            values.push(Some(average.map_or(RawBson::Null, Number::to_value)));
+            values.push(Some(match average {
+                None => RawBson::Null,
+                Some(average) if exact => decimal::value(average),
+                Some(average) => RawBson::Double(decimal::to_f64(average)),
+            }));
         }
         Ok(values)
     }

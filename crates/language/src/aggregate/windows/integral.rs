@@ -1,10 +1,14 @@
 //! `$integral`: the area under the curve over the window, by trapezoids.
 
-use super::derivative::Slope;
+use super::arithmetic::{Place, add, multiply, subtract};
+use super::derivative::{Slope, check_sort};
 use super::{Bounds, Function, Partition, Specification};
 use crate::Needs;
-use bson::RawBson;
-use error::Result;
+use crate::aggregate::accumulators::summation::Summation;
+use crate::aggregate::expressions::coerce;
+use bson::{RawBson, RawDocument};
+use error::{Code, Result};
+use value::Number;
 
 #[derive(Debug)]
 struct Integral {
@@ -12,31 +16,77 @@ struct Integral {
     bounds: Bounds,
 }
 
+/// Where a document stands, and its value there.
+#[derive(Debug, Clone, Copy)]
+struct Point {
+    at: Number,
+    value: Number,
+}
+
 pub fn parse(function: Specification<'_>) -> Result<Box<dyn Function>> {
-    let slope = Slope::parse(function)?;
-    Ok(Box::new(Integral { slope, bounds: Bounds::parse(function)? }))
+    check_sort(function)?;
+    let bounds = Bounds::parse(function)?;
+    Ok(Box::new(Integral { slope: Slope::parse(function)?, bounds }))
+}
+
+impl Point {
+    fn is_nan(self) -> bool {
+        self.at.is_nan() || self.value.is_nan()
+    }
+}
+
+impl Integral {
+    fn point(&self, partition: &Partition<'_>, document: &RawDocument) -> Result<Point> {
+        let value = self.slope.input.evaluate_owned(document)?;
+        let value = coerce::number(value.as_ref().map(RawBson::as_raw_bson_ref));
+        let (Some(value), Ok(at)) = (value, partition.place(document)) else {
+            return Err(Code::location(5423900).error(
+                "The input value of $integral must be numeric, and the sortBy field numeric or a date",
+            ));
+        };
+        match (at, self.slope.unit_millis) {
+            (Place::Number(_), Some(_)) => Err(Code::location(5423901)
+                .error("$integral with 'unit' expects the sortBy field to be a Date")),
+            (Place::Date(_), None) => Err(Code::location(5423902)
+                .error("$integral (with no 'unit') expects the sortBy field to be numeric")),
+            (at, _) => Ok(Point { at: at.number(), value }),
+        }
+    }
+
+    fn area(&self, window: &[Point]) -> RawBson {
+        if window.is_empty() {
+            return RawBson::Null;
+        }
+        if window.iter().any(|point| point.is_nan()) {
+            return RawBson::Double(f64::NAN);
+        }
+        let mut area = Summation::default();
+        for pair in window.windows(2) {
+            let [first, last] = pair else { continue };
+            let width = subtract(last.at, first.at);
+            let twice = multiply(add(last.value, first.value), width);
+            area.add(twice.divide(Number::Double(2.0)));
+        }
+        let total = area.total();
+        match (self.slope.unit_millis, Number::from_value(total.as_raw_bson_ref())) {
+            (Some(unit), Some(total)) => total.divide(Number::Int64(unit)).to_value(),
+            _ => total,
+        }
+    }
 }
 
 impl Function for Integral {
     fn values(&self, partition: &Partition<'_>) -> Result<Vec<Option<RawBson>>> {
-        let points = self.slope.points(partition)?;
+        let points = partition
+            .documents
+            .iter()
+            .map(|document| self.point(partition, document))
+            .collect::<Result<Vec<_>>>()?;
         let ranges = self.bounds.ranges(partition)?;
-        let values = ranges.into_iter().map(|range| {
-            let known: Vec<(f64, f64)> =
-                points[range].iter().filter_map(|(at, value)| Some((*at, (*value)?))).collect();
-            if known.is_empty() {
-                return Some(RawBson::Null);
-            }
-            let area = known.windows(2).map(|pair| match pair {
-                [(from, first), (to, last)] => (to - from) * (first + last) / 2.0,
-                _ => 0.0,
-            });
-            Some(RawBson::Double(area.sum()))
-        });
-        Ok(values.collect())
+        Ok(ranges.into_iter().map(|range| Some(self.area(&points[range]))).collect())
     }
 
     fn needs(&self, needs: &mut Needs) {
-        self.slope.needs(needs);
+        self.slope.input.needs(needs);
     }
 }

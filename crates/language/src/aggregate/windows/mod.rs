@@ -2,6 +2,7 @@
 //! gives a value for every document of a sorted partition.
 
 pub mod accumulated;
+pub(in crate::aggregate) mod arithmetic;
 pub mod bounds;
 mod covariance;
 mod derivative;
@@ -9,6 +10,7 @@ mod exp_moving_avg;
 mod integral;
 mod linear_fill;
 mod locf;
+mod min_max_scaler;
 mod rank;
 mod shift;
 
@@ -74,9 +76,17 @@ pub const ROWS: &[Row] = &[
     row("$integral", integral::parse, "the area under the curve"),
     row("$linearFill", linear_fill::parse, "nulls filled on a line"),
     row("$locf", locf::parse, "nulls filled with the value before"),
+    row(
+        "$minMaxScaler",
+        min_max_scaler::parse,
+        "the place between the least and the greatest value",
+    ),
     row("$rank", rank::parse, "the rank, with gaps"),
     row("$shift", shift::parse, "the value of another document"),
 ];
+
+/// The functions that take no arguments at all.
+const PLACES: [&str; 3] = ["$denseRank", "$documentNumber", "$rank"];
 
 /// Accumulators that may not be used in windows.
 const NOT_IN_WINDOWS: [&str; 2] = ["$accumulator", "$mergeObjects"];
@@ -97,15 +107,12 @@ pub fn parse(
         return Err(failed("Expected a $-prefixed window function"));
     };
     let mut window = None;
-    for element in elements(document) {
+    for element in elements(document).filter(|element| element.key != function.key) {
         match element.key {
             "window" => window = Some(element.value()),
-            key if key == function.key => {}
+            _ if PLACES.contains(&function.key) => return Err(rank::other_arguments()),
             key => {
-                return Err(failed(format!(
-                    "Window function {} found an unknown argument: {key}",
-                    function.key
-                )));
+                return Err(failed(format!("Window function found an unknown argument: {key}")));
             }
         }
     }

@@ -13,20 +13,23 @@ struct Rank(&'static str);
 pub fn parse(function: Specification<'_>) -> Result<Box<dyn Function>> {
     let name = function.name;
     if function.window.is_some() {
-        return Err(
-            Code::location(5371601).error("Rank style window functions take no other arguments")
-        );
+        return Err(other_arguments());
+    }
+    let empty = matches!(function.operand, RawBsonRef::Document(document) if document.is_empty());
+    if !empty {
+        return Err(Code::location(5371603)
+            .error(format!("{name} must be specified with '{{}}' as the value")));
     }
     if function.sort.is_none_or(|sort| sort.fields().len() != 1) {
         return Err(Code::location(5371602).error(format!(
             "{name} must be specified with a top level sortBy expression with exactly one element"
         )));
     }
-    match function.operand {
-        RawBsonRef::Document(document) if document.is_empty() => Ok(Box::new(Rank(name))),
-        _ => Err(Code::location(5371603)
-            .error(format!("{name} must be specified with '{{}}' as the value"))),
-    }
+    Ok(Box::new(Rank(name)))
+}
+
+pub fn other_arguments() -> error::Error {
+    Code::location(5371601).error("Rank style window functions take no other arguments")
 }
 
 impl Function for Rank {

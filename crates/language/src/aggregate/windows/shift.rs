@@ -19,9 +19,6 @@ pub fn parse(function: Specification<'_>) -> Result<Box<dyn Function>> {
     let RawBsonRef::Document(document) = function.operand else {
         return Err(failed("Argument to $shift must be an object"));
     };
-    if function.sort.is_none() {
-        return Err(failed("'$shift' requires a sortBy"));
-    }
     let (mut output, mut by, mut default) = (None, None, RawBson::Null);
     for element in elements(document) {
         match element.key {
@@ -49,6 +46,9 @@ pub fn parse(function: Specification<'_>) -> Result<Box<dyn Function>> {
     let (Some(output), Some(by)) = (output, by) else {
         return Err(failed("$shift requires an 'output' expression and a 'by' field"));
     };
+    if function.sort.is_none() {
+        return Err(failed("'$shift' requires a sortBy"));
+    }
     Ok(Box::new(Shift { output, by: by.into(), default }))
 }
 

@@ -1,0 +1,142 @@
+//! Commands that MongoDB has and that are refused, each with its reason.
+
+use error::{Code, Error};
+
+const NO_CLUSTER: &str = "there is no cluster";
+const NO_REPLICA_SET: &str = "there is no replica set";
+const NO_SEARCH: &str = "there is no search";
+const NO_SHARDS: &str = "there are no shards";
+const NO_USERS: &str = "users and roles are not kept";
+
+/// Name and reason, alphabetical.
+pub const REFUSED: &[(&str, &str)] = &[
+    ("abortReshardCollection", NO_SHARDS),
+    ("addShard", NO_SHARDS),
+    ("addShardToZone", NO_SHARDS),
+    ("analyzeShardKey", "there are no shards; freeboard advise shard-key looks at a key"),
+    ("appendOplogNote", "there is no oplog"),
+    ("applyOps", "there is no oplog"),
+    ("authenticate", NO_USERS),
+    ("balancerCollectionStatus", NO_SHARDS),
+    ("balancerStart", NO_SHARDS),
+    ("balancerStatus", NO_SHARDS),
+    ("balancerStop", NO_SHARDS),
+    ("checkShardingIndex", NO_SHARDS),
+    ("cleanupOrphaned", NO_SHARDS),
+    ("cleanupReshardCollection", NO_SHARDS),
+    ("cleanupStructuredEncryptionData", "queryable encryption is not supported"),
+    ("clearJumboFlag", NO_SHARDS),
+    ("cloneCollectionAsCapped", "create a capped collection and copy the documents"),
+    ("commitReshardCollection", NO_SHARDS),
+    ("compact", "space is given back in the background"),
+    ("compactStructuredEncryptionData", "queryable encryption is not supported"),
+    ("configureCollectionBalancing", NO_SHARDS),
+    ("configureQueryAnalyzer", NO_SHARDS),
+    ("connPoolStats", "there are no connections to other servers"),
+    ("convertToCapped", "create a capped collection and copy the documents"),
+    ("createRole", NO_USERS),
+    ("createSearchIndexes", NO_SEARCH),
+    ("createUser", NO_USERS),
+    ("dbHash", "there is no replica set to compare with"),
+    ("dropAllRolesFromDatabase", NO_USERS),
+    ("dropAllUsersFromDatabase", NO_USERS),
+    ("dropConnections", "there are no connections to other servers"),
+    ("dropRole", NO_USERS),
+    ("dropSearchIndex", NO_SEARCH),
+    ("dropUser", NO_USERS),
+    ("enableSharding", NO_SHARDS),
+    ("flushRouterConfig", NO_SHARDS),
+    ("fsync", "an acknowledged write is synced already"),
+    ("fsyncUnlock", "an acknowledged write is synced already"),
+    ("getAuditConfig", "there is no audit log"),
+    ("getClusterParameter", NO_CLUSTER),
+    ("getShardMap", NO_SHARDS),
+    ("getShardVersion", NO_SHARDS),
+    ("grantPrivilegesToRole", NO_USERS),
+    ("grantRolesToRole", NO_USERS),
+    ("grantRolesToUser", NO_USERS),
+    ("invalidateUserCache", NO_USERS),
+    ("listSearchIndexes", NO_SEARCH),
+    ("listShards", NO_SHARDS),
+    ("lockInfo", "there are no locks to tell of"),
+    ("logApplicationMessage", "there is no audit log"),
+    ("logRotate", "the server writes its log to standard error"),
+    ("mapReduce", "there is no server-side JavaScript; use aggregate"),
+    ("mergeAllChunksOnShard", NO_SHARDS),
+    ("mergeChunks", NO_SHARDS),
+    ("moveChunk", NO_SHARDS),
+    ("moveCollection", NO_SHARDS),
+    ("movePrimary", NO_SHARDS),
+    ("moveRange", NO_SHARDS),
+    ("planCacheClear", "there is no plan cache"),
+    ("planCacheClearFilters", "there is no plan cache"),
+    ("planCacheListFilters", "there is no plan cache"),
+    ("planCacheSetFilter", "there is no plan cache"),
+    ("reIndex", "drop the index and create it again"),
+    ("refineCollectionShardKey", NO_SHARDS),
+    ("removeQuerySettings", "queries have no settings of their own; use hint"),
+    ("removeShard", NO_SHARDS),
+    ("removeShardFromZone", NO_SHARDS),
+    ("replSetAbortPrimaryCatchUp", NO_REPLICA_SET),
+    ("replSetFreeze", NO_REPLICA_SET),
+    ("replSetGetConfig", NO_REPLICA_SET),
+    ("replSetInitiate", NO_REPLICA_SET),
+    ("replSetMaintenance", NO_REPLICA_SET),
+    ("replSetReconfig", NO_REPLICA_SET),
+    ("replSetResizeOplog", NO_REPLICA_SET),
+    ("replSetStepDown", NO_REPLICA_SET),
+    ("replSetSyncFrom", NO_REPLICA_SET),
+    ("reshardCollection", NO_SHARDS),
+    ("revokePrivilegesFromRole", NO_USERS),
+    ("revokeRolesFromRole", NO_USERS),
+    ("revokeRolesFromUser", NO_USERS),
+    ("rolesInfo", NO_USERS),
+    ("rotateCertificates", "the server does not use TLS"),
+    ("saslContinue", NO_USERS),
+    ("saslStart", NO_USERS),
+    ("setAllowMigrations", NO_SHARDS),
+    ("setAuditConfig", "there is no audit log"),
+    ("setClusterParameter", NO_CLUSTER),
+    ("setDefaultRWConcern", NO_REPLICA_SET),
+    ("setFeatureCompatibilityVersion", "there is one version of the data"),
+    ("setIndexCommitQuorum", NO_REPLICA_SET),
+    ("setQuerySettings", "queries have no settings of their own; use hint"),
+    ("setShardVersion", NO_SHARDS),
+    ("setUserWriteBlockMode", "writes cannot be blocked"),
+    ("shardCollection", NO_SHARDS),
+    ("shardConnPoolStats", NO_SHARDS),
+    ("shardingState", NO_SHARDS),
+    ("shutdown", "send the process SIGTERM"),
+    ("split", NO_SHARDS),
+    ("splitVector", NO_SHARDS),
+    ("transitionFromDedicatedConfigServer", NO_SHARDS),
+    ("transitionToDedicatedConfigServer", NO_SHARDS),
+    ("unshardCollection", NO_SHARDS),
+    ("updateRole", NO_USERS),
+    ("updateSearchIndex", NO_SEARCH),
+    ("updateUser", NO_USERS),
+    ("updateZoneKeyRange", NO_SHARDS),
+    ("usersInfo", NO_USERS),
+];
+
+/// The answer to a command that is not in the table.
+pub fn not_found(name: &str) -> Error {
+    let message = match REFUSED.iter().find(|(refused, _)| *refused == name) {
+        Some((name, why)) => format!("no such command: '{name}' is not supported, as {why}"),
+        None => format!("no such command: '{name}'"),
+    };
+    Code::CommandNotFound.error(message)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_are_alphabetical_and_in_no_other_table() {
+        assert!(REFUSED.is_sorted_by(|a, b| a.0 < b.0));
+        for (name, _) in REFUSED {
+            assert!(crate::command(name).is_none(), "{name}");
+        }
+    }
+}
