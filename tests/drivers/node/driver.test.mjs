@@ -227,12 +227,16 @@ on('a change stream emits events and ends with its collection', async (db) => {
   await c.insertOne({ _id: 0 });
   const stream = c.watch();
   const seen = [];
-  const closed = new Promise((resolve) => stream.on('close', resolve));
-  stream.on('change', (event) => seen.push(event.operationType));
+  const ended = new Promise((resolve) => {
+    stream.on('change', (event) => {
+      seen.push(event.operationType);
+      if (event.operationType === 'invalidate') resolve();
+    });
+  });
   await new Promise((resolve) => stream.once('resumeTokenChanged', resolve));
   await c.insertOne({ _id: 1 });
   await c.drop();
-  await closed;
+  await ended;
   assert.deepEqual(seen, ['insert', 'drop', 'invalidate']);
 });
 

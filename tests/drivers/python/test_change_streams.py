@@ -130,6 +130,7 @@ class Server:
     def end(self, number):
         self.process.send_signal(number)
         self.process.wait(STOP_TIMEOUT_S)
+        self.process.stdout.close()
 
 
 @pytest.mark.skipif(BINARY is None, reason="FREEBOARD_BINARY does not say which binary to start")
