@@ -14,7 +14,7 @@ test('connects without a warning', async () => {
   process.on('warning', listener);
   const client = new MongoClient(uri());
   await client.connect();
-  assert.deepEqual(await client.db('admin').command({ ping: 1 }), { ok: 1 });
+  assert.equal((await client.db('admin').command({ ping: 1 })).ok, 1);
   await client.close();
   process.off('warning', listener);
   assert.deepEqual(warnings, []);
@@ -200,4 +200,52 @@ on('an explicit session', async (db, client) => {
   await db.collection('c').insertOne({ _id: 1 }, { session });
   assert.deepEqual(await db.collection('c').findOne({}, { session }), { _id: 1 });
   await session.endSession();
+});
+
+on('a change stream tells of writes and resumes', async (db) => {
+  const c = db.collection('c');
+  const stream = c.watch([{ $match: { operationType: { $ne: 'delete' } } }], { fullDocument: 'updateLookup' });
+  // The stream is opened with the first look.
+  await stream.tryNext();
+  await c.insertOne({ _id: 1, n: 1 });
+  await c.updateOne({ _id: 1 }, { $inc: { n: 1 }, $unset: { x: '' } });
+  await c.deleteOne({ _id: 1 });
+  await c.insertOne({ _id: 2 });
+  const events = [await stream.next(), await stream.next(), await stream.next()];
+  assert.deepEqual(events.map((event) => event.operationType), ['insert', 'update', 'insert']);
+  assert.deepEqual(events[1].updateDescription, { updatedFields: { n: 2 }, removedFields: [], truncatedArrays: [] });
+  assert.equal(events[1].fullDocument, null);
+  await stream.close();
+  const resumed = c.watch([], { resumeAfter: events[0]._id });
+  assert.equal((await resumed.next()).operationType, 'update');
+  assert.equal((await resumed.next()).operationType, 'delete');
+  await resumed.close();
+});
+
+on('a change stream emits events and ends with its collection', async (db) => {
+  const c = db.collection('c');
+  await c.insertOne({ _id: 0 });
+  const stream = c.watch();
+  const seen = [];
+  const ended = new Promise((resolve) => {
+    stream.on('change', (event) => {
+      seen.push(event.operationType);
+      if (event.operationType === 'invalidate') resolve();
+    });
+  });
+  await new Promise((resolve) => stream.once('resumeTokenChanged', resolve));
+  await c.insertOne({ _id: 1 });
+  await c.drop();
+  await ended;
+  assert.deepEqual(seen, ['insert', 'drop', 'invalidate']);
+});
+
+on('a change stream on a database and on everything', async (db, client) => {
+  const streams = [db.watch(), client.watch([{ $match: { 'ns.db': db.databaseName } }])];
+  for (const stream of streams) await stream.tryNext();
+  await db.collection('a').insertOne({ _id: 1 });
+  for (const stream of streams) {
+    assert.deepEqual((await stream.next()).ns, { db: db.databaseName, coll: 'a' });
+    await stream.close();
+  }
 });

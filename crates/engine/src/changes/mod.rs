@@ -9,6 +9,8 @@ mod log;
 mod options;
 mod shape;
 mod stream;
+#[cfg(test)]
+mod tests;
 mod token;
 
 pub use event::{Event, Operation};

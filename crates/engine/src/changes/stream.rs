@@ -230,10 +230,8 @@ impl Stream {
                 }
                 Ok(())
             }
-            _ => Err(Code::ChangeStreamFatalError.error(format!(
-                "cannot resume stream; the resume token was not found. {}",
-                value::text::document(&self.token.document())
-            ))),
+            _ => Err(Code::ChangeStreamFatalError
+                .error("cannot resume stream; the resume token was not found.")),
         }
     }
 }

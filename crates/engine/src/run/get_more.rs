@@ -39,9 +39,14 @@ pub async fn run(call: Call<'_>) -> Result<Reply> {
         let inserted = state.as_ref().map(|state| state.inserted.notified());
         let limit =
             more.batch_size.map(i64::unsigned_abs).or(cursor.batch_size).filter(|size| *size > 0);
-        let batch = fill_batch(call, cursor, &mut reply, limit).map_err(|error| {
-            if matches!(cursor.source, Source::Changes(_)) { watch::labelled(error) } else { error }
-        })?;
+        let batch = match fill_batch(call, cursor, &mut reply, limit) {
+            Ok(batch) => batch,
+            Err(error) => {
+                let watches = matches!(cursor.source, Source::Changes(_));
+                borrowed.finish();
+                return Err(if watches { watch::labelled(error) } else { error });
+            }
+        };
         let token = cursor.resume_token();
         if batch == Batch::Exhausted {
             borrowed.finish();

@@ -123,7 +123,9 @@ pub async fn run(engine: &Arc<Engine>, request: Request, client: &Arc<Client>) -
     let (row, handler) = handler(name)
         .ok_or_else(|| command::refused::not_found(name))?;
     let common = Common::parse(&request, row)?;
-    let limit = common.max_time_ms.filter(|ms| *ms > 0).map(|ms| Duration::from_millis(ms.into()));
+    // A `getMore` waits so long, and does not fail then.
+    let limit = common.max_time_ms.filter(|ms| *ms > 0 && row.name != "getMore");
+    let limit = limit.map(|ms| Duration::from_millis(ms.into()));
     let running = engine.operations.begin(request.clone(), client, limit);
     let operation = &running.operation;
     let labelled = |error| session::labelled(error, &common, row);
