@@ -10,6 +10,7 @@ pub mod index;
 pub mod inspect;
 pub mod operation;
 pub mod plan;
+pub mod policies;
 pub mod run;
 pub mod session;
 pub mod storage;
