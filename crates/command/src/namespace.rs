@@ -16,6 +16,9 @@ pub const NAMESPACE_BYTES_MAX: usize = 255;
 /// What an aggregation without a collection runs on.
 pub const COLLECTIONLESS: &str = "$cmd.aggregate";
 
+/// The collection of each database that keeps its growth policies.
+pub const POLICIES: &str = "freeboard.policies";
+
 const BUCKETS_PREFIX: &str = "system.buckets.";
 
 /// System collections a client may create and write, by database; `None` stands
@@ -81,6 +84,11 @@ impl Namespace {
         if self.is_profile() {
             return Ok(());
         }
+        if self.is_policies() {
+            return Err(Code::IllegalOperation.error(format!(
+                "{self} holds the growth policies; use setGrowthPolicy and dropGrowthPolicy"
+            )));
+        }
         if self.is_system() && !self.is_client_system() {
             return Err(invalid(format!("Invalid system namespace: {self}")));
         }
@@ -122,6 +130,11 @@ impl Namespace {
     /// Where `profile` records operations.
     pub fn is_profile(&self) -> bool {
         &*self.collection == "system.profile"
+    }
+
+    /// Where a database's growth policies are kept.
+    pub fn is_policies(&self) -> bool {
+        &*self.collection == POLICIES
     }
 
     /// Where view definitions are listed.

@@ -5,6 +5,7 @@ use crate::cursor::Cursors;
 use crate::identity::Identity;
 use crate::moment::Moments;
 use crate::operation::Operations;
+use crate::policies::Policies;
 use crate::run;
 use crate::run::profile::Profiles;
 use crate::run::top::Usage;
@@ -25,6 +26,7 @@ use tokio::task::JoinHandle;
 pub struct Engine {
     pub store: Store,
     pub registry: Registry,
+    pub policies: Policies,
     pub intents: Arc<Intents>,
     pub cursors: Cursors,
     pub sessions: Sessions,
@@ -64,9 +66,11 @@ impl Engine {
     /// An engine over an open store.
     pub async fn with_store(store: Store) -> Result<Arc<Engine>> {
         let registry = Registry::load(&store.view())?;
+        let policies = Policies::load(&store.view(), &registry)?;
         let engine = Arc::new(Engine {
             store,
             registry,
+            policies,
             intents: Intents::new(),
             cursors: Cursors::default(),
             sessions: Sessions::default(),

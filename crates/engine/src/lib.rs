@@ -11,6 +11,7 @@ pub mod inspect;
 mod moment;
 pub mod operation;
 pub mod plan;
+pub mod policies;
 pub mod run;
 pub mod session;
 pub mod storage;

@@ -1,5 +1,6 @@
 //! What the write loop asks of whoever keeps the documents.
 
+use crate::Guard;
 use bson::{RawBsonRef, RawDocument};
 use command::Namespace;
 use error::Result;
@@ -14,9 +15,18 @@ use std::sync::Arc;
 ///
 /// A write takes an intent on what it changes. Where another transaction holds
 /// that intent, it fails with `WriteConflict`; the loop then asks `retry`.
-pub trait Transaction: Send {
+pub trait Transaction: Send + Sized {
     /// A document that this transaction holds an intent on.
     type Row: Deref<Target = RawDocument> + Send + Sync;
+    /// What takes part in writes to a collection that has a policy.
+    type Guard: Guard<Self>;
+
+    /// The collection's guard, if it has a policy. It stays the same until the
+    /// transaction ends.
+    fn guard(
+        &mut self,
+        namespace: &Namespace,
+    ) -> impl Future<Output = Result<Option<Arc<Self::Guard>>>> + Send;
 
     /// The document with this `_id`, its intent taken. Values outside `needs`
     /// may be missing from it in all but name; updates keep them as they are.
@@ -27,13 +37,22 @@ pub trait Transaction: Send {
         needs: &Needs,
     ) -> impl Future<Output = Result<Option<Self::Row>>> + Send;
 
-    /// Up to `limit` documents that match, in no particular order, their
-    /// intents taken.
+    /// The same document with more of it loaded.
+    fn load(
+        &mut self,
+        row: &Self::Row,
+        needs: &Needs,
+    ) -> impl Future<Output = Result<Self::Row>> + Send;
+
+    /// The size of a document as a whole: of a row, or of what is to be stored in
+    /// its place, where values outside the row's needs stand in all but name.
+    fn size(&self, row: &Self::Row, document: &RawDocument) -> usize;
+
+    /// Documents that match, their intents taken.
     fn find(
         &mut self,
         namespace: &Namespace,
-        filter: &Arc<Filter>,
-        limit: usize,
+        find: &Find<'_>,
     ) -> impl Future<Output = Result<Vec<Self::Row>>> + Send;
 
     /// Adds a document, which has an `_id`.
@@ -78,6 +97,16 @@ pub trait Transaction: Send {
     /// says true if the work may be done anew. A client's own transaction says
     /// false: the failure is the client's to see.
     fn retry(&mut self) -> impl Future<Output = Result<bool>> + Send;
+}
+
+/// Which documents a transaction looks for.
+#[derive(Debug)]
+pub struct Find<'a> {
+    pub filter: &'a Arc<Filter>,
+    /// As a client writes it; empty for no particular order.
+    pub sort: &'a RawDocument,
+    pub limit: usize,
+    pub needs: &'a Needs,
 }
 
 /// Where transactions begin and end.

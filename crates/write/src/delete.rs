@@ -1,6 +1,6 @@
 //! Deletes.
 
-use crate::{Backend, Candidates, Selection, Transaction};
+use crate::{Backend, Candidates, Guard, Selection, Transaction};
 use bson::RawDocumentBuf;
 use command::Namespace;
 use error::{Code, Result};
@@ -63,9 +63,13 @@ async fn attempt<B: Backend>(
     delete: &Delete<'_>,
     needs: &Needs,
 ) -> Result<Option<<B::Transaction as Transaction>::Row>> {
+    let guard = transaction.guard(namespace).await?;
     let Some(row) = candidates.claim(transaction, needs).await? else { return Ok(None) };
     if !delete.selection.filter.matches(&row)? {
         return Ok(None);
+    }
+    if let Some(guard) = &guard {
+        guard.delete(transaction, &row).await?;
     }
     transaction.delete(namespace, &row).await?;
     Ok(Some(row))

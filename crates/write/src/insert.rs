@@ -1,6 +1,6 @@
 //! Inserts.
 
-use crate::{Backend, Transaction, document, limits};
+use crate::{Backend, Guard, Transaction, document, limits};
 use bson::RawDocument;
 use command::Namespace;
 use error::{Code, Error, Result};
@@ -122,7 +122,10 @@ impl<B: Backend> Inserter<'_, B> {
     }
 
     async fn one(&self, transaction: &mut B::Transaction, document: &RawDocument) -> Result<()> {
-        let document = prepare(document)?;
+        let mut document = prepare(document)?;
+        if let Some(guard) = transaction.guard(self.namespace).await? {
+            document = guard.insert(transaction, document).await?;
+        }
         if !self.bypass_validation {
             transaction.check(self.namespace, None, &document)?;
         }

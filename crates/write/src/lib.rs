@@ -7,11 +7,13 @@
 mod backend;
 mod delete;
 pub mod document;
+mod guard;
 mod insert;
 pub mod limits;
 mod update;
 
-pub use backend::{Backend, Candidates, Selection, Transaction};
+pub use backend::{Backend, Candidates, Find, Selection, Transaction};
 pub use delete::{Delete, Deleted, delete};
+pub use guard::{Applied, Guard, Outcome};
 pub use insert::{InsertError, insert};
 pub use update::{Change, Touched, Updated, update};

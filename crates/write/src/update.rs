@@ -1,12 +1,16 @@
 //! Updates: operators, replacements, pipelines, upserts.
 
-use crate::{Backend, Candidates, Selection, Transaction, document, limits};
+use crate::{
+    Applied, Backend, Candidates, Guard, Outcome, Selection, Transaction, document, limits,
+};
 use bson::{RawBson, RawBsonRef, RawDocument, RawDocumentBuf};
 use command::Namespace;
 use error::{Code, Error, Result};
 use language::Needs;
 use language::query::Matched;
 use language::update::Update;
+use std::borrow::Cow;
+use std::sync::Arc;
 
 /// How often an upsert tries again that others beat to its key.
 const UPSERT_ATTEMPTS_MAX: usize = 16;
@@ -75,13 +79,11 @@ async fn update_matching<B: Backend>(
 ) -> Result<Updated> {
     let mut needs = change.returns.clone().unwrap_or_else(Needs::none);
     change.selection.filter.needs(&mut needs);
-    change.update.needs(&mut needs);
+    let mut statement = Statement { backend, namespace, change, needs, watch: None };
     let mut updated = Updated::default();
     let mut candidates = backend.select(namespace, &change.selection).await?;
     while candidates.advance().await? {
-        let Some(step) = step(backend, namespace, change, &mut candidates, &needs).await? else {
-            continue;
-        };
+        let Some(step) = statement.step(&mut candidates).await? else { continue };
         updated.matched += 1;
         updated.modified += u64::from(step.modified);
         updated.touched = step.touched;
@@ -92,64 +94,110 @@ async fn update_matching<B: Backend>(
     Ok(updated)
 }
 
+struct Statement<'a, B: Backend> {
+    backend: &'a B,
+    namespace: &'a Namespace,
+    change: &'a Change<'a>,
+    /// What the filter and the caller look at.
+    needs: Needs,
+    watch: Option<Watch<B::Transaction>>,
+}
+
+/// A guard, and what it made of the update.
+struct Watch<T: Transaction> {
+    guard: Arc<T::Guard>,
+    plan: <T::Guard as Guard<T>>::Plan,
+}
+
 struct Step {
     modified: bool,
     touched: Option<Touched>,
 }
 
-async fn step<B: Backend>(
-    backend: &B,
-    namespace: &Namespace,
-    change: &Change<'_>,
-    candidates: &mut B::Candidates,
-    needs: &Needs,
-) -> Result<Option<Step>> {
-    let mut transaction = backend.begin().await?;
-    let mut needs = needs.clone();
-    if !change.bypass_validation {
-        transaction.check_needs(namespace, &mut needs);
-    }
-    loop {
-        match attempt::<B>(&mut transaction, namespace, change, candidates, &needs).await {
-            Ok(step) => {
-                backend.commit(transaction).await?;
-                return Ok(step);
-            }
-            Err(error) if error.code() == Code::WriteConflict => {
-                if !transaction.retry().await? {
-                    return Err(error);
+impl<B: Backend> Statement<'_, B> {
+    async fn step(&mut self, candidates: &mut B::Candidates) -> Result<Option<Step>> {
+        let mut transaction = self.backend.begin().await?;
+        loop {
+            match self.attempt(&mut transaction, candidates).await {
+                Ok(step) => {
+                    self.backend.commit(transaction).await?;
+                    return Ok(step);
                 }
+                Err(error) if error.code() == Code::WriteConflict => {
+                    if !transaction.retry().await? {
+                        return Err(error);
+                    }
+                }
+                Err(error) => return Err(error),
             }
-            Err(error) => return Err(error),
         }
+    }
+
+    async fn attempt(
+        &mut self,
+        transaction: &mut B::Transaction,
+        candidates: &mut B::Candidates,
+    ) -> Result<Option<Step>> {
+        let (namespace, change) = (self.namespace, self.change);
+        let guard = transaction.guard(namespace).await?;
+        self.watch(guard)?;
+        let needs = self.needs(transaction);
+        let Some(row) = candidates.claim(transaction, &needs).await? else { return Ok(None) };
+        let Some(matched) = change.selection.filter.matches_at(&row)? else { return Ok(None) };
+        let Outcome { after, elsewhere } = match &self.watch {
+            None => Outcome { after: change.update.apply(&row, matched)?, elsewhere: false },
+            Some(Watch { guard, plan }) => {
+                let applied = Applied { update: change.update, plan, matched, loaded: &needs };
+                guard.update(transaction, &row, applied).await?
+            }
+        };
+        if let Some(after) = &after {
+            if !change.bypass_validation {
+                transaction.check(namespace, Some(&row), after)?;
+            }
+            transaction.describe(change.update);
+            transaction.replace(namespace, &row, after).await?;
+        }
+        let modified = after.is_some() || elsewhere;
+        let touched = change.returns.is_some().then(|| Touched {
+            before: Some((*row).to_owned()),
+            after: after.unwrap_or_else(|| (*row).to_owned()),
+            matched,
+        });
+        Ok(Some(Step { modified, touched }))
+    }
+
+    /// Lets the guard look at the update, unless it is the one that has.
+    fn watch(&mut self, guard: Option<Arc<GuardOf<B>>>) -> Result<()> {
+        let same = match (&self.watch, &guard) {
+            (Some(watch), Some(guard)) => Arc::ptr_eq(&watch.guard, guard),
+            (None, None) => true,
+            _ => false,
+        };
+        if !same {
+            self.watch = match guard {
+                Some(guard) => Some(Watch { plan: guard.plan(self.change.update)?, guard }),
+                None => None,
+            };
+        }
+        Ok(())
+    }
+
+    /// What of a document must be loaded.
+    fn needs(&self, transaction: &B::Transaction) -> Needs {
+        let mut needs = self.needs.clone();
+        match &self.watch {
+            None => self.change.update.needs(&mut needs),
+            Some(Watch { guard, plan }) => guard.needs(self.change.update, plan, &mut needs),
+        }
+        if !self.change.bypass_validation {
+            transaction.check_needs(self.namespace, &mut needs);
+        }
+        needs
     }
 }
 
-async fn attempt<B: Backend>(
-    transaction: &mut B::Transaction,
-    namespace: &Namespace,
-    change: &Change<'_>,
-    candidates: &mut B::Candidates,
-    needs: &Needs,
-) -> Result<Option<Step>> {
-    let Some(row) = candidates.claim(transaction, needs).await? else { return Ok(None) };
-    let Some(matched) = change.selection.filter.matches_at(&row)? else { return Ok(None) };
-    let after = change.update.apply(&row, matched)?;
-    if let Some(after) = &after {
-        if !change.bypass_validation {
-            transaction.check(namespace, Some(&row), after)?;
-        }
-        transaction.describe(change.update);
-        transaction.replace(namespace, &row, after).await?;
-    }
-    let modified = after.is_some();
-    let touched = change.returns.is_some().then(|| Touched {
-        before: Some((*row).to_owned()),
-        after: after.unwrap_or_else(|| (*row).to_owned()),
-        matched,
-    });
-    Ok(Some(Step { modified, touched }))
-}
+type GuardOf<B> = <<B as Backend>::Transaction as Transaction>::Guard;
 
 /// Inserts what the change makes of nothing. `None` if someone inserted it
 /// meanwhile: it may match now.
@@ -165,9 +213,9 @@ async fn upsert<B: Backend>(
         return Err(limits::upsert_too_large());
     }
     let mut transaction = backend.begin().await?;
-    loop {
+    let inserted = loop {
         match insert_made(&mut transaction, namespace, change, &made).await {
-            Ok(()) => break,
+            Ok(inserted) => break inserted,
             Err(error) if error.code() == Code::WriteConflict => {
                 if !transaction.retry().await? {
                     return Err(error);
@@ -181,25 +229,31 @@ async fn upsert<B: Backend>(
             }
             Err(error) => return Err(error),
         }
-    }
+    };
     backend.commit(transaction).await?;
     let id = value::element::get(&made, "_id").map(|id| RawBson::from(id.value()));
     let touched = change.returns.is_some().then(|| Touched {
         before: None,
-        after: made,
+        after: inserted,
         matched: Matched::default(),
     });
     Ok(Some(Updated { matched: 0, modified: 0, upserted: id, touched }))
 }
 
+/// Inserts what an upsert makes, and gives back what is stored.
 async fn insert_made<T: Transaction>(
     transaction: &mut T,
     namespace: &Namespace,
     change: &Change<'_>,
     made: &RawDocument,
-) -> Result<()> {
-    if !change.bypass_validation {
-        transaction.check(namespace, None, made)?;
+) -> Result<RawDocumentBuf> {
+    let mut made = Cow::Borrowed(made);
+    if let Some(guard) = transaction.guard(namespace).await? {
+        made = guard.insert(transaction, made).await?;
     }
-    transaction.insert(namespace, made).await
+    if !change.bypass_validation {
+        transaction.check(namespace, None, &made)?;
+    }
+    transaction.insert(namespace, &made).await?;
+    Ok(made.into_owned())
 }

@@ -8,6 +8,7 @@ use std::sync::Arc;
 impl Engine {
     /// Drops every collection of a database, in one commit. False if there is none.
     pub async fn drop_database(self: &Arc<Self>, database: &str) -> Result<bool> {
+        let _turn = self.policies.changes.lock().await;
         loop {
             let current = self.registry.current();
             let names: Vec<_> =
@@ -27,6 +28,7 @@ impl Engine {
                 definition.tell_dropped(collection);
             }
             definition.tell_database_dropped(database);
+            definition.policies = Some(self.policies.current().without_database(database));
             definition.commit().await?;
             for namespace in &names {
                 self.cursors.kill_namespace(namespace);

@@ -21,9 +21,11 @@ use crate::Engine;
 use crate::catalog::{Catalog, Collection, row};
 use crate::changes::Event;
 use crate::storage::{Change, Commit, Events, LogChange, Mark, Tree, keys};
+use crate::transaction::Transaction;
 use command::Namespace;
 use error::Result;
 use fjall::Slice;
+use guard::Table;
 use std::sync::{Arc, Weak};
 use tokio::sync::{MutexGuard, OwnedRwLockWriteGuard};
 
@@ -34,6 +36,8 @@ pub struct Definition<'e> {
     changes: Vec<Change>,
     retired: Vec<Weak<Collection>>,
     log: LogChange,
+    /// The policies from now on, if they change.
+    pub policies: Option<Table>,
     gates: Vec<OwnedRwLockWriteGuard<()>>,
     _turn: MutexGuard<'e, ()>,
 }
@@ -62,6 +66,7 @@ impl<'e> Definition<'e> {
                     changes: Vec::new(),
                     retired: Vec::new(),
                     log: LogChange::None,
+                    policies: None,
                     gates,
                     _turn: turn,
                 };
@@ -146,14 +151,26 @@ impl<'e> Definition<'e> {
 
     /// Makes the change visible and durable, and then lets writers go on.
     pub async fn commit(self) -> Result<()> {
+        let nothing = Transaction::begin(self.engine.clone());
+        self.commit_with(nothing).await
+    }
+
+    /// As `commit`, together with what a transaction has written.
+    pub async fn commit_with(self, transaction: Transaction) -> Result<()> {
         let engine = self.engine.clone();
-        let catalog = self.catalog;
+        let (catalog, policies) = (self.catalog, self.policies);
         let purge = self.changes.iter().any(|change| keys::is_dropped_row(&change.key));
+        let written = transaction.into_commit();
         let commit = Commit {
-            changes: self.changes,
-            counts: Vec::new(),
-            held: Box::new(self.gates),
-            publish: Some(Box::new(move || engine.registry.publish(catalog))),
+            changes: self.changes.into_iter().chain(written.changes).collect(),
+            counts: written.counts,
+            held: Box::new((self.gates, written.held)),
+            publish: Some(Box::new(move || {
+                written.publish.into_iter().for_each(|publish| publish());
+                engine.registry.publish(catalog);
+                policies.into_iter().for_each(|table| engine.policies.publish(table));
+            })),
+            // What a definition writes on the way is the server's own business.
             log: self.log,
         };
         if purge {

@@ -23,6 +23,7 @@ pub async fn run(call: Call<'_>) -> Result<Reply> {
     }
     let specs = create.indexes.iter().map(|spec| complete(spec, collection.as_deref()));
     let specs = specs.collect::<Result<Vec<_>>>()?;
+    call.engine.policies.check_indexes(namespace, &specs)?;
     let interrupt = call.operation.interrupt.clone();
     let progress = Arc::new(Progress { interrupt, ..Progress::default() });
     // `currentOp` shows it, and `killOp` stops it.
@@ -36,6 +37,7 @@ pub async fn run(call: Call<'_>) -> Result<Reply> {
         }
         None => call.engine.create_indexes(namespace, &specs, &progress).await?,
     };
+    call.engine.mirror_indexes(namespace, &specs).await?;
     let mut reply = ReplyWriter::new();
     reply.append("numIndexesBefore", created.before as i32);
     reply.append("numIndexesAfter", created.after as i32);

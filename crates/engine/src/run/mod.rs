@@ -24,6 +24,7 @@ mod explain;
 mod find;
 mod find_and_modify;
 mod get_more;
+mod growth_policies;
 mod insert;
 mod kill_all_sessions;
 mod kill_all_sessions_by_pattern;
@@ -39,6 +40,7 @@ pub mod profile;
 mod reading;
 mod refresh_sessions;
 mod rename_collection;
+mod set_growth_policy;
 mod sizes;
 mod sources;
 mod start_session;
@@ -81,11 +83,13 @@ const HANDLERS: &[(&str, Handler)] = &[
     ("distinct", |call| Box::pin(distinct::run(call))),
     ("drop", |call| Box::pin(drop::run(call))),
     ("dropDatabase", |call| Box::pin(drop_database::run(call))),
+    ("dropGrowthPolicy", |call| Box::pin(growth_policies::drop(call))),
     ("dropIndexes", |call| Box::pin(drop_indexes::run(call))),
     ("endSessions", |call| Box::pin(end_sessions::run(call))),
     ("explain", |call| Box::pin(explain::run(call))),
     ("find", |call| Box::pin(find::run(call))),
     ("findAndModify", |call| Box::pin(find_and_modify::run(call))),
+    ("getGrowthPolicy", |call| Box::pin(growth_policies::get(call))),
     ("getMore", |call| Box::pin(get_more::run(call))),
     ("insert", |call| Box::pin(insert::run(call))),
     ("killAllSessions", |call| Box::pin(kill_all_sessions::run(call))),
@@ -95,10 +99,12 @@ const HANDLERS: &[(&str, Handler)] = &[
     ("killSessions", |call| Box::pin(kill_sessions::run(call))),
     ("listCollections", |call| Box::pin(list_collections::run(call))),
     ("listDatabases", |call| Box::pin(list_databases::run(call))),
+    ("listGrowthPolicies", |call| Box::pin(growth_policies::list(call))),
     ("listIndexes", |call| Box::pin(list_indexes::run(call))),
     ("profile", |call| Box::pin(profile::run(call))),
     ("refreshSessions", |call| Box::pin(refresh_sessions::run(call))),
     ("renameCollection", |call| Box::pin(rename_collection::run(call))),
+    ("setGrowthPolicy", |call| Box::pin(set_growth_policy::run(call))),
     ("startSession", |call| Box::pin(start_session::run(call))),
     ("top", |call| Box::pin(top::run(call))),
     ("update", |call| Box::pin(update::run(call))),

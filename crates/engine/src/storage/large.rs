@@ -175,6 +175,26 @@ impl Splitter<'_> {
     }
 }
 
+/// The size of a record's document, or a successor's, with its large values.
+pub fn size(document: &RawDocument, secret: &Secret) -> usize {
+    let mut size = document.as_bytes().len();
+    for element in elements(document) {
+        size += grown(&element, secret);
+    }
+    size
+}
+
+/// What the stubs in an element stand for, beyond their own size.
+fn grown(element: &Element<'_>, secret: &Secret) -> usize {
+    match Stub::read(element, secret) {
+        Some(stub) => (stub.length as usize).saturating_sub(STUB_BYTES),
+        None if element.kind == ElementType::EmbeddedDocument => {
+            element.children().map(|child| grown(&child, secret)).sum()
+        }
+        None => 0,
+    }
+}
+
 /// The numbers of the large values a record holds.
 pub fn numbers(document: &RawDocument, secret: &Secret) -> Vec<u32> {
     split(document, Some(0), secret).kept

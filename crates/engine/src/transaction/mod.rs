@@ -27,7 +27,7 @@ use fjall::Slice;
 use intents::{Intent, Owner, Subject, Taken};
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::sync::{OwnedRwLockReadGuard, oneshot};
+use tokio::sync::{OwnedRwLockReadGuard, RwLock, oneshot};
 
 /// How often one who waits for an intent looks whether it is to stop.
 const WAIT_LOOK: Duration = Duration::from_millis(20);
@@ -49,6 +49,8 @@ pub struct Transaction {
     intents: Vec<Intent>,
     /// What was in the way when a statement failed with a conflict.
     waiting: Option<oneshot::Receiver<Intent>>,
+    /// The gate that was shut when a statement failed with a conflict.
+    shut: Option<Arc<RwLock<()>>>,
     /// Multikey bits this transaction stores: to be marked so with its commit.
     multikey: Vec<(Arc<crate::catalog::Index>, u64)>,
     told: tell::Told,
@@ -97,6 +99,7 @@ impl Transaction {
             counts: Vec::new(),
             intents: Vec::new(),
             waiting: None,
+            shut: None,
             multikey: Vec::new(),
             told: tell::Told::default(),
         }
@@ -126,6 +129,11 @@ impl Transaction {
             let gate = seen.state.gate.clone();
             let gate = match gate.clone().try_read_owned() {
                 Ok(gate) => gate,
+                // A change of definition may be waiting for what is entered already.
+                Err(_) if !self.entered.is_empty() => {
+                    self.shut = Some(gate);
+                    return Err(conflict());
+                }
                 Err(_) => gate.read_owned().await,
             };
             let Some(collection) = self.engine.registry.get(namespace) else { return Ok(None) };
@@ -206,6 +214,10 @@ impl Transaction {
         self.intents.clear();
         self.multikey.clear();
         self.told.forget();
+        if let Some(shut) = self.shut.take() {
+            self.entered.clear();
+            drop(shut.read().await);
+        }
         match self.waiting.take() {
             Some(wait) => self.wait(wait).await,
             None => Ok(()),

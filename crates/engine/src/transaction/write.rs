@@ -4,24 +4,32 @@ use super::intents::Subject;
 use super::{Row, Transaction};
 use crate::catalog::{Action, Collection, Kind, Level};
 use crate::define::New;
+use crate::plan::{self, Interrupt, Query, Sort};
 use crate::storage::{CollectionId, RecordId, Tree, keys, large};
 use bson::{RawBsonRef, RawDocument, RawDocumentBuf};
 use command::Namespace;
 use error::{Code, Result};
+use guard::Guarded;
 use language::Needs;
-use language::query::Filter;
 use language::update::Update;
 use std::ops::Bound;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use value::key::{Direction, Key};
-use write::limits;
+use write::{Find, limits};
 
 /// The intent that makes inserts into a capped collection wait for each other.
 const WHOLE_COLLECTION: RecordId = RecordId(u64::MAX);
 
 impl write::Transaction for Transaction {
     type Row = Row;
+    type Guard = Guarded;
+
+    async fn guard(&mut self, namespace: &Namespace) -> Result<Option<Arc<Guarded>>> {
+        // Policies change only while nobody is in the collection.
+        self.enter(namespace).await?;
+        Ok(self.engine.policies.get(namespace))
+    }
 
     async fn get(
         &mut self,
@@ -40,22 +48,33 @@ impl write::Transaction for Transaction {
         }
     }
 
-    async fn find(
-        &mut self,
-        namespace: &Namespace,
-        filter: &Arc<Filter>,
-        limit: usize,
-    ) -> Result<Vec<Row>> {
+    async fn load(&mut self, row: &Row, needs: &Needs) -> Result<Row> {
+        let document = row.record.load(&self.view(), needs)?;
+        Ok(Row { collection: row.collection.clone(), record: row.record.clone(), document })
+    }
+
+    fn size(&self, row: &Row, document: &RawDocument) -> usize {
+        match row.record.next_large() {
+            Some(_) => large::size(document, self.engine.store.secret()),
+            None => document.as_bytes().len(),
+        }
+    }
+
+    async fn find(&mut self, namespace: &Namespace, find: &Find<'_>) -> Result<Vec<Row>> {
         let Some(collection) = self.enter(namespace).await? else { return Ok(Vec::new()) };
         let view = self.view();
-        let records = crate::plan::matching(&collection, filter, &view)?;
+        let mut query = Query::new(find.filter.clone());
+        query.needs = Needs::none();
+        query.sort = Sort::parse(find.sort)?;
+        query.limit = Some(find.limit as u64);
+        query.collator = find.filter.collator().cloned();
+        let matching = plan::open(&collection, query, view, Interrupt::default())?;
         let mut rows = Vec::new();
-        for record in records {
-            if rows.len() == limit {
-                break;
-            }
-            let Some(row) = self.claim(&collection, record?, &Needs::All).await? else { continue };
-            if filter.matches(&row)? {
+        for found in matching {
+            let claimed = self.claim(&collection, found?.record, find.needs).await?;
+            if let Some(row) = claimed
+                && find.filter.matches(&row)?
+            {
                 rows.push(row);
             }
         }

@@ -10,8 +10,10 @@ mod difference;
 mod edits;
 mod operator;
 pub mod operators;
+mod part;
 mod pipeline;
 mod place;
+mod reach;
 mod replacement;
 mod set_of_operators;
 mod sources;
@@ -28,10 +30,12 @@ use crate::{Context, Needs};
 use bson::{RawArray, RawBsonRef, RawDocument, RawDocumentBuf, Timestamp};
 pub use difference::{Difference, Manner, Target, difference};
 use error::{Code, Result};
+pub use operator::Scope;
+pub use part::Part;
 use pipeline::UpdatePipeline;
 use replacement::Replacement;
 use set_of_operators::Operators;
-use value::elements;
+use value::{Path, elements};
 
 /// A parsed update.
 #[derive(Debug)]
@@ -92,6 +96,15 @@ impl Update {
     /// Whether `apply` needs to know which array element matched, for `$`.
     pub fn needs_match(&self) -> bool {
         matches!(&self.kind, Kind::Operators(operators) if operators.is_positional())
+    }
+
+    /// Whether what stands at a path of field names may change: a value, or the
+    /// values there in the elements of arrays on the way.
+    pub fn touches(&self, path: &Path) -> bool {
+        match &self.kind {
+            Kind::Operators(operators) => operators.touches(path),
+            Kind::Replacement(_) | Kind::Pipeline(_) => true,
+        }
     }
 
     /// The document after the update, or `None` if nothing changes (a no-op).

@@ -51,10 +51,42 @@ pub trait Operator: Debug + Send + Sync {
         true
     }
 
+    /// How much of an array at its path it must see.
+    fn scope(&self) -> Scope {
+        Scope::Value
+    }
+
     /// The path of a second leaf that comes with this one, and that leaf.
     fn companion(&self) -> Option<(&str, Arc<dyn Operator>)> {
         None
     }
+}
+
+/// How much of an array an update of it must see.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Scope {
+    /// Nothing: it adds elements at the end.
+    End,
+    /// The first element, or the last.
+    First,
+    Last,
+    /// Each element by itself; the result is the same whichever way the array is
+    /// cut. `all`: every element is written, not only those a condition picks.
+    Each {
+        all: bool,
+    },
+    /// The elements whose numbers it names.
+    Numbered,
+    /// The element that matched the query.
+    Matched,
+    /// All elements together.
+    Whole,
+    /// The array as one value, which it may replace.
+    Value,
+    /// The array as one value, which it removes,
+    Removed,
+    /// or gives another name.
+    Renamed,
 }
 
 /// What an operator does at a path that does not exist.

@@ -6,7 +6,7 @@ use super::operator::{Argument, Operator};
 use super::sources::Sources;
 use super::tree::{self, Object, is_filtered};
 use super::walk::{self, Facts};
-use super::{operators, stored};
+use super::{operators, reach, stored};
 use crate::query::Matched;
 use crate::{Context, Needs, describe};
 use bson::spec::ElementType;
@@ -86,8 +86,32 @@ impl Operators {
         Ok(())
     }
 
+    /// The operators of a tree that looks at one path.
+    pub fn of(root: Object, path: Path) -> Operators {
+        Operators { root, needs: vec![path], ..Operators::default() }
+    }
+
+    pub fn root(&self) -> &Object {
+        &self.root
+    }
+
+    /// All but those at a path and below it.
+    pub fn without(&self, path: &Path) -> Operators {
+        let needs = self.needs.iter().filter(|needed| !path.is_prefix_of(needed));
+        Operators {
+            root: self.root.without(path, 0),
+            positional: self.positional,
+            sources: self.sources.clone(),
+            needs: needs.cloned().collect(),
+        }
+    }
+
     pub fn is_positional(&self) -> bool {
         self.positional
+    }
+
+    pub fn touches(&self, path: &Path) -> bool {
+        reach::touches(&self.root, path)
     }
 
     pub fn apply(&self, before: &RawDocument, matched: Matched) -> Result<Option<RawDocumentBuf>> {

@@ -7,12 +7,12 @@ use value::element::Elements;
 use value::{Element, Path, elements};
 
 /// The old paths of all renames, as a tree over their components.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Clone)]
 pub struct Sources {
     children: FxHashMap<Box<str>, Source>,
 }
 
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Clone)]
 struct Source {
     /// The whole path, if one ends here.
     path: Option<Box<str>>,

@@ -45,6 +45,30 @@ pub struct Filtered {
 }
 
 impl Object {
+    /// An object of these children, in whatever order.
+    pub fn of(children: Vec<(Box<str>, Node)>) -> Object {
+        let mut object = Object { children, ..Object::default() };
+        object.sort_children();
+        object
+    }
+
+    /// The same without what stands at the rest of a path.
+    pub fn without(&self, path: &Path, at: usize) -> Object {
+        let mut object = self.clone();
+        let last = at + 1 == path.len();
+        object.children.retain(|(name, _)| !last || **name != *path.component(at));
+        for (name, node) in &mut object.children {
+            if let Node::Object(inner) = node
+                && !last
+                && **name == *path.component(at)
+            {
+                *inner = inner.without(path, at + 1);
+            }
+        }
+        object.index();
+        object
+    }
+
     pub fn children(&self) -> &[(Box<str>, Node)] {
         &self.children
     }

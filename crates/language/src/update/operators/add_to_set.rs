@@ -1,6 +1,6 @@
 //! `$addToSet`: appends values that an array does not hold yet.
 
-use super::super::operator::{Absent, Argument, Operator, depth_below};
+use super::super::operator::{Absent, Argument, Operator, Scope, depth_below};
 use super::super::place::Place;
 use super::super::walk::{Facts, Run};
 use super::Row;
@@ -80,6 +80,10 @@ impl Operator for AddToSet {
             }
         })?;
         run.edits.close(array)
+    }
+
+    fn scope(&self) -> Scope {
+        Scope::Whole
     }
 
     fn absent(&self, _: &Facts<'_>) -> Result<Absent> {

@@ -1,6 +1,6 @@
 //! `$pop`: removes an array's first or last element.
 
-use super::super::operator::{Absent, Argument, Operator, integer};
+use super::super::operator::{Absent, Argument, Operator, Scope, integer};
 use super::super::place::Place;
 use super::super::walk::{Facts, Run};
 use super::Row;
@@ -64,6 +64,13 @@ impl Operator for Pop {
                     out.end();
                 })
             }
+        }
+    }
+
+    fn scope(&self) -> Scope {
+        match self {
+            Pop::First => Scope::First,
+            Pop::Last => Scope::Last,
         }
     }
 

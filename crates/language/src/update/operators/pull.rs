@@ -1,7 +1,7 @@
 //! `$pull`: removes the elements of an array that a condition picks.
 
 use super::super::array_filter::matches_wrapped;
-use super::super::operator::{Absent, Argument, Held, Operator};
+use super::super::operator::{Absent, Argument, Held, Operator, Scope};
 use super::super::place::Place;
 use super::super::walk::{Facts, Run};
 use super::Row;
@@ -65,6 +65,10 @@ impl Pull {
 impl Operator for Pull {
     fn update<'d>(&self, old: Element<'d>, _: &Place<'_>, run: &mut Run<'d>) -> Result<()> {
         cull(old, run, |item| self.picks(item))
+    }
+
+    fn scope(&self) -> Scope {
+        Scope::Each { all: false }
     }
 
     fn absent(&self, _: &Facts<'_>) -> Result<Absent> {

@@ -1,6 +1,6 @@
 //! `$pullAll`: removes every element of an array that equals one of a list.
 
-use super::super::operator::{Absent, Argument, Operator};
+use super::super::operator::{Absent, Argument, Operator, Scope};
 use super::super::place::Place;
 use super::super::walk::{Facts, Run};
 use super::Row;
@@ -33,6 +33,10 @@ fn parse(argument: &Argument<'_>) -> Result<Arc<dyn Operator>> {
 impl Operator for PullAll {
     fn update<'d>(&self, old: Element<'d>, _: &Place<'_>, run: &mut Run<'d>) -> Result<()> {
         cull(old, run, |item| Ok(self.set.find(item.value()).is_some()))
+    }
+
+    fn scope(&self) -> Scope {
+        Scope::Each { all: false }
     }
 
     fn absent(&self, _: &Facts<'_>) -> Result<Absent> {

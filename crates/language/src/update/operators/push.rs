@@ -1,6 +1,8 @@
 //! `$push`: appends to an array; with `$each`, `$position`, `$sort`, `$slice`.
 
-use super::super::operator::{Absent, Argument, Held, Operator, depth_below, identical, integer};
+use super::super::operator::{
+    Absent, Argument, Held, Operator, Scope, depth_below, identical, integer,
+};
 use super::super::place::{Place, id_of};
 use super::super::walk::{Facts, Run};
 use super::Row;
@@ -143,6 +145,11 @@ impl Operator for Push {
             return Ok(());
         }
         run.edits.replace(old, |out| write(old.key, after, out))
+    }
+
+    fn scope(&self) -> Scope {
+        let plain = self.position.is_none() && self.sort.is_none() && self.slice.is_none();
+        if plain { Scope::End } else { Scope::Whole }
     }
 
     fn absent(&self, _: &Facts<'_>) -> Result<Absent> {

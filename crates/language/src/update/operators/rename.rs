@@ -3,7 +3,7 @@
 //! It is two leaves of the tree: one at the old path, which removes the field,
 //! and one at the new path, which takes its value.
 
-use super::super::operator::{Absent, Argument, Operator, depth_below};
+use super::super::operator::{Absent, Argument, Operator, Scope, depth_below};
 use super::super::place::{Place, id_of};
 use super::super::stored::too_deep;
 use super::super::tree::is_filtered;
@@ -65,6 +65,10 @@ impl Operator for Source {
             return Err(through_array("source", &place.path(), array, run.facts.before));
         }
         run.edits.remove(old)
+    }
+
+    fn scope(&self) -> Scope {
+        Scope::Renamed
     }
 
     fn absent(&self, _: &Facts<'_>) -> Result<Absent> {

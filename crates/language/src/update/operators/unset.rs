@@ -1,6 +1,6 @@
 //! `$unset`: removes a field; an element of an array becomes null.
 
-use super::super::operator::{Absent, Operator};
+use super::super::operator::{Absent, Operator, Scope};
 use super::super::place::Place;
 use super::super::walk::{Facts, Run};
 use super::Row;
@@ -20,6 +20,10 @@ impl Operator for Unset {
         } else {
             run.edits.remove(old)
         }
+    }
+
+    fn scope(&self) -> Scope {
+        Scope::Removed
     }
 
     fn absent(&self, _: &Facts<'_>) -> Result<Absent> {

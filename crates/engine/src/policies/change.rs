@@ -1,0 +1,171 @@
+//! Policies set and dropped.
+
+use crate::Engine;
+use crate::define::Definition;
+use crate::transaction::Transaction;
+use bson::{DateTime, RawBsonRef, RawDocument, RawDocumentBuf};
+use command::Namespace;
+use error::{Code, Error, Result};
+use guard::policy::Overflow;
+use guard::{Policy, policies_of};
+use language::Needs;
+use std::sync::Arc;
+use value::element::get_value;
+use value::{DocumentWriter, Number};
+use write::Transaction as _;
+
+impl Engine {
+    /// Sets the policy of a collection, and gives back which version of it this
+    /// is. Writers see the old policy or the new one, nothing in between.
+    pub async fn set_policy(
+        self: &Arc<Self>,
+        namespace: &Namespace,
+        document: &RawDocument,
+    ) -> Result<i32> {
+        let policy = Policy::parse(namespace, document)?;
+        let _turn = self.policies.changes.lock().await;
+        self.policies.current().check(&policy)?;
+        self.check_collection(&policy)?;
+        let old = self.policies.current().policy(namespace).cloned();
+        self.check_change(old.as_ref(), Some(&policy))?;
+        let home = policies_of(&namespace.database);
+        self.ensure(&home).await?;
+        self.make_pages(&policy).await?;
+        let mut gates: Vec<&Namespace> = policy.overflows().map(|it| &it.into).collect();
+        gates.push(namespace);
+        let mut definition = Definition::begin(self, &gates).await;
+        // Someone may have written to what are pages from now on.
+        self.check_change(old.as_ref(), Some(&policy))?;
+        let mut transaction = Transaction::begin(self.clone());
+        let version = store(&mut transaction, &home, namespace, document).await?;
+        definition.policies = Some(self.policies.current().with(policy.clone()));
+        definition.commit_with(transaction).await?;
+        self.drop_unused_pages(old.as_ref(), Some(&policy)).await?;
+        Ok(version)
+    }
+
+    /// Drops the policy of a collection; false if it has none.
+    pub async fn drop_policy(self: &Arc<Self>, namespace: &Namespace) -> Result<bool> {
+        let _turn = self.policies.changes.lock().await;
+        if self
+            .policies
+            .get(namespace)
+            .is_none_or(|it| matches!(&*it, guard::Guarded::Pages { .. }))
+        {
+            return Ok(false);
+        }
+        let old = self.policies.current().policy(namespace).cloned();
+        let mut gates: Vec<&Namespace> =
+            old.iter().flat_map(|old| old.overflows()).map(|it| &it.into).collect();
+        gates.push(namespace);
+        let mut definition = Definition::begin(self, &gates).await;
+        self.check_change(old.as_ref(), None)?;
+        let home = policies_of(&namespace.database);
+        let mut transaction = Transaction::begin(self.clone());
+        let id = RawBsonRef::String(&namespace.collection);
+        if let Some(row) = transaction.get(&home, id, &Needs::All).await? {
+            transaction.delete(&home, &row).await?;
+        }
+        definition.policies = Some(self.policies.current().without(namespace));
+        definition.commit_with(transaction).await?;
+        self.drop_unused_pages(old.as_ref(), None).await?;
+        Ok(true)
+    }
+
+    /// Refuses a policy that the collection, as it is, cannot have.
+    fn check_collection(&self, policy: &Policy) -> Result<()> {
+        let Some(collection) = self.registry.get(&policy.namespace) else { return Ok(()) };
+        if collection.is_view() {
+            return Err(Code::CommandNotSupportedOnView
+                .error(format!("Namespace {} is a view, not a collection", policy.namespace)));
+        }
+        for overflow in policy.overflows() {
+            if collection.is_capped() {
+                return Err(refused(
+                    overflow,
+                    "is of a capped collection, which lets documents \
+                    go by itself; expected an ordinary collection",
+                ));
+            }
+            let specs = collection.indexes.iter().map(|index| &*index.spec);
+            super::mirror::check_unique(overflow, specs)?;
+        }
+        Ok(())
+    }
+
+    /// Refuses a change that would lose sight of pages that exist, or take what
+    /// others keep in a collection for pages.
+    fn check_change(&self, old: Option<&Policy>, new: Option<&Policy>) -> Result<()> {
+        let new_overflows = || new.into_iter().flat_map(|policy| policy.overflows());
+        for was in old.into_iter().flat_map(|policy| policy.overflows()) {
+            let goes_on = |now: &&Arc<Overflow>| {
+                now.path == was.path
+                    && now.into == was.into
+                    && now.parent_key == was.parent_key
+                    && now.keep == was.keep
+                    && now.counters() == was.counters()
+            };
+            if new_overflows().find(goes_on).is_none() && self.holds_documents(&was.into)? {
+                return Err(refused(
+                    was,
+                    &format!(
+                        "has pages in '{}'; only max, max_bytes, page, page_bytes and read may change \
+                     while there are any",
+                        was.into
+                    ),
+                ));
+            }
+        }
+        for now in new_overflows() {
+            let own = old.into_iter().flat_map(|policy| policy.overflows());
+            let known = own.into_iter().any(|was| was.into == now.into);
+            if !known && self.holds_documents(&now.into)? {
+                return Err(refused(
+                    now,
+                    &format!(
+                        "overflows into '{}', which holds documents already; expected a collection \
+                     that is empty or not there",
+                        now.into
+                    ),
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    fn holds_documents(&self, namespace: &Namespace) -> Result<bool> {
+        let view = self.store.view();
+        match self.registry.get(namespace) {
+            Some(collection) => Ok(view.counts(collection.id)?.documents > 0),
+            None => Ok(false),
+        }
+    }
+}
+
+/// Writes a policy's document, and gives back its version.
+async fn store(
+    transaction: &mut Transaction,
+    home: &Namespace,
+    namespace: &Namespace,
+    policy: &RawDocument,
+) -> Result<i32> {
+    let id = RawBsonRef::String(&namespace.collection);
+    let row = transaction.get(home, id, &Needs::All).await?;
+    let version = row.as_deref().and_then(|row| get_value(row, "version"));
+    let version = version.and_then(Number::from_value).and_then(Number::to_i32_exact).unwrap_or(0);
+    let mut document = DocumentWriter::new();
+    document.append("_id", id);
+    document.append_document("policy", policy);
+    document.append_i32("version", version + 1);
+    document.append("setAt", RawBsonRef::DateTime(DateTime::now()));
+    let document: RawDocumentBuf = document.finish();
+    match row {
+        Some(row) => transaction.replace(home, &row, &document).await?,
+        None => transaction.insert(home, &document).await?,
+    }
+    Ok(version + 1)
+}
+
+fn refused(overflow: &Overflow, why: &str) -> Error {
+    Code::BadValue.error(format!("the policy key 'arrays.{}' {why}", overflow.path))
+}

@@ -1,0 +1,87 @@
+//! Indexes that name an array which overflows are mirrored on its pages.
+
+use bson::{RawDocument, RawDocumentBuf};
+use error::{Code, Result};
+use guard::policy::Overflow;
+use value::element::get_value;
+use value::{DocumentWriter, Path, elements};
+
+/// The options that a mirrored index takes over.
+const TAKEN_OVER: &[&str] = &["sparse", "collation"];
+
+/// The index of the pages that mirrors one of the collection; `None` if that one
+/// does not name the array. Fields that pages do not have are left out.
+pub fn mirrored(overflow: &Overflow, spec: &RawDocument) -> Option<RawDocumentBuf> {
+    let key = get_value(spec, "key")?.as_document()?;
+    let mut mirrored = DocumentWriter::new();
+    mirrored.append_i32("v", 2);
+    mirrored.begin_document("key");
+    let mut any = false;
+    for field in elements(key) {
+        let path = Path::new(field.key);
+        if overflow.path.is_prefix_of(&path) {
+            let below = path.tail(overflow.path.len());
+            let name = match below {
+                "" => overflow.name().to_owned(),
+                below => format!("{}.{below}", overflow.name()),
+            };
+            mirrored.copy_as(&name, field);
+            any = true;
+        }
+    }
+    mirrored.end();
+    mirrored.append_str("name", get_value(spec, "name")?.as_str()?);
+    for option in elements(spec).filter(|option| TAKEN_OVER.contains(&option.key)) {
+        mirrored.copy(option);
+    }
+    any.then(|| mirrored.finish())
+}
+
+/// Whether an index names the array, or something in it.
+fn names(overflow: &Overflow, spec: &RawDocument) -> bool {
+    let key = get_value(spec, "key").and_then(|key| key.as_document());
+    key.is_some_and(|key| elements(key).any(|it| Path::new(it.key).overlaps(&overflow.path)))
+}
+
+/// Refuses unique indexes over an array that overflows: its elements are in many
+/// documents, so no index sees all of them.
+pub fn check_unique<'a>(
+    overflow: &Overflow,
+    specs: impl Iterator<Item = &'a RawDocument>,
+) -> Result<()> {
+    for spec in specs {
+        let unique = get_value(spec, "unique").and_then(|it| it.as_bool()) == Some(true);
+        if unique && names(overflow, spec) {
+            let name = get_value(spec, "name").and_then(|name| name.as_str()).unwrap_or_default();
+            return Err(Code::CannotCreateIndex.error(format!(
+                "the array '{}' overflows, and the unique index '{name}' names it: elements in \
+                 pages would not be seen; expected an index that is not unique",
+                overflow.path
+            )));
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use bson::rawdoc;
+    use command::Namespace;
+    use guard::Policy;
+
+    #[test]
+    fn the_arrays_fields_are_mirrored() {
+        let namespace = Namespace::new("d", "c").unwrap();
+        let policy = rawdoc! { "arrays": { "p.list": { "max": 2, "on_limit": "overflow" } } };
+        let policy = Policy::parse(&namespace, &policy).unwrap();
+        let overflow = policy.overflows().next().unwrap();
+        let of = |key: RawDocumentBuf| {
+            let spec = rawdoc! { "v": 2, "key": key, "name": "x", "sparse": true };
+            mirrored(overflow, &spec)
+        };
+        let expected = rawdoc! { "v": 2, "key": { "list.kind": -1 }, "name": "x", "sparse": true };
+        assert_eq!(of(rawdoc! { "a": 1, "p.list.kind": -1 }), Some(expected));
+        assert_eq!(of(rawdoc! { "a": 1, "p.listing": 1 }), None);
+    }
+}

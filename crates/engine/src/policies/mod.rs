@@ -1,0 +1,107 @@
+//! Growth policies as the engine keeps them: a table in memory, and a document a
+//! collection in `<db>.freeboard.policies`. Both change with one commit.
+
+mod change;
+mod mirror;
+mod pages;
+
+use crate::catalog::Registry;
+use crate::storage::View;
+use arc_swap::ArcSwap;
+use bson::RawDocumentBuf;
+use command::Namespace;
+use error::{Code, Result};
+use guard::{Guarded, Table};
+use language::Needs;
+use std::ops::Bound;
+use std::sync::Arc;
+use tokio::sync::Mutex;
+use value::element::get;
+
+pub struct Policies {
+    current: ArcSwap<Table>,
+    /// Held while policies change, and while a database is dropped with its own.
+    pub changes: Mutex<()>,
+}
+
+impl Policies {
+    /// Reads the policies of every database.
+    pub fn load(view: &View, registry: &Registry) -> Result<Policies> {
+        let mut table = Table::default();
+        for collection in registry.current().all() {
+            if !collection.namespace.is_policies() {
+                continue;
+            }
+            for record in view.records(collection.id, (Bound::Unbounded, Bound::Unbounded)) {
+                let stored = record?.1.load(view, &Needs::All)?;
+                table.load(&collection.namespace.database, &stored);
+            }
+        }
+        Ok(Policies { current: ArcSwap::from_pointee(table), changes: Mutex::default() })
+    }
+
+    pub fn current(&self) -> Arc<Table> {
+        self.current.load_full()
+    }
+
+    pub fn get(&self, namespace: &Namespace) -> Option<Arc<Guarded>> {
+        self.current.load().get(namespace).cloned()
+    }
+
+    /// Shows everyone a new table. Only as part of a commit that holds the gates
+    /// of the collections it is about.
+    pub fn publish(&self, table: Table) {
+        self.current.store(Arc::new(table));
+    }
+
+    /// Refuses to change the definition of what policies keep for themselves.
+    pub fn check_definition(&self, namespace: &Namespace) -> Result<()> {
+        if namespace.is_policies() {
+            return Err(Code::IllegalOperation.error(format!(
+                "{namespace} holds the policies; change them with setGrowthPolicy and \
+                 dropGrowthPolicy"
+            )));
+        }
+        match self.get(namespace).as_deref() {
+            Some(Guarded::Pages { of }) => Err(Code::IllegalOperation
+                .error(format!("{namespace} holds the pages of {of}, whose policy needs them"))),
+            _ => Ok(()),
+        }
+    }
+
+    /// Refuses indexes that a policy rules out: unique ones over an array that
+    /// overflows, and on pages those that would refuse or delete them.
+    pub fn check_indexes(&self, namespace: &Namespace, specs: &[RawDocumentBuf]) -> Result<()> {
+        let guarded = self.get(namespace);
+        let specs = || specs.iter().map(|spec| &**spec);
+        match guarded.as_deref() {
+            Some(Guarded::Policy(policy)) => {
+                policy.overflows().try_for_each(|it| mirror::check_unique(it, specs()))
+            }
+            Some(Guarded::Pages { of }) => {
+                let rules = |spec| {
+                    get(spec, "unique").is_some() || get(spec, "expireAfterSeconds").is_some()
+                };
+                match specs().any(rules) {
+                    true => Err(Code::CannotCreateIndex.error(format!(
+                        "{namespace} holds the pages of {of}; an index on them can neither be \
+                         unique nor let them expire"
+                    ))),
+                    false => Ok(()),
+                }
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Refuses to give a collection another name while policies go by the old one.
+    pub fn check_rename(&self, namespace: &Namespace) -> Result<()> {
+        self.check_definition(namespace)?;
+        match self.get(namespace) {
+            Some(_) => Err(Code::IllegalOperation.error(format!(
+                "{namespace} has a growth policy, which goes by its name; drop the policy first"
+            ))),
+            None => Ok(()),
+        }
+    }
+}

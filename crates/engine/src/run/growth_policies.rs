@@ -1,0 +1,72 @@
+//! `getGrowthPolicy`, `listGrowthPolicies` and `dropGrowthPolicy`.
+
+use super::{Call, lookup, reading};
+use crate::storage::Document;
+use bson::RawBsonRef;
+use command::views::{GrowthPolicy, ListGrowthPolicies};
+use command::{Reply, ReplyWriter};
+use error::Result;
+use guard::policies_of;
+use language::Needs;
+use std::ops::Bound;
+use value::element::get_value;
+use value::{DocumentWriter, elements};
+
+pub async fn get(call: Call<'_>) -> Result<Reply> {
+    let get = GrowthPolicy::parse(call.request, "getGrowthPolicy")?;
+    let stored = stored(call, &get.namespace.database)?;
+    let own = RawBsonRef::String(&get.namespace.collection);
+    let found = stored.iter().find(|stored| get_value(stored, "_id") == Some(own));
+    let mut reply = ReplyWriter::new();
+    match found {
+        Some(found) => append(reply.writer(), found),
+        None => reply.writer().append_null("policy"),
+    }
+    Ok(reply.finish())
+}
+
+pub async fn list(call: Call<'_>) -> Result<Reply> {
+    ListGrowthPolicies::parse(call.request)?;
+    let mut reply = ReplyWriter::new();
+    let writer = reply.writer();
+    writer.begin_array("policies");
+    for stored in stored(call, call.common.database)? {
+        writer.begin_next_document();
+        if let Some(name) = get_value(&stored, "_id") {
+            writer.append("collection", name);
+        }
+        append(writer, &stored);
+        writer.end();
+    }
+    writer.end();
+    Ok(reply.finish())
+}
+
+pub async fn drop(call: Call<'_>) -> Result<Reply> {
+    let drop = GrowthPolicy::parse(call.request, "dropGrowthPolicy")?;
+    let dropped = call.engine.drop_policy(&drop.namespace).await?;
+    let mut reply = ReplyWriter::new();
+    reply.append("dropped", dropped);
+    Ok(lookup::finish(call, reply))
+}
+
+fn append(writer: &mut DocumentWriter, stored: &bson::RawDocument) {
+    elements(stored).filter(|field| field.key != "_id").for_each(|field| writer.copy(field));
+}
+
+/// The documents that hold the policies of a database, by collection.
+fn stored(call: Call<'_>, database: &str) -> Result<Vec<Document>> {
+    let Some(home) = call.engine.registry.get(&policies_of(database)) else {
+        return Ok(Vec::new());
+    };
+    let view = reading::view(call);
+    let mut stored = Vec::new();
+    for record in view.records(home.id, (Bound::Unbounded, Bound::Unbounded)) {
+        stored.push(record?.1.load(&view, &Needs::All)?);
+    }
+    let name = |document: &Document| {
+        get_value(document, "_id").and_then(|name| name.as_str()).map(str::to_owned)
+    };
+    stored.sort_by_key(name);
+    Ok(stored)
+}

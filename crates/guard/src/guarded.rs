@@ -1,0 +1,107 @@
+//! A collection that is not written to freely, as the write loop meets it.
+
+use crate::patterns::{bounds, overflow};
+use crate::policy::{OnLimit, Policy};
+use bson::RawDocument;
+use command::Namespace;
+use error::{Code, Error, Result};
+use language::Needs;
+use language::update::Update;
+use std::borrow::Cow;
+use write::{Applied, Guard, Outcome, Transaction};
+
+#[derive(Debug)]
+pub enum Guarded {
+    Policy(Policy),
+    /// It holds the pages of a collection; only that one's policy writes to it.
+    Pages {
+        of: Namespace,
+    },
+    /// Its policy cannot be read.
+    Unreadable(Error),
+}
+
+/// What a policy makes of an update before it meets a document.
+#[derive(Debug)]
+pub struct Plan {
+    /// Whether the update may change what some bound is on.
+    pub bounds: bool,
+    pub overflow: overflow::Plan,
+}
+
+impl Guarded {
+    /// The policy, or the reason why nobody may write here.
+    pub fn policy(&self) -> Result<&Policy> {
+        match self {
+            Guarded::Policy(policy) => Ok(policy),
+            Guarded::Pages { of } => Err(Code::IllegalOperation.error(format!(
+                "these are pages, which the policy of '{of}' writes; write to '{of}' instead"
+            ))),
+            Guarded::Unreadable(error) => Err(Code::IllegalOperation.error(format!(
+                "the policy of the collection cannot be read ({}); set it anew with \
+                 setGrowthPolicy",
+                error.message()
+            ))),
+        }
+    }
+}
+
+impl<T: Transaction> Guard<T> for Guarded {
+    type Plan = Plan;
+
+    fn plan(&self, update: &Update) -> Result<Plan> {
+        let policy = self.policy()?;
+        let declared = policy.arrays.iter();
+        let bounded = declared.filter(|rule| !matches!(rule.on_limit, OnLimit::Overflow(_)));
+        let touched = bounded.into_iter().any(|rule| update.touches(&rule.path));
+        let whole = policy.undeclared != crate::policy::Undeclared::Allow;
+        Ok(Plan { bounds: touched || whole, overflow: overflow::Plan::new(policy, update) })
+    }
+
+    fn needs(&self, update: &Update, plan: &Plan, needs: &mut Needs) {
+        let Guarded::Policy(policy) = self else { return };
+        plan.overflow.needs(update, needs);
+        for rule in &policy.arrays {
+            // What it was tells whether it has grown.
+            if !matches!(rule.on_limit, OnLimit::Overflow(_)) && update.touches(&rule.path) {
+                needs.add(&rule.path);
+            }
+        }
+    }
+
+    async fn insert<'d>(
+        &self,
+        transaction: &mut T,
+        document: Cow<'d, RawDocument>,
+    ) -> Result<Cow<'d, RawDocument>> {
+        let policy = self.policy()?;
+        let document = bounds::enforce(policy, None, document)?;
+        let document = overflow::insert(policy, transaction, document).await?;
+        bounds::check_size(policy, &document, None, document.as_bytes().len())?;
+        Ok(document)
+    }
+
+    async fn update(
+        &self,
+        transaction: &mut T,
+        row: &T::Row,
+        applied: Applied<'_, Plan>,
+    ) -> Result<Outcome> {
+        let policy = self.policy()?;
+        let mut outcome = overflow::update(policy, transaction, row, &applied).await?;
+        let Some(after) = outcome.after.take() else { return Ok(outcome) };
+        if policy.document.max_bytes.is_some() || policy.document.warn_bytes.is_some() {
+            let before = transaction.size(row, row);
+            bounds::check_size(policy, &after, Some(before), transaction.size(row, &after))?;
+        }
+        // Cutting an array may have brought it back to what it was.
+        if after.as_bytes() != row.as_bytes() {
+            outcome.after = Some(after);
+        }
+        Ok(outcome)
+    }
+
+    async fn delete(&self, transaction: &mut T, row: &T::Row) -> Result<()> {
+        overflow::delete(self.policy()?, transaction, row).await
+    }
+}

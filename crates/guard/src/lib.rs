@@ -1,0 +1,11 @@
+//! Growth policies: what they say (`policy`), and the patterns that keep them
+//! (`patterns`). It knows no engine: patterns work on `write::Transaction`.
+
+pub(crate) mod guarded;
+pub mod patterns;
+pub mod policy;
+mod table;
+
+pub use guarded::Guarded;
+pub use policy::Policy;
+pub use table::{Table, policies_of};

@@ -1,0 +1,39 @@
+//! Bounds: how long and how heavy arrays and documents may become.
+//!
+//! What counts is growth. An array that was over its bound before the policy
+//! came may stay as it is, and may shrink; it cannot grow further.
+
+mod array;
+mod document;
+mod undeclared;
+mod violation;
+
+pub use document::check as check_size;
+pub use undeclared::check as check_undeclared;
+
+use crate::policy::{OnLimit, Policy};
+use bson::RawDocument;
+use error::Result;
+use std::borrow::Cow;
+
+/// Keeps the arrays of a document within bounds: refuses it, or lets go what is
+/// too much. Arrays that overflow are none of this pattern's business.
+pub fn enforce<'d>(
+    policy: &Policy,
+    before: Option<&RawDocument>,
+    mut after: Cow<'d, RawDocument>,
+) -> Result<Cow<'d, RawDocument>> {
+    for rule in &policy.arrays {
+        match rule.on_limit {
+            OnLimit::Overflow(_) => {}
+            OnLimit::Reject => array::check(rule, before, &after)?,
+            OnLimit::DropOldest | OnLimit::DropNewest => {
+                if let Some(trimmed) = array::trim(rule, before, &after) {
+                    after = Cow::Owned(trimmed);
+                }
+            }
+        }
+    }
+    undeclared::check(policy, before, &after)?;
+    Ok(after)
+}

@@ -1,0 +1,130 @@
+//! Arrays that the policy does not name.
+
+use super::violation::Violation;
+use crate::policy::{Bounds, Policy, Undeclared};
+use bson::RawDocument;
+use bson::spec::ElementType;
+use error::Result;
+use value::{Element, Path, element, elements};
+
+/// Refuses undeclared arrays over their cap that have grown.
+pub fn check(policy: &Policy, before: Option<&RawDocument>, after: &RawDocument) -> Result<()> {
+    let max = match policy.undeclared {
+        Undeclared::Allow => return Ok(()),
+        Undeclared::Max(max) => max,
+        Undeclared::Reject => 0,
+    };
+    let finder = Finder { policy, max };
+    for field in elements(after) {
+        let old = before.and_then(|before| element::get(before, field.key));
+        if old.is_some_and(|old| old.kind == field.kind && old.bytes == field.bytes) {
+            continue;
+        }
+        let over = finder.over(field);
+        if over.is_empty() {
+            continue;
+        }
+        let was = old.map(|old| finder.over(old)).unwrap_or_default();
+        for found in over {
+            let longest = was.iter().filter(|it| it.path == found.path).map(|it| it.len).max();
+            if longest.is_none_or(|longest| found.len > longest) {
+                let path = Path::new(&found.path);
+                let violation = Violation { document: after, path: &path, array: found.array };
+                return Err(match policy.undeclared {
+                    Undeclared::Reject => violation.undeclared(),
+                    _ => violation.of(Bounds { max: Some(max), max_bytes: None }, found.len),
+                });
+            }
+        }
+    }
+    Ok(())
+}
+
+struct Finder<'p> {
+    policy: &'p Policy,
+    max: usize,
+}
+
+struct Found<'a> {
+    /// Field names; the numbers of elements are left out.
+    path: String,
+    array: Element<'a>,
+    len: usize,
+}
+
+impl Finder<'_> {
+    /// The undeclared arrays over the cap, in and below a field.
+    fn over<'a>(&self, field: Element<'a>) -> Vec<Found<'a>> {
+        let mut found = Vec::new();
+        self.look(field, &mut field.key.to_owned(), false, &mut found);
+        found
+    }
+
+    fn look<'a>(
+        &self,
+        value: Element<'a>,
+        path: &mut String,
+        in_array: bool,
+        found: &mut Vec<Found<'a>>,
+    ) {
+        match value.kind {
+            ElementType::EmbeddedDocument => {
+                for child in value.children() {
+                    let parent = path.len();
+                    path.push('.');
+                    path.push_str(child.key);
+                    self.look(child, path, false, found);
+                    path.truncate(parent);
+                }
+            }
+            ElementType::Array => {
+                // An array inside an array has no name of its own.
+                let declared =
+                    !in_array && self.policy.arrays.iter().any(|rule| rule.path.as_str() == path);
+                let mut len = 0;
+                for item in value.children().items() {
+                    self.look(item, path, true, found);
+                    len += 1;
+                }
+                let over = len > self.max || self.policy.undeclared == Undeclared::Reject;
+                if over && !declared {
+                    found.push(Found { path: path.clone(), array: value, len });
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use bson::rawdoc;
+    use command::Namespace;
+
+    fn accepts(policy: &RawDocument, before: Option<&RawDocument>, after: &RawDocument) -> bool {
+        let namespace = Namespace::new("d", "c").unwrap();
+        check(&Policy::parse(&namespace, policy).unwrap(), before, after).is_ok()
+    }
+
+    #[test]
+    fn only_what_is_declared_may_grow() {
+        let policy = rawdoc! { "undeclared_arrays": { "max": 2 }, "arrays": { "a": { "max": 9 } } };
+        assert!(accepts(&policy, None, &rawdoc! { "a": [1, 2, 3], "b": [1, 2] }));
+        assert!(!accepts(&policy, None, &rawdoc! { "b": [1, 2, 3] }));
+        assert!(!accepts(&policy, None, &rawdoc! { "a": [{ "b": [1, 2, 3] }] }));
+        assert!(!accepts(&policy, None, &rawdoc! { "a": [[1, 2, 3]] }));
+        let old = rawdoc! { "b": [1, 2, 3], "c": 1 };
+        assert!(accepts(&policy, Some(&old), &rawdoc! { "b": [1, 2, 3], "c": 2 }));
+        assert!(accepts(&policy, Some(&old), &rawdoc! { "b": [1, 2, 4] }));
+        assert!(!accepts(&policy, Some(&old), &rawdoc! { "b": [1, 2, 3, 4] }));
+    }
+
+    #[test]
+    fn the_world_can_be_closed() {
+        let policy = rawdoc! { "undeclared_arrays": "reject", "arrays": { "a": { "max": 9 } } };
+        assert!(accepts(&policy, None, &rawdoc! { "a": [1], "b": { "c": 1 } }));
+        assert!(!accepts(&policy, None, &rawdoc! { "b": { "c": [] } }));
+        assert!(!accepts(&policy, None, &rawdoc! { "b": [1] }));
+    }
+}

@@ -1,0 +1,157 @@
+//! The error of a write that would break a bound: code 121, in the shape of a
+//! failed `$jsonSchema`, and a message that says all of it by itself.
+
+use crate::policy::Bounds;
+use bson::{RawBson, RawBsonRef, RawDocument, RawDocumentBuf};
+use error::{Code, Error};
+use value::{DocumentWriter, Element, Path, element};
+
+/// What an array may weigh and still be shown in the error.
+const CONSIDERED_BYTES_MAX: usize = 1024 * 1024;
+
+pub struct Violation<'a> {
+    pub document: &'a RawDocument,
+    pub path: &'a Path,
+    pub array: Element<'a>,
+}
+
+/// One bound that was broken.
+struct Broken<'a> {
+    keyword: &'static str,
+    limit: RawBson,
+    reason: &'static str,
+    measured: (&'static str, usize),
+    message: String,
+    considered: Option<Element<'a>>,
+}
+
+impl Violation<'_> {
+    /// The error of an array with `len` elements that is over its bounds.
+    pub fn of(&self, bounds: Bounds, len: usize) -> Error {
+        let path = self.path;
+        let remedy = "Remove elements first, or raise the bound with setGrowthPolicy (on_limit: \
+                      overflow keeps any number of elements)";
+        let broken = match (bounds.max, bounds.max_bytes) {
+            (Some(max), _) if len > max => Broken {
+                keyword: "maxItems",
+                limit: number(max),
+                reason: "array did not match specified length",
+                measured: ("numberOfItems", len),
+                message: format!(
+                    "the array '{path}' would hold {len} elements, and its policy allows {max}. \
+                     {remedy}."
+                ),
+                considered: Some(self.array),
+            },
+            (_, max) => {
+                let (bytes, max) = (self.array.bytes.len(), max.unwrap_or(0));
+                Broken {
+                    keyword: "maxBytes",
+                    limit: number(max),
+                    reason: "array did not match specified size",
+                    measured: ("numberOfBytes", bytes),
+                    message: format!(
+                        "the array '{path}' would take {bytes} bytes, and its policy allows {max}. \
+                         {remedy}."
+                    ),
+                    considered: Some(self.array),
+                }
+            }
+        };
+        failed(self.document, &self.details(&broken), &broken.message)
+    }
+
+    /// The error of an array that nobody declared.
+    pub fn undeclared(&self) -> Error {
+        let path = self.path;
+        let broken = Broken {
+            keyword: "additionalProperties",
+            limit: RawBson::Boolean(false),
+            reason: "undeclared array",
+            measured: ("numberOfItems", self.array.children().items().count()),
+            message: format!(
+                "the array '{path}' is not declared, and the policy of its collection allows no \
+                 undeclared array. Declare it under 'arrays' with setGrowthPolicy."
+            ),
+            considered: Some(self.array),
+        };
+        failed(self.document, &self.details(&broken), &broken.message)
+    }
+
+    /// `properties` for each name of the path, the broken bound inside.
+    fn details(&self, broken: &Broken<'_>) -> RawDocumentBuf {
+        let mut out = DocumentWriter::new();
+        out.append_str("operatorName", "$jsonSchema");
+        out.begin_array("schemaRulesNotSatisfied");
+        for name in self.path.components() {
+            out.begin_next_document();
+            out.append_str("operatorName", "properties");
+            out.begin_array("propertiesNotSatisfied");
+            out.begin_next_document();
+            out.append_str("propertyName", name);
+            if name == self.path.last() {
+                out.append_str("description", &broken.message);
+            }
+            out.begin_array("details");
+        }
+        out.begin_next_document();
+        broken.write(&mut out);
+        out.finish()
+    }
+}
+
+impl Broken<'_> {
+    fn write(&self, out: &mut DocumentWriter) {
+        out.append_str("operatorName", self.keyword);
+        out.begin_document("specifiedAs");
+        out.append(self.keyword, self.limit.as_raw_bson_ref());
+        out.end();
+        out.append_str("reason", self.reason);
+        match self.considered {
+            Some(array) if array.bytes.len() <= CONSIDERED_BYTES_MAX => {
+                out.copy_as("consideredValue", array);
+            }
+            Some(_) => out.append_bool("truncated", true),
+            None => {}
+        }
+        let (name, measured) = self.measured;
+        out.append(name, number(measured).as_raw_bson_ref());
+    }
+}
+
+/// The error of a document that is larger than its policy allows.
+pub fn document_too_large(document: &RawDocument, max: usize, bytes: usize) -> Error {
+    let message = format!(
+        "the document would take {bytes} bytes, and its policy allows {max}. Remove fields or \
+         elements first, or raise document.max_bytes with setGrowthPolicy."
+    );
+    let broken = Broken {
+        keyword: "maxBytes",
+        limit: number(max),
+        reason: "document did not match specified size",
+        measured: ("numberOfBytes", bytes),
+        message,
+        considered: None,
+    };
+    let mut out = DocumentWriter::new();
+    out.append_str("operatorName", "$jsonSchema");
+    out.begin_array("schemaRulesNotSatisfied");
+    out.begin_next_document();
+    broken.write(&mut out);
+    failed(document, &out.finish(), &broken.message)
+}
+
+fn number(size: usize) -> RawBson {
+    i32::try_from(size).map_or(RawBson::Int64(size as i64), RawBson::Int32)
+}
+
+fn failed(document: &RawDocument, details: &RawDocument, message: &str) -> Error {
+    let mut info = DocumentWriter::new();
+    if let Some(id) = element::get(document, "_id") {
+        info.copy_as("failingDocumentId", id);
+    }
+    info.append("details", RawBsonRef::Document(details));
+    Code::DocumentValidationFailure
+        .error(format!("Document failed validation: {message}"))
+        .detail("errInfo", info.finish())
+}

@@ -1,0 +1,40 @@
+//! Elements added at the end of the pages.
+
+use super::Work;
+use super::pack::Packer;
+use error::Result;
+use value::Element;
+use write::Transaction;
+
+impl<T: Transaction> Work<'_, T> {
+    /// Adds elements after the last page's, and gives back how many pages that
+    /// made. `fresh`: there are no pages yet.
+    pub async fn append(&mut self, items: &[Element<'_>], fresh: bool) -> Result<usize> {
+        if items.is_empty() {
+            return Ok(0);
+        }
+        let packer = Packer::new(self.rule, self.parent);
+        let last = if fresh { None } else { self.end_page(true).await? };
+        let mut number = 0;
+        let mut rest = items;
+        if let Some(last) = &last {
+            number = last.number;
+            let mut held = last.items(self.rule);
+            let (fit, more) = rest.split_at(packer.take(&held, rest));
+            if !fit.is_empty() {
+                held.extend_from_slice(fit);
+                self.replace_page(last, &held).await?;
+            }
+            rest = more;
+        }
+        let mut made = 0;
+        while !rest.is_empty() {
+            let (fit, more) = rest.split_at(packer.take(&[], rest).max(1).min(rest.len()));
+            number += 1;
+            made += 1;
+            self.insert_page(number, fit).await?;
+            rest = more;
+        }
+        Ok(made)
+    }
+}

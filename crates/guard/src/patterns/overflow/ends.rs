@@ -1,0 +1,77 @@
+//! Both ends of an array with pages: `$push` and `$pop`.
+
+use super::pack::head_len;
+use super::{Counters, Done, Work, array};
+use crate::policy::Keep;
+use error::Result;
+use language::update::Update;
+use value::Element;
+use write::Transaction;
+
+impl<T: Transaction> Work<'_, T> {
+    /// Appends to the last page: the head keeps the oldest, and is not looked at.
+    pub async fn append_end(&mut self, update: &Update, counters: Counters) -> Result<Done> {
+        let Some(piece) = self.apply(update, &[])? else {
+            return Ok(Done { counters, ..Done::default() });
+        };
+        let added = piece.items();
+        let made = self.append(&added, false).await?;
+        let count = counters.count.unwrap_or(0) + added.len();
+        let counters = Counters::of(count, counters.pages + made);
+        Ok(Done { head: None, counters, paged: !added.is_empty() })
+    }
+
+    /// Appends to the head, whose oldest elements make room on the last page.
+    pub async fn append_head(
+        &mut self,
+        update: &Update,
+        head: &[Element<'_>],
+        counters: Counters,
+    ) -> Result<Done> {
+        let Some(piece) = self.apply(update, head)? else {
+            return Ok(Done { counters, ..Done::default() });
+        };
+        let all = piece.items();
+        let (moved, kept) = all.split_at(all.len() - head_len(self.rule, &all));
+        let made = self.append(moved, false).await?;
+        let count = counters.count.unwrap_or(0) + all.len() - head.len();
+        Ok(Done {
+            head: Some(array(kept)),
+            counters: Counters::of(count, counters.pages + made),
+            paged: !moved.is_empty(),
+        })
+    }
+
+    /// Removes the last element of the sequence, or the first.
+    pub async fn pop(
+        &mut self,
+        update: &Update,
+        head: &[Element<'_>],
+        counters: Counters,
+        last: bool,
+    ) -> Result<Done> {
+        let count = counters.count.unwrap_or(0).saturating_sub(1);
+        let head_is_at_end = (self.rule.keep == Keep::Newest) == last;
+        let page = match head_is_at_end && !head.is_empty() {
+            true => None,
+            false => self.end_page(last).await?,
+        };
+        let Some(page) = page else {
+            return Ok(match self.apply(update, head)? {
+                Some(piece) => Done {
+                    head: Some(array(&piece.items())),
+                    counters: Counters::of(count, counters.pages),
+                    paged: false,
+                },
+                None => Done { counters, ..Done::default() },
+            });
+        };
+        let Some(piece) = self.apply(update, &page.items(self.rule))? else {
+            return Ok(Done { counters, ..Done::default() });
+        };
+        let left = piece.items();
+        self.replace_page(&page, &left).await?;
+        let pages = counters.pages - usize::from(left.is_empty());
+        Ok(Done { head: None, counters: Counters::of(count, pages), paged: true })
+    }
+}

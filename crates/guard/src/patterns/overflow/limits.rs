@@ -1,0 +1,61 @@
+//! What is not done, and the errors that say so.
+
+use crate::policy::Overflow;
+use error::{Code, Error};
+
+/// Elements and bytes of an array that an update looks at as a whole.
+pub const LOOK_ELEMENTS_MAX: usize = 100_000;
+pub const LOOK_BYTES_MAX: usize = 64 * 1024 * 1024;
+
+/// Bytes of pages that one update may change.
+pub const CHANGED_BYTES_MAX: usize = 64 * 1024 * 1024;
+
+pub fn too_long(rule: &Overflow, count: usize) -> Error {
+    Code::ExceededMemoryLimit.error(format!(
+        "this update must look at all {count} elements of '{}', which is done up to \
+         {LOOK_ELEMENTS_MAX} elements and {LOOK_BYTES_MAX} bytes; use $push without modifiers, \
+         $pull, $pop, an element's number or a filtered $[<identifier>] instead",
+        rule.path
+    ))
+}
+
+pub fn too_much(rule: &Overflow) -> Error {
+    Code::ExceededMemoryLimit.error(format!(
+        "this update would change more than {CHANGED_BYTES_MAX} bytes in the pages of '{}'; \
+         change fewer elements at a time",
+        rule.path
+    ))
+}
+
+pub fn positional(rule: &Overflow) -> Error {
+    Code::IllegalOperation.error(format!(
+        "the positional operator '$' cannot be used on '{}', which has overflowed: the query \
+         sees only its head. Use arrayFilters with '$[<identifier>]'",
+        rule.path
+    ))
+}
+
+pub fn replaces_head(rule: &Overflow, pages: usize) -> Error {
+    Code::IllegalOperation.error(format!(
+        "the array '{}' has overflowed into {pages} page(s) of '{}', and this write would replace \
+         what is only its head, and so lose the pages. Use $push, $pull, $pop or $[<identifier>] \
+         to change it, $unset or $set: [] to clear it, or the policy's read: merged to write it \
+         whole",
+        rule.path, rule.into
+    ))
+}
+
+pub fn renamed(rule: &Overflow) -> Error {
+    Code::IllegalOperation.error(format!(
+        "the array '{}' has overflowed into '{}', whose pages go by its name; it cannot be renamed",
+        rule.path, rule.into
+    ))
+}
+
+pub fn below_array(rule: &Overflow) -> Error {
+    Code::IllegalOperation.error(format!(
+        "the path '{}' of an array that overflows goes through an array here; expected \
+         sub-documents on the way",
+        rule.path
+    ))
+}

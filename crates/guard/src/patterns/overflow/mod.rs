@@ -1,0 +1,397 @@
+//! Overflow, the outlier pattern: an array of any length, of which the document
+//! keeps a head and pages keep the rest.
+//!
+//! The array is one sequence: head and then pages where the oldest elements are
+//! kept, pages and then head where the newest are. While it fits the head, it is
+//! an array like any other, and updates are applied to it as they are; what is
+//! over the bound afterwards is moved to pages (`settle`). Once there are pages,
+//! the part of an update that is about the array is taken apart from the rest
+//! (`language::update::Part`) and goes, by its scope, to the pieces it is about:
+//!
+//! | scope | what it touches | |
+//! |---|---|---|
+//! | `End` | the last page, or the head | `append` |
+//! | `First`, `Last` | the piece at that end | `ends` |
+//! | `Each` | the pieces it changes | `each` |
+//! | `Numbered` | the pieces that hold the numbers | `numbered` |
+//! | `Whole` | everything, up to a limit | `whole` |
+//! | `Value`, `Removed` | the array as a value | `assign` |
+//!
+//! Whoever writes to pages holds the intent on their document, so nobody else
+//! does at the same time.
+
+mod append;
+mod assign;
+mod counters;
+mod each;
+mod ends;
+mod limits;
+mod numbered;
+mod pack;
+mod page;
+mod piece;
+mod settle;
+mod whole;
+
+pub use counters::Counters;
+pub use page::filter as page_filter;
+
+use crate::guarded;
+use crate::patterns::fields::{self, Edit};
+use crate::patterns::{bounds, place};
+use crate::policy::{Keep, Overflow, Policy, Read};
+use bson::{RawArrayBuf, RawBson, RawBsonRef, RawDocument, RawDocumentBuf};
+use error::Result;
+use language::Needs;
+use language::update::{Part, Scope, Update};
+use page::Page;
+use std::borrow::Cow;
+use std::sync::Arc;
+use value::Element;
+use value::element::get_value;
+use write::{Applied, Outcome, Transaction};
+
+/// What an update does to the arrays that overflow.
+#[derive(Debug)]
+pub struct Plan {
+    /// A part for each array of the policy that overflows.
+    parts: Vec<Option<Part>>,
+    /// The update without those parts that can be taken apart from it.
+    rest: Option<Update>,
+}
+
+impl Plan {
+    pub fn new(policy: &Policy, update: &Update) -> Plan {
+        let mut plan = Plan { parts: Vec::new(), rest: None };
+        for rule in policy.overflows() {
+            let part = update.part(&rule.path);
+            if part.as_ref().is_some_and(|part| part.update.is_some()) {
+                plan.rest = plan.rest.as_ref().unwrap_or(update).without(&rule.path);
+            }
+            plan.parts.push(part);
+        }
+        plan
+    }
+
+    /// What of a document must be loaded. The arrays themselves are left out: a
+    /// document with pages seldom needs its head.
+    pub fn needs(&self, update: &Update, needs: &mut Needs) {
+        self.rest.as_ref().unwrap_or(update).needs(needs);
+    }
+}
+
+/// Work on one array of one document.
+struct Work<'a, T: Transaction> {
+    policy: &'a Policy,
+    rule: &'a Overflow,
+    transaction: &'a mut T,
+    /// The `_id` of the document.
+    parent: RawBsonRef<'a>,
+}
+
+/// What became of an array that has pages.
+#[derive(Debug, Default)]
+struct Done {
+    /// The head, if it changes.
+    head: Option<RawArrayBuf>,
+    counters: Counters,
+    /// Whether pages have changed.
+    paged: bool,
+}
+
+/// The document to insert, once the elements over the bounds are in pages.
+pub async fn insert<'d, T: Transaction>(
+    policy: &Policy,
+    transaction: &mut T,
+    document: Cow<'d, RawDocument>,
+) -> Result<Cow<'d, RawDocument>> {
+    let mut edits = Vec::new();
+    for rule in policy.overflows() {
+        let parent = get_value(&document, "_id").unwrap_or(RawBsonRef::Null);
+        let mut work = Work { policy, rule, transaction, parent };
+        work.settle_new(&document, &mut edits).await?;
+    }
+    if edits.is_empty() {
+        return Ok(document);
+    }
+    fields::edit(&document, &edits).map(Cow::Owned)
+}
+
+/// Deletes the pages of a document that is deleted.
+pub async fn delete<T: Transaction>(
+    policy: &Policy,
+    transaction: &mut T,
+    row: &T::Row,
+) -> Result<()> {
+    for rule in policy.overflows() {
+        if Counters::read(row, rule).pages > 0 {
+            let parent = get_value(row, "_id").unwrap_or(RawBsonRef::Null);
+            Work { policy, rule, transaction, parent }.clear().await?;
+        }
+    }
+    Ok(())
+}
+
+/// Applies an update to a document, its pages included.
+pub async fn update<T: Transaction>(
+    policy: &Policy,
+    transaction: &mut T,
+    row: &T::Row,
+    applied: &Applied<'_, guarded::Plan>,
+) -> Result<Outcome> {
+    let rules: Vec<&Arc<Overflow>> = policy.overflows().collect();
+    let paged = |rule: &&Arc<Overflow>| Counters::read(row, rule).pages > 0;
+    if rules.iter().any(paged) {
+        let change = Change { policy, rules: &rules, row, applied };
+        return change.with_pages(transaction).await;
+    }
+    // Arrays like any other, so far.
+    let plan = &applied.plan.overflow;
+    let missing = missing(&rules, &plan.parts, row, applied.loaded);
+    let loaded = match missing.is_empty() {
+        true => None,
+        false => Some(load(transaction, row, applied.loaded, &missing).await?),
+    };
+    let base: &RawDocument = loaded.as_deref().unwrap_or(row);
+    let Some(after) = applied.update.apply(base, applied.matched)? else {
+        return Ok(Outcome::default());
+    };
+    let after = within_bounds(policy, applied, base, after)?;
+    let mut edits = Vec::new();
+    let parent = get_value(row, "_id").unwrap_or(RawBsonRef::Null);
+    for rule in &rules {
+        let mut work = Work { policy, rule, transaction, parent };
+        work.settle(row, base, &after, &mut edits).await?;
+    }
+    let after = if edits.is_empty() { after } else { fields::edit(&after, &edits)? };
+    Ok(Outcome { after: Some(after), elsewhere: false })
+}
+
+/// An update of a document that has pages.
+struct Change<'a, T: Transaction> {
+    policy: &'a Policy,
+    rules: &'a [&'a Arc<Overflow>],
+    row: &'a T::Row,
+    applied: &'a Applied<'a, guarded::Plan>,
+}
+
+impl<T: Transaction> Change<'_, T> {
+    async fn with_pages(&self, transaction: &mut T) -> Result<Outcome> {
+        let (row, applied) = (self.row, self.applied);
+        let parent = get_value(row, "_id").unwrap_or(RawBsonRef::Null);
+        let whole = self.load_whole(transaction).await?;
+        let base: &RawDocument = whole.as_ref().map_or(row, |whole| &whole.document);
+        let update = applied.plan.overflow.rest.as_ref().unwrap_or(applied.update);
+        let after = update.apply(base, applied.matched)?;
+        let mut after = after.unwrap_or_else(|| base.to_owned());
+        for (rule, part) in self.parts() {
+            // Parts of arrays without pages belong to the document as it is.
+            if let Some(Part { update: Some(part), .. }) = part
+                && Counters::read(row, rule).pages == 0
+            {
+                after = self.apply_inside(transaction, rule, part, after).await?;
+            }
+        }
+        let after = within_bounds(self.policy, applied, base, after)?;
+        let mut edits = Vec::new();
+        let mut elsewhere = false;
+        for (rule, part) in self.parts() {
+            let counters = Counters::read(row, rule);
+            let mut work = Work { policy: self.policy, rule, transaction, parent };
+            if counters.pages == 0 {
+                work.settle(row, base, &after, &mut edits).await?;
+                continue;
+            }
+            let done = match part {
+                None => Done { counters, ..Done::default() },
+                Some(Part { scope, update: None, .. }) => {
+                    let assigned = assign::Assigned {
+                        scope: *scope,
+                        update: applied.update,
+                        loaded: whole.as_ref().and_then(|whole| whole.of(rule)),
+                    };
+                    work.assign(assigned, row, &after, applied.loaded).await?
+                }
+                Some(part) => work.run(part, row, applied.loaded).await?,
+            };
+            elsewhere |= done.paged;
+            done.counters.write(rule, &after, &mut edits);
+            if let Some(head) = done.head {
+                edits.push((rule.path.clone(), Some(RawBson::Array(head))));
+            } else if let Some(whole) = &whole {
+                whole.restore(rule, row, &after, &mut edits);
+            }
+        }
+        let after = if edits.is_empty() { after } else { fields::edit(&after, &edits)? };
+        let changed = after.as_bytes() != row.as_bytes();
+        Ok(Outcome { after: changed.then_some(after), elsewhere })
+    }
+
+    fn parts(&self) -> impl Iterator<Item = (&Arc<Overflow>, Option<&Part>)> {
+        let parts = self.applied.plan.overflow.parts.iter().map(Option::as_ref);
+        self.rules.iter().copied().zip(parts)
+    }
+
+    /// Applies a part to an array that the document holds as a whole.
+    async fn apply_inside(
+        &self,
+        transaction: &mut T,
+        rule: &Overflow,
+        part: &Update,
+        after: RawDocumentBuf,
+    ) -> Result<RawDocumentBuf> {
+        let mut after = after;
+        if is_missing(rule, self.row, self.applied.loaded) {
+            let loaded = load(transaction, self.row, self.applied.loaded, &[rule]).await?;
+            if let Some(array) = place::find(&loaded, &rule.path) {
+                let value = RawBson::from(array.value());
+                after = fields::edit(&after, &[(rule.path.clone(), Some(value))])?;
+            }
+        }
+        let updated = part.apply(&after, self.applied.matched)?;
+        Ok(updated.unwrap_or(after))
+    }
+
+    /// The document with its arrays whole, where a pipeline must see them so.
+    async fn load_whole(&self, transaction: &mut T) -> Result<Option<whole::Document<T>>> {
+        if !self.applied.update.is_pipeline() {
+            return Ok(None);
+        }
+        let mut needs = Needs::none();
+        self.applied.update.needs(&mut needs);
+        let wanted = |rule: &&&Arc<Overflow>| {
+            rule.read == Read::Merged
+                && needs.contains(&rule.path)
+                && Counters::read(self.row, rule).pages > 0
+        };
+        let mut whole = None;
+        for rule in self.rules.iter().filter(wanted) {
+            let parent = get_value(self.row, "_id").unwrap_or(RawBsonRef::Null);
+            let mut work = Work { policy: self.policy, rule, transaction, parent };
+            let counters = Counters::read(self.row, rule);
+            let loaded = work.load_all(self.row, self.applied.loaded, counters).await?;
+            whole.get_or_insert_with(|| whole::Document::new(self.row)).add(rule, loaded)?;
+        }
+        Ok(whole)
+    }
+}
+
+impl<T: Transaction> Work<'_, T> {
+    /// Runs the part of an update that is about an array with pages.
+    async fn run(&mut self, part: &Part, row: &T::Row, loaded: &Needs) -> Result<Done> {
+        let Some(update) = &part.update else { return Ok(Done::default()) };
+        let counters = self.counters(row, loaded).await?;
+        if part.scope == Scope::End && self.rule.keep == Keep::Oldest {
+            return self.append_end(update, counters).await;
+        }
+        if part.scope == Scope::Matched {
+            return Err(limits::positional(self.rule));
+        }
+        let holder = self.head(row, loaded).await?;
+        let head = items(holder.as_deref().unwrap_or(row), self.rule);
+        match part.scope {
+            Scope::End => self.append_head(update, &head, counters).await,
+            Scope::First => self.pop(update, &head, counters, false).await,
+            Scope::Last => self.pop(update, &head, counters, true).await,
+            Scope::Each { all } => self.each(update, &head, counters, all).await,
+            Scope::Numbered => self.numbered(part, &head, counters).await,
+            _ => self.whole(update, &head, counters).await,
+        }
+    }
+
+    /// The document's counters; the count is taken anew if it says nothing.
+    async fn counters(&mut self, row: &T::Row, loaded: &Needs) -> Result<Counters> {
+        let counters = Counters::read(row, self.rule);
+        if counters.count.is_some() {
+            return Ok(counters);
+        }
+        let holder = self.head(row, loaded).await?;
+        let mut count = items(holder.as_deref().unwrap_or(row), self.rule).len();
+        let (mut last, mut pages) = (0, 0);
+        loop {
+            let next = self.pages_after(last, page::Look::Count).await?;
+            let Some(end) = next.last() else { break };
+            last = end.number;
+            pages += next.len();
+            count += next.iter().map(Page::count).sum::<usize>();
+        }
+        Ok(Counters::of(count, pages))
+    }
+
+    /// The document with its head loaded, if the row has not got it.
+    async fn head(&mut self, row: &T::Row, loaded: &Needs) -> Result<Option<T::Row>> {
+        if !is_missing(self.rule, row, loaded) {
+            return Ok(None);
+        }
+        load(self.transaction, row, loaded, &[self.rule]).await.map(Some)
+    }
+}
+
+/// The elements of the array, as far as the document holds them.
+fn items<'a>(document: &'a RawDocument, rule: &Overflow) -> Vec<Element<'a>> {
+    match place::find(document, &rule.path) {
+        Some(array) if array.kind == bson::spec::ElementType::Array => {
+            array.children().items().collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
+fn array(items: &[Element<'_>]) -> RawArrayBuf {
+    let mut array = value::ArrayWriter::new();
+    items.iter().for_each(|item| array.copy(*item));
+    array.finish()
+}
+
+fn identical(a: &Element<'_>, b: &Element<'_>) -> bool {
+    a.kind == b.kind && a.bytes == b.bytes
+}
+
+/// Whether the array may be there and not loaded.
+fn is_missing(rule: &Overflow, row: &RawDocument, loaded: &Needs) -> bool {
+    let found = place::find(row, &rule.path);
+    found.is_some_and(|found| found.kind != bson::spec::ElementType::Array)
+        && !loaded.contains(&rule.path)
+}
+
+/// The arrays that parts of an update are about and that are not loaded.
+fn missing<'r>(
+    rules: &[&'r Arc<Overflow>],
+    parts: &[Option<Part>],
+    row: &RawDocument,
+    loaded: &Needs,
+) -> Vec<&'r Overflow> {
+    let taken_apart = |part: &Option<Part>| matches!(part, Some(Part { update: Some(_), .. }));
+    let touched = rules.iter().zip(parts).filter(|(_, part)| taken_apart(part));
+    touched.map(|(rule, _)| &***rule).filter(|rule| is_missing(rule, row, loaded)).collect()
+}
+
+/// The row with some arrays loaded as well.
+async fn load<T: Transaction>(
+    transaction: &mut T,
+    row: &T::Row,
+    loaded: &Needs,
+    rules: &[&Overflow],
+) -> Result<T::Row> {
+    let mut needs = loaded.clone();
+    rules.iter().for_each(|rule| needs.add(&rule.path));
+    transaction.load(row, &needs).await
+}
+
+/// The other bounds of the policy, kept before elements leave the document.
+fn within_bounds(
+    policy: &Policy,
+    applied: &Applied<'_, guarded::Plan>,
+    before: &RawDocument,
+    after: RawDocumentBuf,
+) -> Result<RawDocumentBuf> {
+    match applied.plan.bounds {
+        true => Ok(bounds::enforce(policy, Some(before), Cow::Owned(after))?.into_owned()),
+        false => Ok(after),
+    }
+}
+
+/// Notes an edit.
+fn set(edits: &mut Vec<Edit>, rule: &Overflow, head: RawArrayBuf) {
+    edits.push((rule.path.clone(), Some(RawBson::Array(head))));
+}

@@ -1,0 +1,57 @@
+//! How elements are cut into head and pages.
+
+use super::page;
+use crate::patterns::place::{EMPTY_ARRAY_BYTES, weight};
+use crate::policy::{Keep, Overflow};
+use bson::RawBsonRef;
+use value::Element;
+
+/// How many elements the head keeps of an array, at its own end of it.
+pub fn head_len(rule: &Overflow, items: &[Element<'_>]) -> usize {
+    let mut bytes = EMPTY_ARRAY_BYTES;
+    for kept in 0..items.len() {
+        let next = match rule.keep {
+            Keep::Oldest => kept,
+            Keep::Newest => items.len() - 1 - kept,
+        };
+        bytes += weight(items[next], kept);
+        if !rule.head.hold(kept + 1, bytes) {
+            return kept;
+        }
+    }
+    items.len()
+}
+
+/// What fits on a page.
+pub struct Packer<'a> {
+    rule: &'a Overflow,
+    /// What a page weighs that holds nothing.
+    empty_bytes: usize,
+}
+
+impl<'a> Packer<'a> {
+    pub fn new(rule: &'a Overflow, parent: RawBsonRef<'_>) -> Packer<'a> {
+        let empty_bytes = page::document(rule, parent, i64::MAX, &[]).as_bytes().len();
+        Packer { rule, empty_bytes }
+    }
+
+    /// Whether a page may hold these. One element always may.
+    pub fn fits(&self, items: &[Element<'_>]) -> bool {
+        self.take(&[], items) == items.len()
+    }
+
+    /// How many of `items` fit on a page that holds `held`.
+    pub fn take(&self, held: &[Element<'_>], items: &[Element<'_>]) -> usize {
+        let weigh = |(at, item): (usize, &Element<'_>)| weight(*item, at);
+        let mut bytes = self.empty_bytes + held.iter().enumerate().map(weigh).sum::<usize>();
+        let mut len = held.len();
+        for item in items {
+            bytes += weight(*item, len);
+            len += 1;
+            if len > self.rule.page || (bytes > self.rule.page_bytes && len > 1) {
+                return len - 1 - held.len();
+            }
+        }
+        items.len()
+    }
+}

@@ -1,0 +1,153 @@
+//! Pages: documents with a stretch of the array each, in order of their numbers.
+
+use super::Work;
+use super::counters::int;
+use crate::policy::Overflow;
+use bson::{RawBsonRef, RawDocument, RawDocumentBuf, rawdoc};
+use error::Result;
+use language::query::Filter;
+use language::{Context, Needs};
+use std::ops::Deref;
+use std::sync::Arc;
+use value::element::{get, get_value};
+use value::{DocumentWriter, Element, Number, Path};
+use write::{Find, Transaction};
+
+/// Pages that are read, or deleted, at once.
+const BATCH_PAGES: usize = 64;
+
+pub struct Page<R> {
+    row: R,
+    pub number: i64,
+}
+
+impl<R: Deref<Target = RawDocument>> Page<R> {
+    fn new(row: R) -> Page<R> {
+        let number = get_value(&row, "page").and_then(Number::from_value);
+        Page { number: number.map_or(0, Number::to_i64_saturated), row }
+    }
+
+    pub fn items(&self, rule: &Overflow) -> Vec<Element<'_>> {
+        let array = get(&self.row, rule.name());
+        array.map(|array| array.children().items().collect()).unwrap_or_default()
+    }
+
+    /// How many elements it holds.
+    pub fn count(&self) -> usize {
+        let count = get_value(&self.row, "count").and_then(Number::from_value);
+        count.map_or(0, |count| count.to_i64_saturated().max(0) as usize)
+    }
+}
+
+/// The document of a page.
+pub fn document(
+    rule: &Overflow,
+    parent: RawBsonRef<'_>,
+    number: i64,
+    items: &[Element<'_>],
+) -> RawDocumentBuf {
+    let bytes: usize = items.iter().map(|item| item.bytes.len() + 8).sum();
+    let number = usize::try_from(number).map_or(RawBsonRef::Int64(number).into(), int);
+    let mut page = DocumentWriter::with_capacity(bytes + 256);
+    page.begin_document("_id");
+    page.append("parent", parent);
+    page.append_str("path", rule.path.as_str());
+    page.append("page", number.as_raw_bson_ref());
+    page.end();
+    page.append(&rule.parent_key, parent);
+    page.append("page", number.as_raw_bson_ref());
+    page.append("count", int(items.len()).as_raw_bson_ref());
+    page.begin_array(rule.name());
+    items.iter().for_each(|item| page.copy_next(*item));
+    page.end();
+    page.finish()
+}
+
+/// The filter of a document's pages, from those after a number on.
+pub fn filter(rule: &Overflow, parent: RawBsonRef<'_>, after: Option<i64>) -> Result<Arc<Filter>> {
+    let mut filter = DocumentWriter::new();
+    filter.begin_document(&rule.parent_key);
+    filter.append("$eq", parent);
+    filter.end();
+    if let Some(after) = after {
+        filter.append_document("page", &rawdoc! { "$gt": after });
+    }
+    Filter::parse(&filter.finish(), &Context::new()).map(Arc::new)
+}
+
+/// What of a page is read: all of it, or all but the array.
+pub enum Look {
+    Array,
+    Count,
+}
+
+impl<T: Transaction> Work<'_, T> {
+    /// The first page, or the last.
+    pub async fn end_page(&mut self, last: bool) -> Result<Option<Page<T::Row>>> {
+        let direction = if last { -1 } else { 1 };
+        let find = Find {
+            filter: &filter(self.rule, self.parent, None)?,
+            sort: &rawdoc! { "page": direction },
+            limit: 1,
+            needs: &self.needs(Look::Array),
+        };
+        let rows = self.transaction.find(&self.rule.into, &find).await?;
+        Ok(rows.into_iter().next().map(Page::new))
+    }
+
+    /// The next pages after a number, in order; none when there are no more.
+    pub async fn pages_after(&mut self, number: i64, look: Look) -> Result<Vec<Page<T::Row>>> {
+        let find = Find {
+            filter: &filter(self.rule, self.parent, Some(number))?,
+            sort: &rawdoc! { "page": 1 },
+            limit: BATCH_PAGES,
+            needs: &self.needs(look),
+        };
+        let rows = self.transaction.find(&self.rule.into, &find).await?;
+        Ok(rows.into_iter().map(Page::new).collect())
+    }
+
+    fn needs(&self, look: Look) -> Needs {
+        match look {
+            Look::Array => Needs::Paths(vec![Path::new(self.rule.name())]),
+            Look::Count => Needs::none(),
+        }
+    }
+
+    /// The same page with more of it loaded.
+    pub async fn reload(&mut self, page: Page<T::Row>, needs: &Needs) -> Result<Page<T::Row>> {
+        self.transaction.load(&page.row, needs).await.map(Page::new)
+    }
+
+    /// Writes a page with these elements.
+    pub async fn insert_page(&mut self, number: i64, items: &[Element<'_>]) -> Result<()> {
+        let page = document(self.rule, self.parent, number, items);
+        self.transaction.insert(&self.rule.into, &page).await
+    }
+
+    /// Gives a page other elements; without any it is deleted.
+    pub async fn replace_page(&mut self, page: &Page<T::Row>, items: &[Element<'_>]) -> Result<()> {
+        if items.is_empty() {
+            return self.delete_page(page).await;
+        }
+        let after = document(self.rule, self.parent, page.number, items);
+        self.transaction.replace(&self.rule.into, &page.row, &after).await
+    }
+
+    pub async fn delete_page(&mut self, page: &Page<T::Row>) -> Result<()> {
+        self.transaction.delete(&self.rule.into, &page.row).await
+    }
+
+    /// Deletes all pages.
+    pub async fn clear(&mut self) -> Result<()> {
+        let mut last = 0;
+        loop {
+            let pages = self.pages_after(last, Look::Count).await?;
+            let Some(end) = pages.last() else { return Ok(()) };
+            last = end.number;
+            for page in &pages {
+                self.delete_page(page).await?;
+            }
+        }
+    }
+}

@@ -1,0 +1,157 @@
+//! Arrays of a document, by the path that leads to them.
+
+use bson::spec::ElementType;
+use bson::{RawDocument, RawDocumentBuf};
+use value::{DocumentWriter, Element, Elements, Path, elements};
+
+/// What stands at a path of sub-documents.
+pub fn find<'a>(document: &'a RawDocument, path: &Path) -> Option<Element<'a>> {
+    let mut fields = elements(document);
+    let last = path.len() - 1;
+    for at in 0..last {
+        let inner = fields.find_key(path.component(at))?;
+        if inner.kind != ElementType::EmbeddedDocument {
+            return None;
+        }
+        fields = inner.children();
+    }
+    fields.find_key(path.component(last))
+}
+
+/// Every array at a path, which may go through sub-documents and arrays of them.
+pub fn arrays<'a>(document: &'a RawDocument, path: &Path) -> Vec<Element<'a>> {
+    let mut found = Vec::new();
+    collect(elements(document), path, 0, &mut found);
+    found
+}
+
+fn collect<'a>(mut fields: Elements<'a>, path: &Path, at: usize, found: &mut Vec<Element<'a>>) {
+    let Some(field) = fields.find_key(path.component(at)) else { return };
+    let last = at + 1 == path.len();
+    match field.kind {
+        ElementType::Array if last => found.push(field),
+        ElementType::EmbeddedDocument if !last => collect(field.children(), path, at + 1, found),
+        ElementType::Array => {
+            for item in field.children().items() {
+                if item.kind == ElementType::EmbeddedDocument {
+                    collect(item.children(), path, at + 1, found);
+                }
+            }
+        }
+        _ => {}
+    }
+}
+
+/// The document with every array at a path written anew by `write`, under the
+/// key it is given.
+pub fn rewrite(
+    document: &RawDocument,
+    path: &Path,
+    write: &mut dyn FnMut(Element<'_>, &mut DocumentWriter),
+) -> RawDocumentBuf {
+    let mut out = DocumentWriter::with_capacity(document.as_bytes().len());
+    rewrite_fields(elements(document), path, 0, &mut out, write);
+    out.finish()
+}
+
+fn rewrite_fields(
+    fields: Elements<'_>,
+    path: &Path,
+    at: usize,
+    out: &mut DocumentWriter,
+    write: &mut dyn FnMut(Element<'_>, &mut DocumentWriter),
+) {
+    let last = at + 1 == path.len();
+    let mut met = false;
+    for field in fields {
+        // Of fields with the same name the first is the one that counts.
+        if met || field.key != path.component(at) {
+            out.copy(field);
+            continue;
+        }
+        met = true;
+        match field.kind {
+            ElementType::Array if last => write(field, out),
+            ElementType::EmbeddedDocument if !last => {
+                out.begin_document(field.key);
+                rewrite_fields(field.children(), path, at + 1, out, write);
+                out.end();
+            }
+            ElementType::Array => {
+                out.begin_array(field.key);
+                for item in field.children() {
+                    if item.kind == ElementType::EmbeddedDocument {
+                        out.begin_document(item.key);
+                        rewrite_fields(item.children(), path, at + 1, out, write);
+                        out.end();
+                    } else {
+                        out.copy(item);
+                    }
+                }
+                out.end();
+            }
+            _ => out.copy(field),
+        }
+    }
+}
+
+/// Whether the field of the document itself that a path begins with is the same
+/// in both, to the last byte.
+pub fn unchanged(before: &RawDocument, after: &RawDocument, path: &Path) -> bool {
+    let field = |document| value::element::get(document, path.first());
+    match (field(before), field(after)) {
+        (Some(a), Some(b)) => a.kind == b.kind && a.bytes == b.bytes,
+        (None, None) => true,
+        _ => false,
+    }
+}
+
+/// What an element takes in an array, as its element number `index`.
+pub fn weight(element: Element<'_>, index: usize) -> usize {
+    let digits = index.checked_ilog10().unwrap_or(0) as usize + 1;
+    element.bytes.len() + digits + 2
+}
+
+/// What an array weighs that holds nothing.
+pub const EMPTY_ARRAY_BYTES: usize = 5;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use bson::rawdoc;
+
+    #[test]
+    fn arrays_are_found_through_documents_and_arrays() {
+        let document =
+            rawdoc! { "a": { "b": [1] }, "c": [{ "d": [1, 2] }, 5, { "d": [3] }, { "d": 1 }] };
+        let lens = |path| -> Vec<usize> {
+            let found = arrays(&document, &Path::new(path));
+            found.iter().map(|array| array.children().count()).collect()
+        };
+        assert_eq!(lens("a.b"), [1]);
+        assert_eq!(lens("c.d"), [2, 1]);
+        assert_eq!(lens("c"), [4]);
+        assert!(lens("a.b.c").is_empty() && lens("x").is_empty() && lens("a").is_empty());
+        assert!(find(&document, &Path::new("a.b")).is_some());
+        assert!(find(&document, &Path::new("c.d")).is_none());
+    }
+
+    #[test]
+    fn rewriting_keeps_everything_else() {
+        let document = rawdoc! { "x": 1, "c": [{ "e": 2, "d": [1, 2] }, 5], "y": { "d": [1] } };
+        let emptied = rewrite(&document, &Path::new("c.d"), &mut |array, out| {
+            out.begin_array(array.key);
+            out.end();
+        });
+        let expected = rawdoc! { "x": 1, "c": [{ "e": 2, "d": [] }, 5], "y": { "d": [1] } };
+        assert_eq!(emptied, expected);
+    }
+
+    #[test]
+    fn weights_add_up_to_the_array() {
+        let document = rawdoc! { "a": [1, "two", { "three": 3 }, 4, 5, 6, 7, 8, 9, 10, 11, 12] };
+        let array = find(&document, &Path::new("a")).unwrap();
+        let sum: usize = array.children().enumerate().map(|(at, item)| weight(item, at)).sum();
+        assert_eq!(sum + EMPTY_ARRAY_BYTES, array.bytes.len());
+    }
+}

@@ -1,0 +1,75 @@
+//! `arrays`: what may become of the arrays at each path.
+
+use super::reader::Reader;
+use super::{ArrayRule, Bounds, OnLimit, Policy, overflow};
+use error::Result;
+use std::sync::Arc;
+use value::Path;
+use write::limits::DOCUMENT_BYTES_MAX;
+
+const KEYS: &[&str] = &["max", "max_bytes", "on_limit", "overflow"];
+
+pub fn read(policy: &mut Policy, reader: &Reader<'_>, key: &str) -> Result<()> {
+    let Some(arrays) = reader.document(key)? else { return Ok(()) };
+    for (at, element) in arrays.elements().enumerate() {
+        arrays.check_new(element.key, at)?;
+        check_path(&arrays, element.key)?;
+        let Some(rule) = arrays.document(element.key)? else { continue };
+        let rule = read_rule(policy, &rule, Path::new(element.key))?;
+        policy.arrays.push(rule);
+    }
+    Ok(())
+}
+
+fn read_rule(policy: &Policy, rule: &Reader<'_>, path: Path) -> Result<ArrayRule> {
+    rule.only(KEYS)?;
+    let bounds = Bounds { max: rule.count("max")?, max_bytes: rule.bytes("max_bytes")? };
+    if bounds.max.is_none() && bounds.max_bytes.is_none() {
+        return Err(rule.refuse("max", "is missing; expected max, max_bytes or both"));
+    }
+    if bounds.max_bytes.is_some_and(|bytes| bytes > DOCUMENT_BYTES_MAX) {
+        return Err(rule.refuse("max_bytes", "must not pass 16MB, which no document does"));
+    }
+    let words = [("reject", 0), ("drop_oldest", 1), ("drop_newest", 2), ("overflow", 3)];
+    let options = rule.document("overflow")?;
+    let on_limit = rule.word("on_limit", &words)?;
+    let on_limit = match on_limit {
+        None if options.is_some() => {
+            return Err(rule.refuse(
+                "on_limit",
+                "is missing; expected overflow, since \
+                'overflow' is given",
+            ));
+        }
+        None | Some(0) => OnLimit::Reject,
+        Some(1) => OnLimit::DropOldest,
+        Some(2) => OnLimit::DropNewest,
+        Some(_) => {
+            let overflow =
+                overflow::read(&policy.namespace, rule, options.as_ref(), &path, bounds)?;
+            OnLimit::Overflow(Arc::new(overflow))
+        }
+    };
+    if options.is_some() && !matches!(on_limit, OnLimit::Overflow(_)) {
+        return Err(rule.refuse("overflow", "needs on_limit: overflow"));
+    }
+    Ok(ArrayRule { path, bounds, on_limit })
+}
+
+/// A path of plain field names.
+fn check_path(arrays: &Reader<'_>, path: &str) -> Result<()> {
+    let refused = |why: &str| Err(arrays.refuse(path, why));
+    if path.split('.').any(str::is_empty) {
+        return refused("is no path; expected field names joined by dots");
+    }
+    if path.split('.').any(|name| name.starts_with('$')) {
+        return refused("names a field that begins with '$'; expected field names");
+    }
+    if path.split('.').any(|name| value::path::array_index(name).is_some()) {
+        return refused("names an element of an array by number; expected field names");
+    }
+    if path.split('.').next() == Some("_id") {
+        return refused("is in '_id', which holds no array that grows");
+    }
+    Ok(())
+}

@@ -1,0 +1,75 @@
+//! What the parts of a policy may not say together.
+
+use super::{OnLimit, Overflow, Policy};
+use error::{Code, Error, Result};
+use value::Path;
+
+/// The fields of a page that are not the array.
+const PAGE_FIELDS: &[&str] = &["_id", "page", "count"];
+
+pub fn check(policy: &Policy) -> Result<()> {
+    for (at, rule) in policy.arrays.iter().enumerate() {
+        let earlier = &policy.arrays[..at];
+        if let Some(other) = earlier.iter().find(|other| other.path.overlaps(&rule.path)) {
+            return Err(refused(
+                &rule.path,
+                &format!("overlaps the path '{}'; expected paths apart", other.path),
+            ));
+        }
+        if let OnLimit::Overflow(overflow) = &rule.on_limit {
+            check_overflow(policy, overflow)?;
+        }
+    }
+    Ok(())
+}
+
+fn check_overflow(policy: &Policy, overflow: &Overflow) -> Result<()> {
+    let path = &overflow.path;
+    let key = |key: &str| Path::new(&format!("{path}.overflow.{key}"));
+    for (name, target) in [("into", &overflow.into), ("into (its view)", &overflow.view)] {
+        let others = policy.overflows().filter(|other| other.path != overflow.path);
+        let taken = *target == policy.namespace
+            || others.into_iter().any(|other| other.into == *target || other.view == *target);
+        if taken {
+            return Err(refused(
+                &key(name),
+                &format!("names '{target}', which is taken; expected a collection of its own"),
+            ));
+        }
+    }
+    for field in [overflow.name(), &overflow.parent_key] {
+        if PAGE_FIELDS.contains(&field) {
+            return Err(refused(
+                path,
+                &format!("needs a field '{field}' in its pages, where that name is taken"),
+            ));
+        }
+    }
+    if *overflow.parent_key == *overflow.name() {
+        return Err(refused(&key("parent_key"), "is the name of the array; expected another"));
+    }
+    let names = ["count", "flag", "pages"];
+    for (at, (name, counter)) in names.iter().zip(overflow.counters()).enumerate() {
+        let arrays = policy.arrays.iter().map(|rule| &rule.path);
+        let others = policy.overflows().filter(|other| other.path != overflow.path);
+        let counters = others.flat_map(|other| other.counters());
+        let own = overflow.counters().into_iter().take(at);
+        let mut taken = arrays.chain(counters).chain(own);
+        if let Some(taken) = taken.find(|taken| taken.overlaps(counter)) {
+            return Err(refused(
+                &key(name),
+                &format!(
+                    "is '{counter}', which is taken by '{taken}'; expected a field of its own"
+                ),
+            ));
+        }
+        if counter.first() == "_id" {
+            return Err(refused(&key(name), "is in '_id'; expected a field of its own"));
+        }
+    }
+    Ok(())
+}
+
+fn refused(path: &Path, why: &str) -> Error {
+    Code::BadValue.error(format!("the policy key 'arrays.{path}' {why}"))
+}

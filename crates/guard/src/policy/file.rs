@@ -1,0 +1,110 @@
+//! A policy file: YAML, or JSON, which is YAML too.
+
+use super::Policy;
+use bson::{Bson, Document, RawDocumentBuf};
+use command::Namespace;
+use error::{Code, Error, Result};
+
+/// The policies of one database.
+#[derive(Debug)]
+pub struct File {
+    pub database: String,
+    /// By the collection's name, in the order of the file.
+    pub policies: Vec<(String, RawDocumentBuf)>,
+}
+
+impl File {
+    /// Reads a file and checks each of its policies.
+    pub fn parse(text: &str) -> Result<File> {
+        let document: Document = serde_saphyr::from_str(text)
+            .map_err(|error| Code::FailedToParse.error(format!("the file is no YAML: {error}")))?;
+        let mut database = None;
+        let mut version = None;
+        let mut collections = None;
+        for (key, value) in document {
+            match (key.as_str(), value) {
+                ("version", Bson::Int32(1) | Bson::Int64(1)) => version = Some(()),
+                ("version", other) => {
+                    return Err(refused(format!("the key 'version' must be 1, but is {other}")));
+                }
+                ("database", Bson::String(name)) => database = Some(name),
+                ("collections", Bson::Document(document)) => collections = Some(document),
+                ("database" | "collections", other) => {
+                    return Err(refused(format!(
+                        "the key '{key}' must be {}, but is {other}",
+                        if key == "database" { "a name" } else { "a map of collections" }
+                    )));
+                }
+                _ => {
+                    return Err(refused(format!(
+                        "the key '{key}' is unknown; expected version, database, collections"
+                    )));
+                }
+            }
+        }
+        let missing = |key: &str| refused(format!("the key '{key}' is missing"));
+        version.ok_or_else(|| missing("version"))?;
+        let database = database.ok_or_else(|| missing("database"))?;
+        let mut policies = Vec::new();
+        for (name, policy) in collections.ok_or_else(|| missing("collections"))? {
+            let within = |error: Error| error.context(&format!("collections.{name}"));
+            let Bson::Document(policy) = policy else {
+                return Err(within(refused("a policy must be a map".to_owned())));
+            };
+            let policy = RawDocumentBuf::try_from(&narrow(policy))
+                .map_err(|error| within(refused(error.to_string())))?;
+            let namespace = Namespace::new(&database, &name)?;
+            Policy::parse(&namespace, &policy).map_err(within)?;
+            policies.push((name, policy));
+        }
+        Ok(File { database, policies })
+    }
+}
+
+fn refused(why: String) -> Error {
+    Code::FailedToParse.error(why)
+}
+
+/// YAML knows one integer type; small numbers are int32 in BSON.
+fn narrow(document: Document) -> Document {
+    let value = |value| match value {
+        Bson::Int64(number) => i32::try_from(number).map_or(Bson::Int64(number), Bson::Int32),
+        Bson::Document(inner) => Bson::Document(narrow(inner)),
+        other => other,
+    };
+    document.into_iter().map(|(key, old)| (key, value(old))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn yaml_and_json_are_read() {
+        let yaml = "version: 1\ndatabase: shop\ncollections:\n  users:\n    arrays:\n      \
+                    a.b: { max: 10, max_bytes: 32KB }\n";
+        let json = r#"{"version": 1, "database": "shop",
+            "collections": {"users": {"arrays": {"a.b": {"max": 10, "max_bytes": "32KB"}}}}}"#;
+        let (yaml, json) = (File::parse(yaml).unwrap(), File::parse(json).unwrap());
+        assert_eq!(yaml.policies, json.policies);
+        let expected = bson::rawdoc! { "arrays": { "a.b": { "max": 10, "max_bytes": "32KB" } } };
+        assert_eq!(yaml.policies, [("users".to_owned(), expected)]);
+    }
+
+    #[test]
+    fn errors_name_the_key() {
+        for (text, words) in [
+            ("version: 2\n", "'version' must be 1"),
+            ("version: 1\ndatabase: d\n", "'collections' is missing"),
+            ("version: 1\ndatabase: d\nx: 1\n", "'x' is unknown"),
+            (
+                "version: 1\ndatabase: d\ncollections: {c: {arrays: {a: {max: 0}}}}\n",
+                "'arrays.a.max' must be a whole number above 0, but is 0",
+            ),
+            (": :", "no YAML"),
+        ] {
+            let error = File::parse(text).unwrap_err();
+            assert!(error.message().contains(words), "{}", error.message());
+        }
+    }
+}

@@ -1,0 +1,166 @@
+//! What a policy says: bounds of documents and arrays, and what happens there.
+//!
+//! A policy is one document, the same in a file, over the wire and in storage.
+//! `parse` turns it into a `Policy` or says which key is wrong and what was
+//! expected; a `Policy` that exists has passed every check that needs no other
+//! policy (`Table::check` has the rest).
+
+mod array;
+mod check;
+mod diff;
+mod document;
+pub mod file;
+mod key;
+mod overflow;
+mod reader;
+mod size;
+
+pub use diff::diff;
+pub use key::{KEYS, Key};
+
+use bson::RawDocument;
+use command::Namespace;
+use error::Result;
+use reader::Reader;
+use std::sync::Arc;
+use value::Path;
+
+/// The policy of one collection.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Policy {
+    pub namespace: Namespace,
+    pub document: DocumentBounds,
+    pub undeclared: Undeclared,
+    pub arrays: Vec<ArrayRule>,
+}
+
+/// Bounds of the document as a whole.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct DocumentBounds {
+    /// Passing it upwards is logged.
+    pub warn_bytes: Option<usize>,
+    pub max_bytes: Option<usize>,
+}
+
+/// What may become of an array that the policy does not name.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub enum Undeclared {
+    #[default]
+    Allow,
+    /// It may hold so many elements.
+    Max(usize),
+    /// There may be none.
+    Reject,
+}
+
+/// The bounds of the arrays at one path.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ArrayRule {
+    pub path: Path,
+    pub bounds: Bounds,
+    pub on_limit: OnLimit,
+}
+
+/// How much an array may hold; whichever comes first.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Bounds {
+    pub max: Option<usize>,
+    pub max_bytes: Option<usize>,
+}
+
+/// What happens to an array that would pass its bounds.
+#[derive(Debug, Clone, PartialEq)]
+pub enum OnLimit {
+    Reject,
+    DropOldest,
+    DropNewest,
+    Overflow(Arc<Overflow>),
+}
+
+/// Where the elements of an array go that its document does not keep.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Overflow {
+    pub path: Path,
+    /// The bounds of what the document keeps: the head.
+    pub head: Bounds,
+    /// The collection of the pages.
+    pub into: Namespace,
+    /// The view with one document an element.
+    pub view: Namespace,
+    /// The field of a page that holds the `_id` of its document.
+    pub parent_key: Box<str>,
+    /// The most elements and bytes of a page.
+    pub page: usize,
+    pub page_bytes: usize,
+    pub keep: Keep,
+    pub read: Read,
+    /// Where the document counts all elements.
+    pub count: Path,
+    /// Where it says that there are pages,
+    pub flag: Path,
+    /// and how many.
+    pub pages: Path,
+}
+
+/// Which end of the sequence the document keeps.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Keep {
+    /// The first elements stay; what is appended goes to the pages.
+    Oldest,
+    /// The last elements stay; those before them go to the pages.
+    Newest,
+}
+
+/// What a read of the array shows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Read {
+    Head,
+    Merged,
+}
+
+impl Policy {
+    /// Reads the policy of a collection.
+    pub fn parse(namespace: &Namespace, policy: &RawDocument) -> Result<Policy> {
+        let mut parsed = Policy {
+            namespace: namespace.clone(),
+            document: DocumentBounds::default(),
+            undeclared: Undeclared::default(),
+            arrays: Vec::new(),
+        };
+        key::read(&mut parsed, &Reader::new(policy))?;
+        check::check(&parsed)?;
+        Ok(parsed)
+    }
+
+    /// The arrays that overflow.
+    pub fn overflows(&self) -> impl Iterator<Item = &Arc<Overflow>> {
+        self.arrays.iter().filter_map(|rule| match &rule.on_limit {
+            OnLimit::Overflow(overflow) => Some(overflow),
+            _ => None,
+        })
+    }
+
+    /// The arrays that a read shows whole.
+    pub fn merged(&self) -> impl Iterator<Item = &Arc<Overflow>> {
+        self.overflows().filter(|overflow| overflow.read == Read::Merged)
+    }
+}
+
+impl Bounds {
+    /// Whether an array of this length and weight is within bounds.
+    pub fn hold(&self, len: usize, bytes: usize) -> bool {
+        self.max.is_none_or(|max| len <= max) && self.max_bytes.is_none_or(|max| bytes <= max)
+    }
+}
+
+impl Overflow {
+    /// What the array is called in a page.
+    pub fn name(&self) -> &str {
+        self.path.last()
+    }
+
+    /// The bounds of a page's array, as far as they go by length.
+    pub fn counters(&self) -> [&Path; 3] {
+        [&self.count, &self.flag, &self.pages]
+    }
+}

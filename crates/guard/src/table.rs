@@ -1,0 +1,118 @@
+//! Every policy that is in force, by namespace.
+
+use crate::{Guarded, Policy};
+use bson::RawDocument;
+use command::Namespace;
+use command::namespace::POLICIES;
+use error::{Code, Error, Result};
+use rustc_hash::FxHashMap;
+use std::sync::Arc;
+use value::element::get_value;
+
+/// Where a database keeps its policies, one document each: `{_id: <collection>,
+/// policy, version, setAt}`.
+pub fn policies_of(database: &str) -> Namespace {
+    Namespace { database: database.into(), collection: POLICIES.into() }
+}
+
+/// Cheap enough to copy, since policies seldom change.
+#[derive(Debug, Clone, Default)]
+pub struct Table {
+    guarded: FxHashMap<Namespace, Arc<Guarded>>,
+}
+
+impl Table {
+    pub fn get(&self, namespace: &Namespace) -> Option<&Arc<Guarded>> {
+        self.guarded.get(namespace)
+    }
+
+    /// The policy of a collection.
+    pub fn policy(&self, namespace: &Namespace) -> Option<&Policy> {
+        match &**self.get(namespace)? {
+            Guarded::Policy(policy) => Some(policy),
+            _ => None,
+        }
+    }
+
+    /// Adds a policy or puts it in the place of an earlier one.
+    pub fn with(&self, policy: Policy) -> Table {
+        let mut table = self.without(&policy.namespace);
+        for overflow in policy.overflows() {
+            let of = policy.namespace.clone();
+            table.guarded.insert(overflow.into.clone(), Arc::new(Guarded::Pages { of }));
+        }
+        table.guarded.insert(policy.namespace.clone(), Arc::new(Guarded::Policy(policy)));
+        table
+    }
+
+    pub fn without(&self, namespace: &Namespace) -> Table {
+        let mut table = self.clone();
+        table.guarded.retain(|other, guarded| {
+            other != namespace && !matches!(&**guarded, Guarded::Pages { of } if of == namespace)
+        });
+        table
+    }
+
+    pub fn without_database(&self, database: &str) -> Table {
+        let mut table = self.clone();
+        table.guarded.retain(|namespace, _| &*namespace.database != database);
+        table
+    }
+
+    /// Adds the policy of a stored document. One that cannot be read refuses every
+    /// write to its collection: a policy fails closed.
+    pub fn load(&mut self, database: &str, stored: &RawDocument) {
+        let Some(name) = get_value(stored, "_id").and_then(|name| name.as_str()) else { return };
+        let namespace = Namespace { database: database.into(), collection: name.into() };
+        let policy = match get_value(stored, "policy").and_then(|policy| policy.as_document()) {
+            Some(policy) => Policy::parse(&namespace, policy),
+            None => Err(Code::BadValue.error("the document holds no policy")),
+        };
+        match policy {
+            Ok(policy) => *self = self.with(policy),
+            Err(error) => {
+                tracing::error!(%namespace, %error, "a policy cannot be read; \
+                    writes to its collection are refused until it is set anew");
+                self.guarded.insert(namespace, Arc::new(Guarded::Unreadable(error)));
+            }
+        }
+    }
+
+    /// Refuses a policy that contradicts another.
+    pub fn check(&self, policy: &Policy) -> Result<()> {
+        if let Some(Guarded::Pages { of }) = self.get(&policy.namespace).map(|it| &**it) {
+            return Err(refused(format!(
+                "'{}' holds the pages of '{of}', and pages have no policy of their own",
+                policy.namespace
+            )));
+        }
+        if policy.namespace.is_policies() {
+            return Err(refused(format!("'{}' holds the policies", policy.namespace)));
+        }
+        for overflow in policy.overflows() {
+            match self.get(&overflow.into).map(|it| &**it) {
+                None => {}
+                Some(Guarded::Pages { of }) if *of == policy.namespace => {}
+                Some(Guarded::Pages { of }) => {
+                    return Err(refused(format!(
+                        "the policy key 'arrays.{}.overflow.into' names '{}', which holds the \
+                         pages of '{of}'; expected a collection of its own",
+                        overflow.path, overflow.into
+                    )));
+                }
+                Some(_) => {
+                    return Err(refused(format!(
+                        "the policy key 'arrays.{}.overflow.into' names '{}', which has a policy \
+                         itself; expected a collection without",
+                        overflow.path, overflow.into
+                    )));
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+fn refused(why: String) -> Error {
+    Code::BadValue.error(why)
+}

@@ -1,0 +1,61 @@
+//! What takes part in the writes to a collection that has a policy.
+
+use crate::Transaction;
+use bson::{RawDocument, RawDocumentBuf};
+use error::Result;
+use language::Needs;
+use language::query::Matched;
+use language::update::Update;
+use std::borrow::Cow;
+use std::future::Future;
+
+/// The patterns of one collection, as the write loop meets them: it hands each
+/// document over before it is stored, and stores what it gets back. Patterns may
+/// write further documents through the transaction, or refuse.
+pub trait Guard<T: Transaction>: Send + Sync {
+    /// What is known of an update before it meets a document.
+    type Plan: Send + Sync;
+
+    /// Looks at an update once for all the documents it will meet.
+    fn plan(&self, update: &Update) -> Result<Self::Plan>;
+
+    /// What of a document must be loaded for the update.
+    fn needs(&self, update: &Update, plan: &Self::Plan, needs: &mut Needs);
+
+    /// The document to insert in the place of this one.
+    fn insert<'d>(
+        &self,
+        transaction: &mut T,
+        document: Cow<'d, RawDocument>,
+    ) -> impl Future<Output = Result<Cow<'d, RawDocument>>> + Send;
+
+    /// Applies an update to a document.
+    fn update(
+        &self,
+        transaction: &mut T,
+        row: &T::Row,
+        applied: Applied<'_, Self::Plan>,
+    ) -> impl Future<Output = Result<Outcome>> + Send;
+
+    /// Takes part in the deletion of a document.
+    fn delete(&self, transaction: &mut T, row: &T::Row) -> impl Future<Output = Result<()>> + Send;
+}
+
+/// An update on its way to a document that matched.
+#[derive(Debug)]
+pub struct Applied<'a, P> {
+    pub update: &'a Update,
+    pub plan: &'a P,
+    pub matched: Matched,
+    /// What the document was loaded with.
+    pub loaded: &'a Needs,
+}
+
+/// What became of a document.
+#[derive(Debug, Default)]
+pub struct Outcome {
+    /// The document to store; `None` if it stays as it is.
+    pub after: Option<RawDocumentBuf>,
+    /// Whether the update has changed something elsewhere.
+    pub elsewhere: bool,
+}
