@@ -100,10 +100,12 @@ impl Change<'_> {
             ("$unset", _) => Ok(Fate::Remove),
             ("$inc", Some(old)) => arithmetic(old, argument, |a, b| a + b, |a, b| a + b),
             ("$mul", Some(old)) => arithmetic(old, argument, |a, b| a * b, |a, b| a * b),
-            ("$mul", None) => match arithmetic(argument, &Bson::Int32(0), |_, _| 0, |a, b| a * b)? {
-                Fate::Keep => Ok(Fate::Put(argument.clone())),
-                fate => Ok(fate),
-            },
+            ("$mul", None) => {
+                match arithmetic(argument, &Bson::Int32(0), |_, _| 0, |a, b| a * b)? {
+                    Fate::Keep => Ok(Fate::Put(argument.clone())),
+                    fate => Ok(fate),
+                }
+            }
             ("$min", Some(old)) if compare(argument, old).is_ge() => Ok(Fate::Keep),
             ("$max", Some(old)) if compare(argument, old).is_le() => Ok(Fate::Keep),
             ("$min" | "$max", Some(_)) => Ok(Fate::Put(argument.clone())),
@@ -133,7 +135,9 @@ fn arithmetic(
         (Some(a), Some(b)) => {
             let result = whole(a, b);
             match (old, argument) {
-                (Bson::Int32(_), Bson::Int32(_)) => Bson::Int32(i32::try_from(result).map_err(|_| ())?),
+                (Bson::Int32(_), Bson::Int32(_)) => {
+                    Bson::Int32(i32::try_from(result).map_err(|_| ())?)
+                }
                 _ => Bson::Int64(result),
             }
         }

@@ -109,7 +109,10 @@ fn update(random: &mut StdRng) -> (Document, Vec<Modifier>) {
 
 /// The document after the update, `None` for an error; nothing at all where the paths conflict,
 /// which is not a question of what operators do.
-fn applied_by_the_language(before: &Document, update: &Document) -> Result<Option<Option<Document>>> {
+fn applied_by_the_language(
+    before: &Document,
+    update: &Document,
+) -> Result<Option<Option<Document>>> {
     let (before, update) = (raw(before)?, raw(update)?);
     let parsed = Update::parse(RawBsonRef::Document(&update), None, &Context::new());
     let outcome = parsed.and_then(|update| update.apply(&before, Matched::default()));
@@ -130,7 +133,8 @@ fn filters_find_the_same_by_scan_and_by_index() -> Result<()> {
 
 /// The collections and their indexes. Each index has one field: two of a document may be arrays.
 fn collections() -> Vec<(&'static str, Vec<Document>)> {
-    let index = |path: &str, sparse: bool| doc! { "key": { path: 1 }, "name": path, "sparse": sparse };
+    let index =
+        |path: &str, sparse: bool| doc! { "key": { path: 1 }, "name": path, "sparse": sparse };
     vec![
         ("scan", vec![]),
         ("fields", ["a", "b", "a.b", "c.0"].iter().map(|path| index(path, false)).collect()),
@@ -168,7 +172,10 @@ fn served(seed: u64) -> Result<()> {
             let actual = found(&place.apply(collection, &find)?);
             if actual != expected {
                 let words = format!("expected {expected:?}\nactual   {actual:?}");
-                return Err(format!("seed {seed}, filter {round}, {collection}: {filter}\n{words}").into());
+                return Err(format!(
+                    "seed {seed}, filter {round}, {collection}: {filter}\n{words}"
+                )
+                .into());
             }
         }
     }

@@ -55,7 +55,7 @@ use crate::Engine;
 use crate::session::{self, Standing};
 pub use call::Call;
 use command::{Client, Command, Common, Reply, Request};
-use error::{Code, Result};
+use error::Result;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -126,8 +126,7 @@ fn handler(name: &str) -> Option<(&'static Command, Handler)> {
 /// Runs a command and keeps its figures.
 pub async fn run(engine: &Arc<Engine>, request: Request, client: &Arc<Client>) -> Result<Reply> {
     let name = request.name();
-    let (row, handler) = handler(name)
-        .ok_or_else(|| command::refused::not_found(name))?;
+    let (row, handler) = handler(name).ok_or_else(|| command::refused::not_found(name))?;
     let common = Common::parse(&request, row)?;
     // A `getMore` waits so long, and does not fail then.
     let limit = common.max_time_ms.filter(|ms| *ms > 0 && row.name != "getMore");

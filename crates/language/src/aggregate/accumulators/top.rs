@@ -95,8 +95,7 @@ impl Accumulator for Ranked {
         self.seen += 1;
         // Of equals the first that was seen stays.
         if self.kept.len() >= self.n.unwrap_or(1) {
-            let worst =
-                if self.bottom { self.kept.first_entry() } else { self.kept.last_entry() };
+            let worst = if self.bottom { self.kept.first_entry() } else { self.kept.last_entry() };
             if let Some(worst) = worst {
                 let better = key.bytes.cmp(&worst.key().0);
                 let wanted = if self.bottom { Ordering::Greater } else { Ordering::Less };

@@ -228,7 +228,12 @@ impl Densify {
         self.moved(value, -self.step.to_i64_saturated(), subtract)
     }
 
-    fn moved(&self, value: Number, by: i64, number: fn(Number, Number) -> Number) -> Result<Number> {
+    fn moved(
+        &self,
+        value: Number,
+        by: i64,
+        number: fn(Number, Number) -> Number,
+    ) -> Result<Number> {
         match self.unit {
             None => Ok(number(value, self.step)),
             Some(unit) => {

@@ -9,9 +9,9 @@ use bson::{RawBsonRef, RawDocument};
 use error::{Code, Result};
 use std::cmp::Ordering;
 use std::ops::Range;
+use value::Number;
 use value::element::{array_elements, elements};
 use value::key::Direction;
-use value::Number;
 
 #[derive(Debug, Clone, Copy)]
 pub enum Bound {

@@ -108,9 +108,10 @@ impl Function for MinMaxScaler {
             numbers.push(number);
         }
         let ranges = self.bounds.ranges(partition)?;
-        let values = ranges.into_iter().zip(&numbers).map(|(range, current)| {
-            Some(self.scaled(*current, &numbers[range]).to_value())
-        });
+        let values = ranges
+            .into_iter()
+            .zip(&numbers)
+            .map(|(range, current)| Some(self.scaled(*current, &numbers[range]).to_value()));
         Ok(values.collect())
     }
 
