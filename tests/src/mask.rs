@@ -13,9 +13,10 @@ const fn mask(path: &'static str, shown: &'static str) -> Mask {
 
 pub const MASKS: &[Mask] = &[
     mask("_data", "<token>"),
+    mask("accesses.since", "<time>"),
+    mask("atClusterTime", "<time>"),
     mask("clusterTime", "<time>"),
     mask("collectionUUID", "<uuid>"),
-    mask("atClusterTime", "<time>"),
     mask("connectionId", "<number>"),
     mask("dropTarget", "<uuid>"),
     mask("executionStats.executionTimeMillis", "<duration>"),
