@@ -10,6 +10,7 @@ pub mod inspect;
 pub mod operation;
 pub mod plan;
 pub mod run;
+mod spill;
 pub mod storage;
 pub mod transaction;
 mod ttl;
