@@ -14,6 +14,7 @@ pub mod plan;
 pub mod policies;
 pub mod run;
 pub mod session;
+mod spill;
 pub mod storage;
 pub mod transaction;
 mod ttl;

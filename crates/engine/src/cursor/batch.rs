@@ -2,13 +2,16 @@
 
 use crate::storage::Document;
 use command::CursorReply;
-use error::Result;
+use error::{Code, Result};
 use std::time::Instant;
 
 /// Documents of a first batch, where the client does not say.
 pub const FIRST_BATCH_DOCUMENTS: u64 = 101;
 /// What the documents of a batch may weigh together.
 pub const BATCH_BYTES_MAX: usize = 16 * 1024 * 1024;
+/// What one document of a result may weigh: a stored one, and a little that was
+/// added to it.
+pub const RESULT_BYTES_MAX: usize = BATCH_BYTES_MAX + 16 * 1024;
 /// Rows between two looks at the clock.
 const ROWS_PER_LOOK: usize = 64;
 
@@ -50,7 +53,13 @@ pub fn fill(
                 None => return Ok(Batch::Exhausted),
             },
         };
-        if !reply.is_empty() && reply.size_bytes() + row.as_bytes().len() > BATCH_BYTES_MAX {
+        let size = row.as_bytes().len();
+        if size > RESULT_BYTES_MAX {
+            return Err(Code::BSONObjectTooLarge.error(format!(
+                "BSONObj size: {size} (0x{size:X}) is invalid. Size must be between 0 and {RESULT_BYTES_MAX}(16MB)"
+            )));
+        }
+        if !reply.is_empty() && reply.size_bytes() + size > BATCH_BYTES_MAX {
             *pending = Some(row);
             return Ok(Batch::Full);
         }

@@ -35,8 +35,10 @@ pub struct Query {
     pub purpose: Purpose,
     /// Only records after this one, in natural order: a tailable cursor goes on.
     pub after: Option<RecordId>,
-    /// Fails a sort that would keep more than this in memory.
+    /// What a sort may keep in memory.
     pub sort_bytes_max: u64,
+    /// Whether a sort that needs more goes to temporary files, or fails.
+    pub allow_disk_use: bool,
 }
 
 /// What the rows are for, which decides what they must hold.
@@ -104,6 +106,7 @@ impl Query {
             purpose: Purpose::Documents,
             after: None,
             sort_bytes_max: SORT_BYTES_MAX,
+            allow_disk_use: false,
         }
     }
 

@@ -64,6 +64,7 @@ pub fn query(find: &Find<'_>, collection: Option<&Collection>) -> Result<Query> 
     query.collator = context.collator;
     query.return_key = find.return_key;
     query.show_record_id = find.show_record_id;
+    query.allow_disk_use = find.allow_disk_use.unwrap_or(true);
     Ok(query)
 }
 

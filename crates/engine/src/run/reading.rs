@@ -39,12 +39,21 @@ pub fn time(call: Call<'_>) -> Option<Timestamp> {
 
 /// A namespace with its views resolved: the collection at the bottom, if it
 /// exists, and the pipeline that the views put on top of it.
+#[derive(Clone)]
 pub struct Resolved {
     pub namespace: Namespace,
     pub collection: Option<Arc<Collection>>,
     /// Empty unless the namespace is a view.
     pub pipeline: RawArrayBuf,
     pub is_view: bool,
+}
+
+impl Resolved {
+    /// A namespace as it is, be it a view or not.
+    pub fn itself(namespace: &Namespace, collection: Option<Arc<Collection>>) -> Resolved {
+        let namespace = namespace.clone();
+        Resolved { namespace, collection, pipeline: RawArrayBuf::new(), is_view: false }
+    }
 }
 
 pub fn resolve(catalog: &Catalog, namespace: &Namespace) -> Result<Resolved> {

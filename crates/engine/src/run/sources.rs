@@ -13,6 +13,9 @@ use error::{Code, Result};
 use language::aggregate::Documents;
 use language::aggregate::stages::Source;
 
+/// Where sessions are listed.
+const SESSIONS: &str = "config.system.sessions";
+
 pub fn documents(call: Call<'_>, namespace: &Namespace, source: &Source) -> Result<Documents> {
     Ok(match source.name {
         // The stage holds its documents itself.
@@ -28,6 +31,10 @@ pub fn documents(call: Call<'_>, namespace: &Namespace, source: &Source) -> Resu
         }
         "$indexStats" => ready(index_stats::documents(call, namespace)?),
         "$listCatalog" => ready(list_catalog::documents(call, namespace)?),
+        "$listSessions" if namespace.to_string() != SESSIONS => {
+            return Err(Code::InvalidNamespace
+                .error(format!("$listSessions may only be run against {SESSIONS}")));
+        }
         "$listLocalSessions" | "$listSessions" => ready(list_sessions::documents(call)),
         // There is no plan cache: plans are chosen anew for each query.
         "$planCacheStats" => ready(Vec::new()),

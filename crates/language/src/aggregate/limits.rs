@@ -18,8 +18,9 @@ pub const ACCUMULATOR_BYTES_MAX: usize = 100 * 1024 * 1024;
 /// Memory of stages that keep their input and cannot spill.
 pub const STAGE_MEMORY_BYTES_MAX: usize = 100 * 1024 * 1024;
 
-/// The most that a document in a pipeline may take.
-pub const DOCUMENT_BYTES_MAX: usize = 16_793_600;
+/// The most that a document may take that `$lookup` or `$facet` makes, between
+/// stages. What leaves the pipeline may take no more than a stored document.
+pub const JOINED_BYTES_MAX: usize = 100 * 1024 * 1024;
 
 /// Documents that `$densify` may generate.
 pub const DENSIFY_DOCUMENTS_MAX: usize = 500_000;

@@ -7,8 +7,10 @@ pub mod limits;
 mod optimize;
 pub mod pipeline;
 pub mod stages;
+mod tally;
 pub mod windows;
 
 pub use foreign::{Foreign, Nowhere, Spill};
 pub use pipeline::{Documents, Pipeline, Place};
 pub use stages::Stage;
+pub use tally::Tally;

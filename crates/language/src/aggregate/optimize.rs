@@ -6,8 +6,9 @@ use super::stages::{Limit, Match, Skip, Sort};
 use crate::Needs;
 use std::any::Any;
 use std::collections::VecDeque;
+use std::sync::Arc;
 
-pub fn optimize(mut stages: Vec<Box<dyn Stage>>) -> VecDeque<Box<dyn Stage>> {
+pub fn optimize(mut stages: Vec<Box<dyn Stage>>) -> VecDeque<Arc<dyn Stage>> {
     hoist_matches(&mut stages);
     let mut out: Vec<Box<dyn Stage>> = Vec::with_capacity(stages.len());
     for stage in stages {
@@ -18,7 +19,7 @@ pub fn optimize(mut stages: Vec<Box<dyn Stage>>) -> VecDeque<Box<dyn Stage>> {
         out.extend(left);
     }
     limit_sorts(&mut out);
-    out.into()
+    out.into_iter().map(Arc::from).collect()
 }
 
 /// Moves each `$match` in front of the stages that do not change what it reads.
@@ -60,11 +61,13 @@ fn join(last: &mut Box<dyn Stage>, stage: Box<dyn Stage>) -> Option<Box<dyn Stag
     }
     if before.is::<Match>() && next.is::<Match>() {
         let next: Box<dyn Any> = stage;
-        if let (Some(first), Ok(next)) = (before.downcast_mut::<Match>(), next.downcast::<Match>())
-        {
-            first.and(*next);
-        }
-        return None;
+        return match (before.downcast_mut::<Match>(), next.downcast::<Match>()) {
+            (Some(first), Ok(next)) => match first.and(*next) {
+                Ok(()) => None,
+                Err(next) => Some(Box::new(next)),
+            },
+            _ => None,
+        };
     }
     Some(stage)
 }

@@ -2,7 +2,7 @@
 
 use super::limits::{PIPELINE_DEPTH_MAX, PIPELINE_STAGES_MAX};
 use super::stages::{self, Source, Stage, Target};
-use super::{Foreign, optimize};
+use super::{Foreign, Tally, optimize};
 use crate::{Context, Needs};
 use bson::{RawArray, RawDocument, RawDocumentBuf};
 use error::{Code, Result};
@@ -26,9 +26,10 @@ pub enum Place {
     Update,
 }
 
-#[derive(Debug)]
+/// Its stages hold no state of a run, so that a copy is cheap and runs by itself.
+#[derive(Debug, Clone)]
 pub struct Pipeline {
-    stages: VecDeque<Box<dyn Stage>>,
+    stages: VecDeque<Arc<dyn Stage>>,
 }
 
 impl Pipeline {
@@ -53,7 +54,7 @@ impl Pipeline {
         depth: usize,
     ) -> Result<Pipeline> {
         if depth > PIPELINE_DEPTH_MAX {
-            return Err(Code::location(8287900).error(format!(
+            return Err(Code::MaxSubPipelineDepthExceeded.error(format!(
                 "Maximum number of nested sub-pipelines exceeded. Limit is {PIPELINE_DEPTH_MAX}"
             )));
         }
@@ -92,21 +93,22 @@ impl Pipeline {
         stage.downcast_ref()
     }
 
-    /// Takes the first stage off, if it is of this type.
-    pub fn take_front<S: Stage>(&mut self) -> Option<Box<S>> {
-        self.front::<S>()?;
-        let stage: Box<dyn Any> = self.stages.pop_front()?;
-        stage.downcast().ok()
+    /// Takes the first stage off, if it is of this type; `read` says what of it
+    /// is given back.
+    pub fn take_front<S: Stage, T>(&mut self, read: impl FnOnce(&S) -> T) -> Option<T> {
+        let read = read(self.front::<S>()?);
+        self.stages.pop_front();
+        Some(read)
     }
 
     /// Puts a stage before all others.
-    pub fn push_front(&mut self, stage: Box<dyn Stage>) {
-        self.stages.push_front(stage);
+    pub fn push_front(&mut self, stage: impl Stage) {
+        self.stages.push_front(Arc::new(stage));
     }
 
     /// Puts a stage behind the first.
-    pub fn insert_second(&mut self, stage: Box<dyn Stage>) {
-        self.stages.insert(1.min(self.stages.len()), stage);
+    pub fn insert_second(&mut self, stage: impl Stage) {
+        self.stages.insert(1.min(self.stages.len()), Arc::new(stage));
     }
 
     /// Where the documents come from, if not from the collection: the first
@@ -129,6 +131,23 @@ impl Pipeline {
     /// Pulls documents through every stage.
     pub fn run(self, input: Documents, foreign: Arc<dyn Foreign>) -> Result<Documents> {
         self.stages.into_iter().try_fold(input, |input, stage| stage.run(input, &foreign))
+    }
+
+    /// As `run`, with the figures of each stage by its name.
+    pub fn run_counted(
+        self,
+        input: Documents,
+        foreign: &Arc<dyn Foreign>,
+    ) -> Result<(Documents, Vec<(&'static str, Arc<Tally>)>)> {
+        let mut tallies = Vec::with_capacity(self.stages.len());
+        let mut documents = input;
+        for stage in self.stages {
+            let tally = Arc::new(Tally::default());
+            tallies.push((stage.name(), tally.clone()));
+            let output = tally.timed(|| stage.run(documents, foreign))?;
+            documents = tally.count(output);
+        }
+        Ok((documents, tallies))
     }
 
     /// The document that an update's pipeline makes of a document.

@@ -14,6 +14,7 @@ mod merge;
 mod open;
 mod or;
 mod projection;
+mod runs;
 mod skip;
 mod sort;
 mod stats;

@@ -1,5 +1,7 @@
-//! Sorts in memory. With a limit it keeps only the rows that can still be first.
+//! Sorts rows. With a limit it keeps only those that can still be first; what does
+//! not fit in memory goes to temporary files, where the client allows it.
 
+use super::runs::{Merged, Runs};
 use super::{Member, Operator, Running, Shared, Stats, Work};
 use crate::index::extract;
 use crate::plan::SortField;
@@ -16,16 +18,23 @@ pub struct Operation {
     limit: Option<u64>,
     /// Greatest on top, so that with a limit the row to drop is at hand.
     heap: BinaryHeap<Held>,
-    sorted: Option<std::vec::IntoIter<Held>>,
+    runs: Runs,
+    sorted: Option<Sorted>,
     arrived: u64,
     bytes: u64,
 }
 
-struct Held {
-    key: Vec<u8>,
+/// Rows in order.
+enum Sorted {
+    Memory(std::vec::IntoIter<Held>),
+    Runs(Merged),
+}
+
+pub struct Held {
+    pub key: Vec<u8>,
     /// Rows with equal keys stay in the order they came.
-    number: u64,
-    member: Member,
+    pub number: u64,
+    pub member: Member,
 }
 
 impl Held {
@@ -66,6 +75,7 @@ impl Operation {
             fields,
             limit,
             heap: BinaryHeap::new(),
+            runs: Runs::default(),
             sorted: None,
             arrived: 0,
             bytes: 0,
@@ -87,28 +97,53 @@ impl Operation {
             self.bytes -= dropped.bytes();
         }
         stats.bytes_held = stats.bytes_held.max(self.bytes);
-        if self.bytes > shared.query.sort_bytes_max {
+        if self.bytes <= shared.query.sort_bytes_max {
+            return Ok(());
+        }
+        // An index entry has no place in a file; only `returnKey` keeps one.
+        if !shared.query.allow_disk_use || shared.query.return_key {
             return Err(Code::QueryExceededMemoryLimitNoDiskUseAllowed.error(format!(
                 "Sort exceeded memory limit of {} bytes, but did not opt in to external sorting.",
                 shared.query.sort_bytes_max
             )));
         }
+        let written = self.runs.write(std::mem::take(&mut self.heap).into_sorted_vec())?;
+        self.bytes = 0;
+        stats.spills += 1;
+        stats.spilled_bytes += written.bytes;
+        stats.spilled_rows += written.rows;
         Ok(())
+    }
+
+    /// The rows in order, once all have come.
+    fn finish(&mut self) -> Result<Sorted> {
+        let last = std::mem::take(&mut self.heap).into_sorted_vec();
+        let runs = std::mem::take(&mut self.runs);
+        Ok(match runs.is_empty() {
+            true => Sorted::Memory(last.into_iter()),
+            false => Sorted::Runs(runs.merge(last)?),
+        })
+    }
+}
+
+impl Sorted {
+    fn next(&mut self) -> Result<Option<Member>> {
+        match self {
+            Sorted::Memory(rows) => Ok(rows.next().map(|held| held.member)),
+            Sorted::Runs(rows) => rows.next(),
+        }
     }
 }
 
 impl Operator for Operation {
     fn work(&mut self, shared: &Shared, stats: &mut Stats) -> Result<Work> {
         if let Some(sorted) = &mut self.sorted {
-            return Ok(sorted.next().map_or(Work::Done, |held| Work::Advanced(held.member)));
+            return Ok(sorted.next()?.map_or(Work::Done, Work::Advanced));
         }
         match self.input.work(shared)? {
             Work::Advanced(member) => self.add(member, shared, stats)?,
             Work::Pending => {}
-            Work::Done => {
-                let heap = std::mem::take(&mut self.heap);
-                self.sorted = Some(heap.into_sorted_vec().into_iter());
-            }
+            Work::Done => self.sorted = Some(self.finish()?),
         }
         Ok(Work::Pending)
     }

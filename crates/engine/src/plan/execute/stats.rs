@@ -16,6 +16,10 @@ pub struct Stats {
     pub repeats_dropped: u64,
     /// The most a sort held at once.
     pub bytes_held: u64,
+    /// Runs that a sort has written to temporary files, and what is in them.
+    pub spills: u64,
+    pub spilled_bytes: u64,
+    pub spilled_rows: u64,
     pub counted: u64,
     pub skipped: u64,
     /// Measured only for `explain`; includes the stages below.

@@ -46,8 +46,11 @@ pub fn of_stage(stage: &Stage, stats: &Stats, out: &mut DocumentWriter) {
         }
         Stage::Sort { .. } => {
             count(out, "totalDataSizeSorted", stats.bytes_held);
-            out.append_bool("usedDisk", false);
-            out.append_i32("spills", 0);
+            out.append_bool("usedDisk", stats.spills > 0);
+            count(out, "spills", stats.spills);
+            count(out, "spilledDataStorageSize", stats.spilled_bytes);
+            count(out, "spilledBytes", stats.spilled_bytes);
+            count(out, "spilledRecords", stats.spilled_rows);
         }
         Stage::Count { .. } | Stage::RecordCount => {
             count(out, "nCounted", stats.counted);

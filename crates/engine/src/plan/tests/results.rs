@@ -68,6 +68,24 @@ fn a_sort_has_a_memory_limit() {
 }
 
 #[test]
+fn a_sort_goes_to_files_where_it_may() {
+    let world = World::new(&[], numbers(300));
+    let sorted = |small: bool| {
+        let mut query = query(&rawdoc! {}).sorted(&rawdoc! { "a": -1, "b": 1 });
+        query.allow_disk_use = true;
+        if small {
+            query.sort_bytes_max = 1000;
+        }
+        ids(&world.run(query).unwrap())
+    };
+    assert_eq!(sorted(true), sorted(false));
+    let mut ties = query(&rawdoc! {}).sorted(&rawdoc! { "nowhere": 1 }).skipping(7).limited(200);
+    ties.allow_disk_use = true;
+    ties.sort_bytes_max = 1000;
+    assert_eq!(ids(&world.run(ties).unwrap()), (7..207).collect::<Vec<_>>());
+}
+
+#[test]
 fn covered_rows_tell_missing_from_null() {
     let documents = vec![
         rawdoc! { "_id": 1, "a": 1, "b": 1.0 },

@@ -1,6 +1,5 @@
 //! The front of a pipeline, as far as the planner can do it.
 
-use crate::catalog::Collection;
 use crate::plan::{Hint, Query, Sort, SortField};
 use bson::RawDocumentBuf;
 use error::Result;
@@ -15,48 +14,35 @@ pub fn take_front(
     pipeline: &mut Pipeline,
     context: &Context,
     hint: Option<Hint>,
-    collection: &Collection,
+    allow_disk_use: bool,
 ) -> Result<Query> {
-    let filter = match pipeline.take_front::<Match>() {
-        Some(stage) => stage.filter,
-        None => Filter::parse(&RawDocumentBuf::new(), context)?,
+    let filter = match pipeline.take_front(|stage: &Match| stage.filter.clone()) {
+        Some(filter) => filter,
+        None => Arc::new(Filter::parse(&RawDocumentBuf::new(), context)?),
     };
-    let mut query = Query::new(Arc::new(filter));
+    let mut query = Query::new(filter);
     query.hint = hint;
+    query.allow_disk_use = allow_disk_use;
     query.collator = context.collator.clone();
-    let takes_sort = pipeline
-        .front::<SortStage>()
-        .is_some_and(|sort| sort.limit.is_some() || may_order(collection, sort));
-    if takes_sort && let Some(sort) = pipeline.take_front::<SortStage>() {
+    let taken = |sort: &SortStage| (sort.pattern.clone(), sort.limit);
+    if let Some((pattern, limit)) = pipeline.take_front(taken) {
         let field = |(path, direction): &(value::Path, value::key::Direction)| SortField {
             path: path.clone(),
             direction: *direction,
         };
-        query.sort = Sort::Fields(sort.pattern.fields().iter().map(field).collect());
-        query.limit = sort.limit;
+        query.sort = Sort::Fields(pattern.fields().iter().map(field).collect());
+        query.limit = limit;
     }
     if query.limit.is_none()
-        && let Some(skip) = pipeline.take_front::<Skip>()
+        && let Some(skip) = pipeline.take_front(|skip: &Skip| skip.0)
     {
-        query.skip = skip.0;
+        query.skip = skip;
     }
     if query.limit.is_none()
-        && let Some(limit) = pipeline.take_front::<Limit>()
+        && let Some(limit) = pipeline.take_front(|limit: &Limit| limit.0)
     {
-        query.limit = Some(limit.0);
+        query.limit = Some(limit);
     }
     query.needs = pipeline.needs();
     Ok(query)
-}
-
-/// Whether some index may give the order; otherwise the stage sorts by itself,
-/// since it can spill to disk.
-fn may_order(collection: &Collection, sort: &SortStage) -> bool {
-    let first = sort.pattern.fields().first();
-    first.is_some_and(|(path, _)| {
-        collection
-            .indexes
-            .iter()
-            .any(|index| index.ready && index.fields.iter().any(|field| field.path == *path))
-    })
 }

@@ -3,7 +3,6 @@
 mod front;
 mod input;
 mod on_view;
-mod spill;
 mod target;
 mod world;
 
@@ -18,14 +17,14 @@ use super::reading::{self, Resolved, array, first_batch, hint_value, resolve};
 use super::{Call, sources, watch, writing};
 use crate::cursor::{Cursor, Source as CursorSource};
 use crate::plan::{self, Hint};
-use crate::storage::Document;
-use bson::{RawArray, RawArrayBuf};
+use crate::storage::{Document, View};
+use bson::{RawArray, RawArrayBuf, RawDocument};
 use command::views::Aggregate;
 use command::{Namespace, Reply};
 use error::{Code, Result};
 use input::Input;
 use language::Context;
-use language::aggregate::{Documents, Pipeline};
+use language::aggregate::{Documents, Foreign, Pipeline, Tally};
 use std::sync::Arc;
 use value::ArrayWriter;
 use value::element::array_elements;
@@ -57,6 +56,7 @@ pub async fn run(call: Call<'_>) -> Result<Reply> {
 }
 
 /// A pipeline ready to run over a collection.
+#[derive(Clone)]
 pub struct Prepared {
     pub pipeline: Pipeline,
     /// The whole pipeline as it is written, that of a view included.
@@ -71,8 +71,11 @@ pub struct Prepared {
 
 pub fn prepare(call: Call<'_>, aggregate: &Aggregate<'_>) -> Result<Prepared> {
     let catalog = call.catalog()?;
-    let resolved = resolve(&catalog, &aggregate.namespace)?;
     let collection = catalog.get(&aggregate.namespace);
+    let resolved = match is_collection_statistics(&aggregate.pipeline) {
+        true => Resolved::itself(&aggregate.namespace, collection.cloned()),
+        false => resolve(&catalog, &aggregate.namespace)?,
+    };
     let context = context(collection.map(|c| &**c), aggregate.collation, aggregate.variables)?;
     let whole = chain(&resolved.pipeline, &array(&aggregate.pipeline));
     let pipeline = Pipeline::parse(&whole, &context)?;
@@ -108,6 +111,12 @@ pub fn prepare(call: Call<'_>, aggregate: &Aggregate<'_>) -> Result<Prepared> {
     })
 }
 
+/// Statistics are those of a view itself, not of what it stands on.
+fn is_collection_statistics(pipeline: &[&RawDocument]) -> bool {
+    let first = pipeline.first().and_then(|stage| value::elements(stage).next());
+    first.is_some_and(|first| first.key == "$collStats")
+}
+
 /// One pipeline after another.
 pub fn chain(first: &RawArray, second: &RawArray) -> RawArrayBuf {
     let mut writer = ArrayWriter::new();
@@ -123,8 +132,8 @@ impl Prepared {
             && let Some(collection) = self.resolved.collection.clone()
         {
             let view = reading::view(call)?;
-            let query =
-                take_front(&mut self.pipeline, &self.context, self.hint.take(), &collection)?;
+            let hint = self.hint.take();
+            let query = take_front(&mut self.pipeline, &self.context, hint, self.allow_disk_use)?;
             let interrupt = call.operation.interrupt.clone();
             let execution = plan::open(&collection, query, view.clone(), interrupt)?;
             if self.pipeline.is_empty() {
@@ -140,20 +149,41 @@ impl Prepared {
     pub fn documents(mut self, call: Call<'_>) -> Result<Documents> {
         let view = reading::view(call)?;
         let world = World::new(call, &self, view.clone())?;
-        if let Some(source) = self.pipeline.source() {
-            let input = sources::documents(call, &self.resolved.namespace, source)?;
-            return super::blocking(|| self.pipeline.run(input, Arc::new(world)));
-        }
-        let Some(collection) = self.resolved.collection.clone() else {
-            return self.pipeline.run(Box::new(std::iter::empty()), Arc::new(world));
-        };
-        let query = take_front(&mut self.pipeline, &self.context, self.hint.take(), &collection)?;
-        let interrupt = call.operation.interrupt.clone();
-        let execution = plan::open(&collection, query, view, interrupt)?;
-        let input: Documents = Box::new(Input::new(call, execution));
+        let input = self.input(call, view)?;
         super::blocking(|| self.pipeline.run(input, Arc::new(world)))
     }
+
+    /// What the stages take in, once the planner has taken over what it can.
+    fn input(&mut self, call: Call<'_>, view: View) -> Result<Documents> {
+        if let Some(source) = self.pipeline.source() {
+            return sources::documents(call, &self.resolved.namespace, source);
+        }
+        let Some(collection) = self.resolved.collection.clone() else {
+            return Ok(Box::new(std::iter::empty()));
+        };
+        let hint = self.hint.take();
+        let query = take_front(&mut self.pipeline, &self.context, hint, self.allow_disk_use)?;
+        let execution = plan::open(&collection, query, view, call.operation.interrupt.clone())?;
+        Ok(Box::new(Input::new(call, execution)))
+    }
+
+    /// Runs the pipeline to its end for the figures of its stages, those of the
+    /// planner's part first.
+    pub fn tallies(mut self, call: Call<'_>) -> Result<Vec<Counted>> {
+        let view = reading::view(call)?;
+        let world: Arc<dyn Foreign> = Arc::new(World::new(call, &self, view.clone())?);
+        let cursor = Arc::new(Tally::default());
+        let input = cursor.count(self.input(call, view)?);
+        super::blocking(|| {
+            let (mut documents, stages) = self.pipeline.run_counted(input, &world)?;
+            documents.try_for_each(|document| document.map(drop))?;
+            Ok([("$cursor", cursor)].into_iter().chain(stages).collect())
+        })
+    }
 }
+
+/// A stage's name and its figures.
+pub type Counted = (&'static str, Arc<Tally>);
 
 fn rows(documents: Documents) -> CursorSource {
     CursorSource::Rows(Box::new(documents.map(|document| document.map(Document::Built))))

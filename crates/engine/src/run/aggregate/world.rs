@@ -1,11 +1,11 @@
 //! Other collections and temporary space, as a running pipeline reaches them.
 
-use super::spill::TemporaryRun;
 use super::{Prepared, take_front};
 use crate::catalog::Catalog;
 use crate::plan::{self, Interrupt};
 use crate::run::Call;
 use crate::run::reading::resolve;
+use crate::spill::TemporaryRun;
 use crate::storage::View;
 use command::Namespace;
 use error::{Code, Result};
@@ -59,7 +59,7 @@ impl Foreign for World {
             let input = self.run(&bottom.database, &bottom.collection, inner)?;
             return pipeline.run(input, world);
         }
-        let query = take_front(&mut pipeline, &self.context, None, &collection)?;
+        let query = take_front(&mut pipeline, &self.context, None, self.allow_disk_use)?;
         let execution = plan::open(&collection, query, self.view.clone(), self.interrupt.clone())?;
         pipeline.run(Box::new(execution.map(|row| Ok(row?.document.into()))), world)
     }

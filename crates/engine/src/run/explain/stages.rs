@@ -2,9 +2,12 @@
 //! that remain.
 
 use super::Explaining;
-use crate::run::aggregate::{Prepared, take_front};
+use crate::run::aggregate::{Counted, Prepared, take_front};
 use bson::{RawDocument, RawDocumentBuf};
+use command::views::Verbosity;
 use error::Result;
+use language::Context;
+use language::aggregate::{Place, stages};
 use value::DocumentWriter;
 use value::element::{array_elements, elements};
 
@@ -18,12 +21,18 @@ pub fn explain(
 ) -> Result<()> {
     let namespace = prepared.resolved.namespace.clone();
     let collection = prepared.resolved.collection.clone();
+    let counted = match explaining.verbosity >= Verbosity::ExecutionStats {
+        true if prepared.pipeline.target().is_none() => {
+            prepared.clone().tallies(explaining.call)?
+        }
+        _ => Vec::new(),
+    };
+    let mut counted = Figures(counted);
     let mut cursor = None;
-    if let Some(of) = &collection
-        && prepared.pipeline.source().is_none()
-    {
+    if collection.is_some() && prepared.pipeline.source().is_none() {
         let hint = prepared.hint.take();
-        let query = take_front(&mut prepared.pipeline, &prepared.context, hint, of)?;
+        let allow_disk_use = prepared.allow_disk_use;
+        let query = take_front(&mut prepared.pipeline, &prepared.context, hint, allow_disk_use)?;
         if prepared.pipeline.is_empty() {
             return explaining.plan(&namespace, collection.as_ref(), query, None, out);
         }
@@ -36,15 +45,37 @@ pub fn explain(
     if let Some(cursor) = cursor {
         out.begin_next_document();
         out.append_document("$cursor", &without_version(&cursor));
+        counted.append("$cursor", out);
         out.end();
     }
     for stage in remaining(&prepared) {
-        out.push(bson::RawBsonRef::Document(stage));
+        out.begin_next_document();
+        elements(stage).for_each(|field| out.copy(field));
+        counted.append(parsed_name(stage, &prepared.context), out);
+        out.end();
     }
     out.end();
     explaining.append_server(out);
     explaining.append_command(out);
     Ok(())
+}
+
+/// What stages have counted, each taken once.
+struct Figures(Vec<Counted>);
+
+impl Figures {
+    fn append(&mut self, name: &str, out: &mut DocumentWriter) {
+        let Some(at) = self.0.iter().position(|(stage, _)| *stage == name) else { return };
+        let (_, tally) = self.0.remove(at);
+        out.append_i64("nReturned", tally.returned() as i64);
+        out.append_i64("executionTimeMillisEstimate", tally.time().as_millis() as i64);
+    }
+}
+
+/// The last of the stages that one as it is written becomes.
+fn parsed_name(stage: &RawDocument, context: &Context) -> &'static str {
+    let parsed = stages::parse(stage, context, Place::Top, 0).unwrap_or_default();
+    parsed.last().map_or("", |last| last.name())
 }
 
 /// A cursor's plan does not repeat the version.

@@ -101,7 +101,7 @@ pub fn parts<'a>(
         Some(p) => probabilities(p, context)?,
     };
     let method = match method {
-        None => return Err(missing("method")),
+        None | Some(RawBsonRef::Null | RawBsonRef::Undefined) => return Err(missing("method")),
         Some(RawBsonRef::String("approximate" | "discrete")) => Method::Discrete,
         Some(RawBsonRef::String("continuous")) => Method::Continuous,
         Some(RawBsonRef::String(_)) => {

@@ -44,7 +44,7 @@ impl Stage for AddFields {
         self.name
     }
 
-    fn run(self: Box<Self>, input: Documents, _: &Arc<dyn Foreign>) -> Result<Documents> {
+    fn run(self: Arc<Self>, input: Documents, _: &Arc<dyn Foreign>) -> Result<Documents> {
         map(input, self)
     }
 

@@ -219,7 +219,7 @@ impl Stage for BucketAuto {
         "$bucketAuto"
     }
 
-    fn run(self: Box<Self>, input: Documents, _: &Arc<dyn Foreign>) -> Result<Documents> {
+    fn run(self: Arc<Self>, input: Documents, _: &Arc<dyn Foreign>) -> Result<Documents> {
         Ok(Box::new(BucketAuto::run(&self, input)?.into_iter().map(Ok)))
     }
 

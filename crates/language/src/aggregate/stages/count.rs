@@ -42,7 +42,7 @@ impl Stage for Count {
         "$count"
     }
 
-    fn run(self: Box<Self>, input: Documents, _: &Arc<dyn Foreign>) -> Result<Documents> {
+    fn run(self: Arc<Self>, input: Documents, _: &Arc<dyn Foreign>) -> Result<Documents> {
         let count = move || {
             let mut count = 0i64;
             for document in input {

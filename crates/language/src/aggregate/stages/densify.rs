@@ -299,7 +299,7 @@ impl Stage for Densify {
         "$densify"
     }
 
-    fn run(self: Box<Self>, input: Documents, _: &Arc<dyn Foreign>) -> Result<Documents> {
+    fn run(self: Arc<Self>, input: Documents, _: &Arc<dyn Foreign>) -> Result<Documents> {
         Ok(Box::new(Run::new(self, input)))
     }
 

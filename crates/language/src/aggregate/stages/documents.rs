@@ -45,7 +45,7 @@ impl Stage for Written {
         self.source.name
     }
 
-    fn run(self: Box<Self>, _: Documents, _: &Arc<dyn Foreign>) -> Result<Documents> {
+    fn run(self: Arc<Self>, _: Documents, _: &Arc<dyn Foreign>) -> Result<Documents> {
         let empty = RawDocumentBuf::new();
         let value = self.expression.evaluate(&empty)?;
         let documents = documents(value.as_ref().map(Value::get))?;

@@ -3,7 +3,7 @@
 use super::{Documents, Foreign, Specification, Stage, one};
 use crate::Needs;
 use crate::aggregate::expressions::{coerce, field_path};
-use crate::aggregate::limits::{DOCUMENT_BYTES_MAX, STAGE_MEMORY_BYTES_MAX};
+use crate::aggregate::limits::{JOINED_BYTES_MAX, STAGE_MEMORY_BYTES_MAX};
 use crate::aggregate::{Pipeline, Place, Spill};
 use bson::{RawBsonRef, RawDocument, RawDocumentBuf};
 use error::{Code, Result};
@@ -53,20 +53,20 @@ pub fn parse(stage: Specification<'_>) -> Result<Vec<Box<dyn Stage>>> {
 }
 
 impl Facet {
-    fn output(self, input: Documents, foreign: &Arc<dyn Foreign>) -> Result<RawDocumentBuf> {
+    fn output(&self, input: Documents, foreign: &Arc<dyn Foreign>) -> Result<RawDocumentBuf> {
         let inputs = copies(input, self.facets.len(), &**foreign)?;
         let mut out = DocumentWriter::new();
-        for ((name, pipeline), input) in self.facets.into_iter().zip(inputs) {
+        for ((name, pipeline), input) in self.facets.iter().zip(inputs) {
             let mut array = ArrayWriter::new();
-            for document in pipeline.run(input, foreign.clone())? {
+            for document in pipeline.clone().run(input, foreign.clone())? {
                 array.push(RawBsonRef::Document(&document?));
-                if out.len() + array.bytes() > DOCUMENT_BYTES_MAX {
+                if out.len() + array.bytes() > JOINED_BYTES_MAX {
                     return Err(Code::location(4031700).error(format!(
-                        "document constructed by $facet is more than {DOCUMENT_BYTES_MAX} bytes"
+                        "document constructed by $facet is more than {JOINED_BYTES_MAX} bytes"
                     )));
                 }
             }
-            array.finish_into(&mut out, &name);
+            array.finish_into(&mut out, name);
         }
         Ok(out.finish())
     }
@@ -119,7 +119,7 @@ impl Stage for Facet {
         "$facet"
     }
 
-    fn run(self: Box<Self>, input: Documents, foreign: &Arc<dyn Foreign>) -> Result<Documents> {
+    fn run(self: Arc<Self>, input: Documents, foreign: &Arc<dyn Foreign>) -> Result<Documents> {
         let output = self.output(input, foreign)?;
         Ok(Box::new(std::iter::once(Ok(output))))
     }

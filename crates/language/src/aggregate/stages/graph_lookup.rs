@@ -206,7 +206,7 @@ impl GraphLookup {
         while !search.frontier.is_empty() && self.depth_max.is_none_or(|most| depth <= most) {
             let frontier = std::mem::take(&mut search.frontier);
             let filter = Filter::parse(&self.filter(&frontier), &self.context)?;
-            let pipeline = Pipeline::from_stages(vec![Box::new(Match { filter })]);
+            let pipeline = Pipeline::from_stages(vec![Box::new(Match::new(filter))]);
             for next in foreign.run(foreign.database(), &self.from, pipeline)? {
                 self.visit(&next?, depth, &mut search)?;
             }
@@ -273,7 +273,7 @@ impl Stage for GraphLookup {
         "$graphLookup"
     }
 
-    fn run(self: Box<Self>, input: Documents, foreign: &Arc<dyn Foreign>) -> Result<Documents> {
+    fn run(self: Arc<Self>, input: Documents, foreign: &Arc<dyn Foreign>) -> Result<Documents> {
         let foreign = foreign.clone();
         Ok(Box::new(input.map(move |document| self.search(&document?, &*foreign))))
     }

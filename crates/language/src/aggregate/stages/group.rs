@@ -184,7 +184,7 @@ fn exceeded(limit: usize) -> error::Error {
 
 /// Gives out one batch of groups after the other, as memory allows.
 struct Output {
-    group: Box<Group>,
+    group: Arc<Group>,
     foreign: Arc<dyn Foreign>,
     input: Option<Documents>,
     ready: VecDeque<State>,
@@ -235,7 +235,7 @@ impl Stage for Group {
         self.name
     }
 
-    fn run(self: Box<Self>, input: Documents, foreign: &Arc<dyn Foreign>) -> Result<Documents> {
+    fn run(self: Arc<Self>, input: Documents, foreign: &Arc<dyn Foreign>) -> Result<Documents> {
         Ok(Box::new(Output {
             group: self,
             foreign: foreign.clone(),

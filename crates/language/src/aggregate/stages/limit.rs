@@ -29,7 +29,7 @@ impl Stage for Limit {
         "$limit"
     }
 
-    fn run(self: Box<Self>, input: Documents, _: &Arc<dyn Foreign>) -> Result<Documents> {
+    fn run(self: Arc<Self>, input: Documents, _: &Arc<dyn Foreign>) -> Result<Documents> {
         Ok(Box::new(input.take(usize::try_from(self.0).unwrap_or(usize::MAX))))
     }
 

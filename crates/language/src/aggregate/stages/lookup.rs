@@ -1,15 +1,16 @@
 //! `$lookup`: joins documents of another collection, by equality, by a pipeline
 //! with variables, or both.
 //!
-//! The pipeline is parsed anew for each document, its variables being constants
-//! then: the planner of the other side can use an index for them.
+//! A pipeline without variables is parsed once. One with variables is parsed anew
+//! for each document, they being constants then: the planner of the other side can
+//! use an index for them.
 
 use super::add_fields::with;
 use super::options::{Options, pipeline};
 use super::{Documents, Foreign, Match, Specification, Stage, one};
 use crate::aggregate::expressions::parser::check_write_name;
 use crate::aggregate::expressions::{Expression, FieldPath, coerce};
-use crate::aggregate::limits::{DOCUMENT_BYTES_MAX, STAGE_MEMORY_BYTES_MAX};
+use crate::aggregate::limits::{JOINED_BYTES_MAX, STAGE_MEMORY_BYTES_MAX};
 use crate::aggregate::{Pipeline, Place};
 use crate::query::Filter;
 use crate::{Context, Needs};
@@ -29,6 +30,8 @@ pub struct Lookup {
     pub fields: Option<(FieldPath, Box<str>)>,
     variables: Vec<(Box<str>, Expression)>,
     pipeline: RawArrayBuf,
+    /// The pipeline, where it is the same for every document.
+    parsed: Option<Pipeline>,
     context: Context,
     depth: usize,
     foreign_collections: Vec<String>,
@@ -130,6 +133,7 @@ pub fn parse(stage: Specification<'_>) -> Result<Vec<Box<dyn Stage>>> {
         pipeline: parts.pipeline.map_or_else(RawArrayBuf::new, ToOwned::to_owned),
         context: stage.context.clone(),
         depth: stage.depth,
+        parsed: None,
         foreign_collections: Vec::new(),
     };
     lookup.check()?;
@@ -157,6 +161,7 @@ impl Lookup {
             .chain(pipeline.foreign_collections())
             .map(ToOwned::to_owned)
             .collect();
+        self.parsed = self.variables.is_empty().then_some(pipeline);
         Ok(())
     }
 
@@ -177,8 +182,8 @@ impl Lookup {
 
     /// The pipeline for one document.
     fn pipeline_for(&self, document: &RawDocument) -> Result<Pipeline> {
-        let mut pipeline = if self.variables.is_empty() {
-            self.parse_pipeline(&self.context)?
+        let mut pipeline = if let Some(parsed) = &self.parsed {
+            parsed.clone()
         } else {
             let mut variables = DocumentWriter::resume(self.without_shadowed());
             for (name, expression) in &self.variables {
@@ -198,8 +203,8 @@ impl Lookup {
             let filter = Filter::parse(&filter, &self.context)?;
             // The join's filter goes before the pipeline, but after `$documents`.
             match pipeline.source().is_some() {
-                false => pipeline.push_front(Box::new(Match { filter })),
-                true => pipeline.insert_second(Box::new(Match { filter })),
+                false => pipeline.push_front(Match::new(filter)),
+                true => pipeline.insert_second(Match::new(filter)),
             }
         }
         Ok(pipeline)
@@ -214,9 +219,9 @@ impl Lookup {
         let mut array = ArrayWriter::new();
         for joined in documents {
             array.push(RawBsonRef::Document(&joined?));
-            if array.bytes() > DOCUMENT_BYTES_MAX {
+            if array.bytes() > JOINED_BYTES_MAX {
                 return Err(Code::location(4568).error(format!(
-                    "Total size of documents in {} matching pipeline's $lookup stage exceeds {DOCUMENT_BYTES_MAX} bytes",
+                    "Total size of documents in {} matching pipeline's $lookup stage exceeds {JOINED_BYTES_MAX} bytes",
                     self.from.as_deref().unwrap_or("$documents")
                 )));
             }
@@ -298,7 +303,7 @@ impl Stage for Lookup {
         "$lookup"
     }
 
-    fn run(self: Box<Self>, input: Documents, foreign: &Arc<dyn Foreign>) -> Result<Documents> {
+    fn run(self: Arc<Self>, input: Documents, foreign: &Arc<dyn Foreign>) -> Result<Documents> {
         let foreign = foreign.clone();
         // The same documents are joined to every document where nothing of it
         // is used; they are then read once.

@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 #[derive(Debug)]
 pub struct Match {
-    pub filter: Filter,
+    pub filter: Arc<Filter>,
 }
 
 pub fn parse(stage: Specification<'_>) -> Result<Vec<Box<dyn Stage>>> {
@@ -19,14 +19,21 @@ pub fn parse(stage: Specification<'_>) -> Result<Vec<Box<dyn Stage>>> {
             Code::location(15959).error("the match filter must be an expression in an object")
         );
     };
-    one(Match { filter: Filter::parse(filter, stage.context)? })
+    one(Match::new(Filter::parse(filter, stage.context)?))
 }
 
 impl Match {
-    /// Also asks for what another asks for.
-    pub fn and(&mut self, other: Match) {
-        let first = std::mem::replace(&mut self.filter.root, Node::True);
-        self.filter.root = Node::And(vec![first, other.filter.root]);
+    pub fn new(filter: Filter) -> Match {
+        Match { filter: Arc::new(filter) }
+    }
+
+    /// Also asks for what another asks for, if neither is shared yet.
+    pub fn and(&mut self, other: Match) -> std::result::Result<(), Match> {
+        let Some(filter) = Arc::get_mut(&mut self.filter) else { return Err(other) };
+        let other = Arc::try_unwrap(other.filter).map_err(|filter| Match { filter })?;
+        let first = std::mem::replace(&mut filter.root, Node::True);
+        filter.root = Node::And(vec![first, other.root]);
+        Ok(())
     }
 }
 
@@ -35,7 +42,7 @@ impl Stage for Match {
         "$match"
     }
 
-    fn run(self: Box<Self>, input: Documents, _: &Arc<dyn Foreign>) -> Result<Documents> {
+    fn run(self: Arc<Self>, input: Documents, _: &Arc<dyn Foreign>) -> Result<Documents> {
         Ok(Box::new(input.filter_map(move |document| match document {
             Ok(document) => match self.filter.matches(&document) {
                 Ok(true) => Some(Ok(document)),

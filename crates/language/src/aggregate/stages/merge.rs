@@ -25,6 +25,9 @@ struct Parts<'a> {
 
 pub fn parse(stage: Specification<'_>) -> Result<Vec<Box<dyn Stage>>> {
     let parts = match stage.value {
+        RawBsonRef::String("") => {
+            return Err(Code::InvalidNamespace.error("Invalid $merge target namespace: ''"));
+        }
         into @ RawBsonRef::String(_) => Parts { into: Some(into), ..Parts::default() },
         RawBsonRef::Document(spec) => parts(spec)?,
         other => {

@@ -62,7 +62,7 @@ pub trait Stage: Any + std::fmt::Debug + Send + Sync {
     fn name(&self) -> &'static str;
 
     /// Pulls documents through the stage.
-    fn run(self: Box<Self>, input: Documents, foreign: &Arc<dyn Foreign>) -> Result<Documents>;
+    fn run(self: Arc<Self>, input: Documents, foreign: &Arc<dyn Foreign>) -> Result<Documents>;
 
     /// Adds what the stage reads. `Break` says that later stages see nothing of
     /// the input beside that.
@@ -268,7 +268,7 @@ pub fn check_positions(stages: &[Box<dyn Stage>]) -> Result<()> {
 }
 
 /// Runs a stage that turns one document into one.
-fn map<T: Transform + 'static>(input: Documents, transform: Box<T>) -> Result<Documents> {
+fn map<T: Transform + 'static>(input: Documents, transform: Arc<T>) -> Result<Documents> {
     Ok(Box::new(input.map(move |document| transform.apply(&document?))))
 }
 

@@ -93,7 +93,7 @@ impl Stage for Redact {
         "$redact"
     }
 
-    fn run(self: Box<Self>, input: Documents, _: &Arc<dyn Foreign>) -> Result<Documents> {
+    fn run(self: Arc<Self>, input: Documents, _: &Arc<dyn Foreign>) -> Result<Documents> {
         let redact = move |document: Result<RawDocumentBuf>| {
             let document = document?;
             self.document(&document, &document)

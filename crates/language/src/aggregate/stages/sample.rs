@@ -83,7 +83,7 @@ impl Stage for Sample {
         "$sample"
     }
 
-    fn run(self: Box<Self>, input: Documents, _: &Arc<dyn Foreign>) -> Result<Documents> {
+    fn run(self: Arc<Self>, input: Documents, _: &Arc<dyn Foreign>) -> Result<Documents> {
         Ok(Box::new(self.choose(input)?.into_iter().map(Ok)))
     }
 

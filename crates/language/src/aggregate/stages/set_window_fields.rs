@@ -154,7 +154,7 @@ impl SetWindowFields {
 
 /// Reads one partition after the other.
 struct Partitions {
-    stage: Box<SetWindowFields>,
+    stage: Arc<SetWindowFields>,
     input: Documents,
     /// The first document of the next partition.
     next: Option<(Vec<u8>, RawDocumentBuf)>,
@@ -221,7 +221,7 @@ impl Stage for SetWindowFields {
         "$setWindowFields"
     }
 
-    fn run(self: Box<Self>, input: Documents, _: &Arc<dyn Foreign>) -> Result<Documents> {
+    fn run(self: Arc<Self>, input: Documents, _: &Arc<dyn Foreign>) -> Result<Documents> {
         Ok(Box::new(Partitions {
             stage: self,
             input,

@@ -26,7 +26,7 @@ impl Stage for Skip {
         "$skip"
     }
 
-    fn run(self: Box<Self>, input: Documents, _: &Arc<dyn Foreign>) -> Result<Documents> {
+    fn run(self: Arc<Self>, input: Documents, _: &Arc<dyn Foreign>) -> Result<Documents> {
         Ok(Box::new(input.skip(usize::try_from(self.0).unwrap_or(usize::MAX))))
     }
 

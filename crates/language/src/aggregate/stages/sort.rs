@@ -41,7 +41,7 @@ impl Sort {
         Ok(Item { key: key.bytes, order, document })
     }
 
-    fn sort(self, input: Documents, foreign: &dyn Foreign) -> Result<Documents> {
+    fn sort(self: Arc<Self>, input: Documents, foreign: &dyn Foreign) -> Result<Documents> {
         let limit = self.limit.and_then(|limit| usize::try_from(limit).ok());
         let mut runs = Vec::new();
         let mut held = Held::new(limit);
@@ -151,14 +151,14 @@ impl Held {
 
 /// Sorted runs, merged.
 struct Merge {
-    sort: Sort,
+    sort: Arc<Sort>,
     runs: Vec<Documents>,
     /// The least first; `order` is the run's number.
     heads: BinaryHeap<std::cmp::Reverse<Item>>,
 }
 
 impl Merge {
-    fn new(sort: Sort, runs: Vec<Documents>) -> Result<Merge> {
+    fn new(sort: Arc<Sort>, runs: Vec<Documents>) -> Result<Merge> {
         let mut merge = Merge { sort, runs, heads: BinaryHeap::new() };
         for run in 0..merge.runs.len() {
             merge.advance(run)?;
@@ -188,7 +188,7 @@ impl Stage for Sort {
         "$sort"
     }
 
-    fn run(self: Box<Self>, input: Documents, foreign: &Arc<dyn Foreign>) -> Result<Documents> {
+    fn run(self: Arc<Self>, input: Documents, foreign: &Arc<dyn Foreign>) -> Result<Documents> {
         self.sort(input, &**foreign)
     }
 

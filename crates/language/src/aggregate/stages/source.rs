@@ -75,8 +75,13 @@ pub fn parse(stage: Specification<'_>) -> Result<Vec<Box<dyn Stage>>> {
         if !known.contains(&element.key) {
             return Err(unknown(stage.name, element.key));
         }
-        if stage.name == "$collStats" {
-            check_collection_statistics(element.key, element.value())?;
+        match stage.name {
+            "$collStats" => check_collection_statistics(element.key, element.value())?,
+            "$currentOp" => check_flag(element.key, element.value())?,
+            "$listSessions" | "$listLocalSessions" => {
+                check_session_option(stage.name, element.key, element.value())?;
+            }
+            _ => {}
         }
     }
     one(Provided(Source { name: stage.name, options: options.to_owned() }))
@@ -90,6 +95,29 @@ fn unknown(name: &str, option: &str) -> error::Error {
             .error("The $indexStats stage specification must be an empty object"),
         _ => Code::location(40415)
             .error(format!("BSON field '{name}.{option}' is an unknown field.")),
+    }
+}
+
+fn check_flag(option: &str, value: RawBsonRef<'_>) -> Result<()> {
+    match value {
+        RawBsonRef::Boolean(_) => Ok(()),
+        other => Err(Code::FailedToParse.error(format!(
+            "The '{option}' parameter of the $currentOp stage must be a boolean value, but found: {}",
+            coerce::type_name(Some(other))
+        ))),
+    }
+}
+
+fn check_session_option(stage: &str, option: &str, value: RawBsonRef<'_>) -> Result<()> {
+    let expected = if option == "users" { "array" } else { "bool" };
+    match (option, value) {
+        (_, RawBsonRef::Null | RawBsonRef::Undefined)
+        | ("users", RawBsonRef::Array(_))
+        | ("allUsers", RawBsonRef::Boolean(_)) => Ok(()),
+        (_, other) => Err(Code::TypeMismatch.error(format!(
+            "BSON field '{stage}.{option}' is the wrong type '{}', expected type '{expected}'",
+            coerce::type_name(Some(other))
+        ))),
     }
 }
 
@@ -140,7 +168,7 @@ impl Stage for Provided {
     }
 
     /// The runner has put the source's documents into the input.
-    fn run(self: Box<Self>, input: Documents, _: &Arc<dyn Foreign>) -> Result<Documents> {
+    fn run(self: Arc<Self>, input: Documents, _: &Arc<dyn Foreign>) -> Result<Documents> {
         Ok(input)
     }
 

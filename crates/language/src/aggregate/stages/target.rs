@@ -65,7 +65,7 @@ impl Stage for Written {
     }
 
     /// The runner writes what comes out.
-    fn run(self: Box<Self>, input: Documents, _: &Arc<dyn Foreign>) -> Result<Documents> {
+    fn run(self: Arc<Self>, input: Documents, _: &Arc<dyn Foreign>) -> Result<Documents> {
         Ok(input)
     }
 

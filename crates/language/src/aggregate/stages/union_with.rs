@@ -65,12 +65,12 @@ impl Stage for UnionWith {
         "$unionWith"
     }
 
-    fn run(self: Box<Self>, input: Documents, foreign: &Arc<dyn Foreign>) -> Result<Documents> {
+    fn run(self: Arc<Self>, input: Documents, foreign: &Arc<dyn Foreign>) -> Result<Documents> {
         let foreign = foreign.clone();
         let open = move || -> Documents {
             let others = match &self.collection {
-                Some(name) => foreign.run(foreign.database(), name, self.pipeline),
-                None => self.pipeline.run(Box::new(std::iter::empty()), foreign),
+                Some(name) => foreign.run(foreign.database(), name, self.pipeline.clone()),
+                None => self.pipeline.clone().run(Box::new(std::iter::empty()), foreign),
             };
             others.unwrap_or_else(|error| Box::new(std::iter::once(Err(error))))
         };

@@ -30,7 +30,7 @@ impl Stage for Unset {
         "$unset"
     }
 
-    fn run(self: Box<Self>, input: Documents, _: &Arc<dyn Foreign>) -> Result<Documents> {
+    fn run(self: Arc<Self>, input: Documents, _: &Arc<dyn Foreign>) -> Result<Documents> {
         map(input, self)
     }
 

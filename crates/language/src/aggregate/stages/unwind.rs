@@ -3,9 +3,8 @@
 use super::{Documents, Foreign, Specification, Stage, one};
 use crate::Needs;
 use crate::aggregate::expressions::{FieldPath, coerce};
-use bson::{RawBsonRef, RawDocument, RawDocumentBuf};
+use bson::{RawBson, RawBsonRef, RawDocument, RawDocumentBuf};
 use error::{Code, Result};
-use std::collections::VecDeque;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use value::element::{array_elements, elements, get};
@@ -87,41 +86,57 @@ fn wrong(code: i32, message: &str, value: RawBsonRef<'_>) -> error::Error {
 }
 
 impl Unwind {
-    /// The documents that one becomes.
-    fn expand(&self, document: RawDocumentBuf) -> VecDeque<RawDocumentBuf> {
+    /// What a document becomes: itself, nothing, or one for each element.
+    fn open(&self, document: RawDocumentBuf) -> Opened {
         let value = find(&self.path, &document);
         let Some(RawBsonRef::Array(array)) = value else {
             // A value that is no array stands for itself.
             let keep = !coerce::is_nullish(value) || self.preserve;
-            let out = match &self.index {
-                _ if !keep => None,
-                None => Some(document),
-                Some(index) => Some(set(&document, index, 0, Some(RawBsonRef::Null))),
+            return match &self.index {
+                _ if !keep => Opened::Nothing,
+                None => Opened::One(document),
+                Some(index) => Opened::One(set(&document, index, 0, Some(RawBsonRef::Null))),
             };
-            return out.into_iter().collect();
         };
-        if array.is_empty() {
-            if !self.preserve {
-                return VecDeque::new();
-            }
-            let out = set(&document, &self.path, 0, None);
-            return VecDeque::from([match &self.index {
-                None => out,
-                Some(index) => set(&out, index, 0, Some(RawBsonRef::Null)),
-            }]);
+        if !array.is_empty() {
+            let elements: Vec<RawBson> =
+                array_elements(array).map(|element| element.value().into()).collect();
+            return Opened::Several(Expansion { document, elements: (0..).zip(elements) });
         }
-        array_elements(array)
-            .enumerate()
-            .map(|(at, element)| {
-                let out = set(&document, &self.path, 0, Some(element.value()));
-                match &self.index {
-                    None => out,
-                    Some(index) => set(&out, index, 0, Some(RawBsonRef::Int64(at as i64))),
-                }
-            })
-            .collect()
+        if !self.preserve {
+            return Opened::Nothing;
+        }
+        let out = set(&document, &self.path, 0, None);
+        Opened::One(match &self.index {
+            None => out,
+            Some(index) => set(&out, index, 0, Some(RawBsonRef::Null)),
+        })
+    }
+
+    /// The document with one element in place of the array.
+    fn with(&self, document: &RawDocument, at: i64, element: &RawBson) -> RawDocumentBuf {
+        let out = set(document, &self.path, 0, Some(element.as_raw_bson_ref()));
+        match &self.index {
+            None => out,
+            Some(index) => set(&out, index, 0, Some(RawBsonRef::Int64(at))),
+        }
     }
 }
+
+enum Opened {
+    Nothing,
+    One(RawDocumentBuf),
+    Several(Expansion),
+}
+
+/// A document and the elements that are still to come, one made at a time: all of
+/// them at once might not fit in memory.
+struct Expansion {
+    document: RawDocumentBuf,
+    elements: Elements,
+}
+
+type Elements = std::iter::Zip<std::ops::RangeFrom<i64>, std::vec::IntoIter<RawBson>>;
 
 /// The value at a path that goes through documents only.
 fn find<'a>(path: &Path, document: &'a RawDocument) -> Option<RawBsonRef<'a>> {
@@ -180,15 +195,22 @@ impl Stage for Unwind {
         "$unwind"
     }
 
-    fn run(self: Box<Self>, mut input: Documents, _: &Arc<dyn Foreign>) -> Result<Documents> {
-        let mut ready = VecDeque::new();
+    fn run(self: Arc<Self>, mut input: Documents, _: &Arc<dyn Foreign>) -> Result<Documents> {
+        let mut under_way: Option<Expansion> = None;
         Ok(Box::new(std::iter::from_fn(move || {
             loop {
-                if let Some(document) = ready.pop_front() {
-                    return Some(Ok(document));
+                if let Some(expansion) = &mut under_way {
+                    if let Some((at, element)) = expansion.elements.next() {
+                        return Some(Ok(self.with(&expansion.document, at, &element)));
+                    }
+                    under_way = None;
                 }
                 match input.next()? {
-                    Ok(document) => ready = self.expand(document),
+                    Ok(document) => match self.open(document) {
+                        Opened::Nothing => {}
+                        Opened::One(document) => return Some(Ok(document)),
+                        Opened::Several(expansion) => under_way = Some(expansion),
+                    },
                     Err(error) => return Some(Err(error)),
                 }
             }

@@ -45,7 +45,9 @@ impl Function for Accumulated {
                 Some(last) if unchanged => last.clone(),
                 _ => accumulator.value()?,
             };
-            values.push(value);
+            // Of nothing there is no first and no last.
+            let nothing = range.is_empty().then_some(RawBson::Null);
+            values.push(value.or(nothing));
             state = Some((accumulator, start, end));
         }
         Ok(values)

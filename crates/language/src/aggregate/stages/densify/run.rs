@@ -8,6 +8,7 @@ use crate::aggregate::stages::held;
 use bson::RawDocumentBuf;
 use error::{Code, Result};
 use rustc_hash::FxHashMap;
+use std::sync::Arc;
 use value::Number;
 
 /// How far a partition has come.
@@ -31,7 +32,7 @@ struct Gap {
 
 /// A run of the stage.
 pub struct Run {
-    stage: Box<Densify>,
+    stage: Arc<Densify>,
     input: Option<Documents>,
     partitions: Vec<Progress>,
     by_key: FxHashMap<Vec<u8>, usize>,
@@ -45,7 +46,7 @@ pub struct Run {
 }
 
 impl Run {
-    pub fn new(stage: Box<Densify>, input: Documents) -> Run {
+    pub fn new(stage: Arc<Densify>, input: Documents) -> Run {
         Run {
             stage,
             input: Some(input),
@@ -127,14 +128,8 @@ impl Run {
         let progress = &mut self.partitions[gap.partition];
         progress.last = gap.next;
         let document = self.stage.document(&progress.template, gap.next)?;
-        let next = self.stage.above(gap.next)?;
-        // A step that is too small to move anything ends here.
-        if next.compare(gap.next).is_gt() {
-            gap.next = next;
-        } else {
-            gap.end = gap.next;
-            gap.inclusive = false;
-        }
+        // A step that is too small to move anything ends at the limit too.
+        gap.next = self.stage.above(gap.next)?;
         self.gap = Some(gap);
         Ok(Some(document))
     }

@@ -63,14 +63,14 @@ fn sorts_spill_and_merge() {
     let mut sort = Sort::new(Pattern::ascending(Path::new("a")), None);
     sort.memory_bytes_max = 10_000;
     let world = Arc::new(World::default());
-    let sorted = Box::new(sort).run(stream(documents), &(world.clone() as _)).unwrap();
+    let sorted = Arc::new(sort).run(stream(documents), &(world.clone() as _)).unwrap();
     let values: Vec<i32> = sorted.map(|document| document.unwrap().get_i32("a").unwrap()).collect();
     assert_eq!(values, (0..1000).collect::<Vec<_>>());
     assert!(world.spills.load(Ordering::Relaxed) > 5);
 
     let mut sort = Sort::new(Pattern::ascending(Path::new("a")), None);
     sort.memory_bytes_max = 100;
-    let refused = Box::new(sort).run(stream(numbered(&[3, 2, 1])), &(Arc::new(Nowhere) as _));
+    let refused = Arc::new(sort).run(stream(numbered(&[3, 2, 1])), &(Arc::new(Nowhere) as _));
     assert_eq!(refused.err().unwrap().code().number(), 292);
 }
 
@@ -90,9 +90,9 @@ fn stages_are_joined_and_filters_go_first() {
         doc! {"$skip": 2},
     ]);
     assert_eq!(names(&joined), ["$match", "$sort", "$addFields", "$limit", "$skip"]);
-    assert!(joined.take_front::<Match>().is_some());
-    assert!(joined.take_front::<Limit>().is_none());
-    joined.take_front::<Sort>().unwrap();
+    assert!(joined.take_front(|_: &Match| ()).is_some());
+    assert!(joined.take_front(|_: &Limit| ()).is_none());
+    joined.take_front(|_: &Sort| ()).unwrap();
     let stages: Vec<_> = joined.stages().collect();
     let stage: &dyn std::any::Any = stages[2];
     assert_eq!(stage.downcast_ref::<Skip>(), Some(&Skip(3)));

@@ -47,16 +47,16 @@ fn functions() {
         (doc! {"$shift": {"output": "$_id", "by": 1, "default": "none"}}, bson!([2, 3, 4, "none"])),
         (doc! {"$shift": {"output": "$_id", "by": -1}}, bson!([null, 1, 2, 3])),
         (doc! {"$locf": "$n"}, bson!([10, 20, 20, 40])),
-        (doc! {"$linearFill": "$n"}, bson!([10, 20, 20.0 + 20.0 * (2.0 / 3.0), 40])),
+        (doc! {"$linearFill": "$n"}, bson!([10, 20, 20.0 + 2.0 * (20.0 / 3.0), 40])),
         (doc! {"$expMovingAvg": {"input": "$n", "alpha": 0.5}}, bson!([10.0, 15.0, 15.0, 27.5])),
         (doc! {"$expMovingAvg": {"input": "$n", "N": 3}}, bson!([10.0, 15.0, 15.0, 27.5])),
         (
-            doc! {"$derivative": {"input": "$n"}, "window": {"documents": [-1, 0]}},
-            bson!([null, 10.0, null, null]),
+            doc! {"$derivative": {"input": "$_id"}, "window": {"documents": [-1, 0]}},
+            bson!([null, 1.0, 1.0 / 2.0, 1.0]),
         ),
         (
             doc! {"$integral": {"input": "$t"}, "window": {"documents": ["unbounded", "current"]}},
-            bson!([0.0, 1.5, 7.5, 12.0]),
+            bson!([0, 1.5, 7.5, 12.0]),
         ),
         (doc! {"$covariancePop": ["$t", "$t"]}, bson!([2.5, 2.5, 2.5, 2.5])),
         (
