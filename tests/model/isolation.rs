@@ -188,3 +188,37 @@ fn check(stories: &[Story], logs: &BTreeMap<i32, Log>) -> Result<()> {
     }
     Ok(())
 }
+
+/// Histories that break the rules, each in one way: the checks must see it.
+#[test]
+fn broken_histories_are_found() {
+    let story = |mark: &str, committed: bool, seen: &[(i32, &[&str])], wrote: &[i32]| Story {
+        mark: mark.to_owned(),
+        committed,
+        seen: seen.iter().map(|(key, log)| (*key, marks(log))).collect(),
+        wrote: wrote.iter().copied().collect(),
+    };
+    let logs =
+        |first: &[&str], second: &[&str]| BTreeMap::from([(1, marks(first)), (2, marks(second))]);
+    let both = story("a", true, &[], &[1, 2]);
+    let found = |others: &[Story], logs: &BTreeMap<i32, Log>| {
+        let stories: Vec<Story> = std::iter::once(&both).chain(others).cloned().collect();
+        check(&stories, logs).err().map(|error| error.to_string())
+    };
+    let sound = story("b", true, &[(1, &["a"]), (2, &["a"])], &[1]);
+    assert_eq!(found(&[sound], &logs(&["a", "b"], &["a"])), None);
+    for (what, other, logs) in [
+        ("lost", story("b", true, &[], &[1]), logs(&["a"], &["a"])),
+        ("overwrote", story("b", true, &[(1, &[])], &[1]), logs(&["a", "b"], &["a"])),
+        ("dirty", story("b", false, &[(1, &["c"])], &[]), logs(&["a"], &["a"])),
+        ("undead", story("b", false, &[], &[1]), logs(&["a", "b"], &["a"])),
+        ("half", story("b", true, &[(1, &["a"]), (2, &[])], &[]), logs(&["a"], &["a"])),
+        ("unsteady", story("b", true, &[(1, &[]), (1, &["a"])], &[]), logs(&["a"], &["a"])),
+    ] {
+        assert!(found(&[other], &logs).is_some(), "{what} was not found");
+    }
+}
+
+fn marks(log: &[&str]) -> Log {
+    log.iter().map(|mark| (*mark).to_owned()).collect()
+}

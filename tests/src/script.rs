@@ -97,7 +97,7 @@ impl Script {
     /// Puts a command into a session or a transaction.
     fn place(&mut self, command: &mut RawDocumentBuf, kind: &str, name: &str) -> Result<()> {
         if kind == "session" {
-            let id = *self.sessions.entry(name.to_owned()).or_insert_with(bson::Uuid::new);
+            let id = *self.sessions.entry(name.to_owned()).or_default();
             command.append(cstr!("lsid"), rawdoc! { "id": bson::Binary::from(id) });
             return Ok(());
         }

@@ -33,7 +33,7 @@ pub const ALONE: Workload = Workload {
 };
 
 async fn prepare(site: Site, name: &'static str) -> Result<(), Error> {
-    site.collection(name).insert_one(&document(ID as u64, DOCUMENT_BYTES)).await?;
+    site.collection(name).insert_one(document(ID as u64, DOCUMENT_BYTES)).await?;
     Ok(())
 }
 

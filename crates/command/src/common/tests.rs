@@ -157,7 +157,7 @@ fn write_concerns_are_checked() {
 #[test]
 fn a_transaction_admits_some_commands() {
     let transaction = |command: &str, further: bson::Document| {
-        let mut body = doc! { command: "c", "$db": "admin", "lsid": { "id": Uuid::new() } };
+        let mut body = doc! { command: "c", "$db": "d", "lsid": { "id": Uuid::new() } };
         body.extend(doc! { "txnNumber": 1_i64, "autocommit": false });
         body.extend(further);
         match parse(RawDocumentBuf::try_from(&body).unwrap()) {
@@ -172,6 +172,11 @@ fn a_transaction_admits_some_commands() {
     assert_eq!(transaction("find", doc! { "readConcern": { "level": "snapshot" } }), 72);
     let first = doc! { "startTransaction": true, "readConcern": { "level": "snapshot" } };
     assert_eq!(transaction("insert", first), 0);
+    assert_eq!(transaction("find", doc! { "$db": "admin" }), 263);
+    let concern = doc! { "$db": "admin", "writeConcern": { "w": 1 } };
+    assert_eq!(transaction("commitTransaction", concern), 0);
+    let first = doc! { "$db": "admin", "startTransaction": true };
+    assert_eq!(transaction("commitTransaction", first), 263);
 }
 
 #[test]

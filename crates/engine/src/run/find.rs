@@ -74,6 +74,10 @@ fn tail(
     collection: Option<&Collection>,
     query: Query,
 ) -> Result<Reply> {
+    if call.statement().is_some() {
+        return Err(Code::OperationNotSupportedInTransaction
+            .error("Cannot open a tailable cursor in a multi-document transaction."));
+    }
     let Some(collection) = collection else {
         return Ok(CursorReply::first().finish(0, &find.namespace.to_string()));
     };

@@ -51,6 +51,12 @@ async fn opened(call: Call<'_>, aggregate: &Aggregate<'_>) -> Result<Reply> {
         return Err(Code::OptionNotSupportedOnView
             .error(format!("{STAGE} is not supported on views; {namespace} is one")));
     }
+    if call.statement().is_some() {
+        return Err(Code::OperationNotSupportedInTransaction.error(format!(
+            "Operation not permitted in transaction :: caused by :: Aggregation stage {STAGE} \
+             cannot run within a multi-document transaction"
+        )));
+    }
     check_read_concern(call)?;
     let context = context(None, aggregate.collation, aggregate.variables)?;
     // The whole, for what is wrong in it, and then what follows the first stage.

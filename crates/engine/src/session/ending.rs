@@ -19,7 +19,7 @@ impl Session {
     }
 
     /// Lets go of what an aborted transaction held.
-    pub(super) fn discard(&self, engine: &Engine, ended: Option<Open>) {
+    pub(super) fn discard(&self, engine: &Engine, ended: Option<Box<Open>>) {
         let Some(open) = ended else { return };
         engine.sessions.figures.aborted.fetch_add(1, Ordering::Relaxed);
         self.close(engine);

@@ -80,7 +80,7 @@ impl Session {
             parked: None,
             running: Some(interrupt.clone()),
         };
-        let ended = self.state.lock().advance(number, Phase::Open(open));
+        let ended = self.state.lock().advance(number, Phase::Open(Box::new(open)));
         self.discard(engine, ended);
         engine.sessions.open.lock().insert(self.id, self.clone());
         engine.sessions.figures.started.fetch_add(1, Ordering::Relaxed);

@@ -20,7 +20,7 @@ pub(super) struct State {
 pub(super) enum Phase {
     /// Retryable writes, or nothing yet.
     Writes,
-    Open(Open),
+    Open(Box<Open>),
     /// With its commit, unless that was before a restart or wrote nothing.
     Committed(Option<Ticket>),
     Aborted,
@@ -45,7 +45,7 @@ impl Default for State {
 impl State {
     /// A retryable write under a number. Says whether the number is new, and what
     /// transaction it puts an end to.
-    pub fn write(&mut self, session: SessionId, number: i64) -> Result<(bool, Option<Open>)> {
+    pub fn write(&mut self, session: SessionId, number: i64) -> Result<(bool, Option<Box<Open>>)> {
         if number < self.number {
             return Err(Code::TransactionTooOld.error(format!(
                 "Retryable write with txnNumber {number} is prohibited on session {} because a \
@@ -80,7 +80,7 @@ impl State {
     }
 
     /// Goes on to a higher number, and gives back the transaction it puts an end to.
-    pub fn advance(&mut self, number: i64, phase: Phase) -> Option<Open> {
+    pub fn advance(&mut self, number: i64, phase: Phase) -> Option<Box<Open>> {
         self.number = number;
         match std::mem::replace(&mut self.phase, phase) {
             Phase::Open(open) => Some(open),
@@ -104,7 +104,7 @@ impl State {
     }
 
     /// Ends the open transaction, if there is one, and gives it back.
-    pub fn abort(&mut self) -> Option<Open> {
+    pub fn abort(&mut self) -> Option<Box<Open>> {
         if !matches!(self.phase, Phase::Open(_)) {
             return None;
         }
