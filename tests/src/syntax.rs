@@ -6,9 +6,10 @@
 //! - `ObjectId("…")`, `Date("2024-01-01T00:00:00Z")`, `Timestamp(1, 2)`, `UUID("…")`,
 //!   `BinData(0, "base64")`, `/regex/i`, `Code("…")`, `Symbol("…")`, `MinKey`, `MaxKey`,
 //!   `undefined`;
-//! - `repeat("x", 1000)`, `array(1000, 1)` and `nested(100)` make large things;
 //! - `token1` and `time1` are the resume token and the cluster time of the first event a change
 //!   stream has shown;
+//! - `repeat("x", 1000)`, `array(1000, 1)`, `nested(100)` and `within("$not", 100, true)`
+//!   make large things;
 //! - `cursor1` is the id of the first cursor the script has opened, `i` the number of the
 //!   document in a `fill`, `i % 10` its remainder.
 //!
@@ -341,6 +342,14 @@ fn made(function: &str, arguments: &[RawBson]) -> Result<RawBson> {
             RawBson::Array(array)
         }
         ("nested", [Int32(levels)]) => nested(*levels),
+        ("within", [String(name), Int32(levels), value]) => {
+            let name = bson::raw::CString::try_from(name.as_str())?;
+            (0..*levels).fold(value.clone(), |inner, _| {
+                let mut document = RawDocumentBuf::new();
+                document.append(&name, inner);
+                RawBson::Document(document)
+            })
+        }
         _ => {
             return Err(format!(
                 "no such function, or not with these {} arguments",

@@ -1,6 +1,7 @@
 //! Expressions whose operands are all evaluated before them, by position or by
 //! name: the form of most.
 
+use super::held::Held;
 use super::table::Row;
 use super::{Evaluated, Node, Scope};
 use bson::RawBsonRef;
@@ -42,8 +43,11 @@ impl Call {
             3 => self.apply(&mut [value(0)?, value(1)?, value(2)?], scope),
             len => {
                 let mut values = Vec::with_capacity(len);
+                let mut held = Held::default();
                 for at in 0..len {
-                    values.push(value(at)?);
+                    let value = value(at)?;
+                    held.add(value.as_ref())?;
+                    values.push(value);
                 }
                 self.apply(&mut values, scope)
             }

@@ -16,6 +16,7 @@ pub mod conditional;
 pub mod date;
 pub mod decimal;
 pub mod field_path;
+pub mod held;
 pub mod literal;
 pub mod node;
 pub mod object;
@@ -67,6 +68,7 @@ impl Expression {
 
     /// An expression of a node that is already parsed; folds its constants.
     pub fn from_node(mut node: Node, context: &Context) -> Result<Expression> {
+        held::begin_folding();
         node.fold(context.collator.as_deref())?;
         Ok(Expression { node, collator: context.collator.clone() })
     }

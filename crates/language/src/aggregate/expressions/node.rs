@@ -1,7 +1,7 @@
 //! The tree of a parsed expression.
 
 use super::call::Call;
-use super::{FieldPath, Scope, coerce};
+use super::{FieldPath, Scope, coerce, held};
 use crate::Needs;
 use bson::{RawBson, RawBsonRef, RawDocumentBuf};
 use error::Result;
@@ -120,8 +120,9 @@ impl Node {
                     node.fold(collator)?;
                 }
                 let constant = call.operands.iter().flatten().all(Node::is_constant);
-                if !constant {
-                    (call.row.check)(&call.operands)?;
+                if !constant && let Some(node) = (call.row.check)(&call.operands)? {
+                    *self = node;
+                    return Ok(());
                 }
                 call.is_pure() && constant
             }
@@ -138,7 +139,9 @@ impl Node {
             let empty = RawDocumentBuf::new();
             let scope = Scope::new(&empty, collator);
             let value = self.evaluate(&scope)?.map(Value::into_owned);
-            *self = Node::Constant(value);
+            if value.as_ref().is_none_or(held::keeps) {
+                *self = Node::Constant(value);
+            }
         }
         Ok(())
     }
@@ -181,10 +184,9 @@ fn array<'a>(nodes: &'a [Node], scope: &'a Scope<'a>) -> Evaluated<'a> {
             Some(value) => out.push(value.get()),
             None => out.push(RawBsonRef::Null),
         }
+        coerce::check_size(out.bytes())?;
     }
-    let array = out.finish();
-    coerce::check_size(array.as_bytes().len())?;
-    Ok(Some(Value::Own(RawBson::Array(array))))
+    Ok(Some(Value::Own(RawBson::Array(out.finish()))))
 }
 
 /// A computed value.

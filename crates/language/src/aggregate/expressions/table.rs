@@ -19,11 +19,12 @@ pub struct Row {
     pub check: Check,
 }
 
-/// Finds errors in constant operands before any document is read.
-pub type Check = fn(&[Option<Node>]) -> Result<()>;
+/// Finds errors in constant operands before any document is read; may give what the whole
+/// comes to because of them.
+pub type Check = fn(&[Option<Node>]) -> Result<Option<Node>>;
 
-fn unchecked(_: &[Option<Node>]) -> Result<()> {
-    Ok(())
+fn unchecked(_: &[Option<Node>]) -> Result<Option<Node>> {
+    Ok(None)
 }
 
 /// How an expression takes its operands.

@@ -1,5 +1,6 @@
 //! `$filter`: elements for which a condition holds.
 
+use crate::aggregate::expressions::held::Held;
 use crate::aggregate::expressions::node::{null, own};
 use crate::aggregate::expressions::parser::check_write_name;
 use crate::aggregate::expressions::{Evaluated, Frame, Node, Parser, Scope, Special, coerce};
@@ -71,6 +72,7 @@ impl Filter {
 impl Special for Filter {
     fn evaluate<'a>(&'a self, scope: &'a Scope<'a>) -> Evaluated<'a> {
         let input = self.input.evaluate(scope)?;
+        let _held = Held::value(input.as_ref())?;
         let array = match input.as_ref().map(Value::get) {
             value if coerce::is_nullish(value) => return null(),
             Some(RawBsonRef::Array(array)) => array,

@@ -44,16 +44,16 @@ fn bound(arguments: &Arguments<'_, '_>, at: usize, what: &str) -> Result<Option<
 }
 
 /// A constant array must be one.
-pub fn check(operands: &[Option<Node>]) -> Result<()> {
+pub fn check(operands: &[Option<Node>]) -> Result<Option<Node>> {
     match operands.first() {
         Some(Some(node)) if node.is_constant() => match node.constant() {
-            Some(RawBsonRef::Array(_)) => Ok(()),
-            value if coerce::is_nullish(value) => Ok(()),
+            Some(RawBsonRef::Array(_)) => Ok(None),
+            value if coerce::is_nullish(value) => Ok(Some(Node::null())),
             other => Err(Code::location(50809).error(format!(
                 "First operand of $indexOfArray must be an array. First argument is of type: {}",
                 coerce::type_name(other)
             ))),
         },
-        _ => Ok(()),
+        _ => Ok(None),
     }
 }

@@ -1,5 +1,6 @@
 //! `$map`: an expression of each element.
 
+use crate::aggregate::expressions::held::Held;
 use crate::aggregate::expressions::node::{null, own};
 use crate::aggregate::expressions::parser::check_write_name;
 use crate::aggregate::expressions::{Evaluated, Frame, Node, Parser, Scope, Special, coerce};
@@ -48,6 +49,7 @@ pub fn parse(parser: &mut Parser<'_>, operand: RawBsonRef<'_>) -> Result<Node> {
 impl Special for Map {
     fn evaluate<'a>(&'a self, scope: &'a Scope<'a>) -> Evaluated<'a> {
         let input = self.input.evaluate(scope)?;
+        let _held = Held::value(input.as_ref())?;
         let array = match input.as_ref().map(Value::get) {
             value if coerce::is_nullish(value) => return null(),
             Some(RawBsonRef::Array(array)) => array,

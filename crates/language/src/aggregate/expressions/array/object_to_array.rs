@@ -24,6 +24,7 @@ pub fn evaluate<'a>(arguments: Arguments<'_, 'a>) -> Evaluated<'a> {
         pair.append("k", RawBsonRef::String(element.key));
         pair.copy_as("v", element);
         out.push(RawBsonRef::Document(&pair.finish()));
+        coerce::check_size(out.bytes())?;
     }
     own(out.finish())
 }

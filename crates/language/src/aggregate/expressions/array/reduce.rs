@@ -1,5 +1,6 @@
 //! `$reduce`: one value out of all elements.
 
+use crate::aggregate::expressions::held::Held;
 use crate::aggregate::expressions::node::null;
 use crate::aggregate::expressions::{Evaluated, Frame, Node, Parser, Scope, Special, coerce};
 use bson::RawBsonRef;
@@ -51,6 +52,7 @@ pub fn parse(parser: &mut Parser<'_>, operand: RawBsonRef<'_>) -> Result<Node> {
 impl Special for Reduce {
     fn evaluate<'a>(&'a self, scope: &'a Scope<'a>) -> Evaluated<'a> {
         let input = self.input.evaluate(scope)?;
+        let _held = Held::value(input.as_ref())?;
         let array = match input.as_ref().map(Value::get) {
             value if coerce::is_nullish(value) => return null(),
             Some(RawBsonRef::Array(array)) => array,

@@ -1,5 +1,6 @@
 //! `$zip`: arrays, element by element.
 
+use crate::aggregate::expressions::held::Held;
 use crate::aggregate::expressions::node::{null, own};
 use crate::aggregate::expressions::{Evaluated, Node, Parser, Scope, Special, coerce};
 use bson::RawBsonRef;
@@ -69,8 +70,10 @@ pub fn parse(parser: &mut Parser<'_>, operand: RawBsonRef<'_>) -> Result<Node> {
 impl Special for Zip {
     fn evaluate<'a>(&'a self, scope: &'a Scope<'a>) -> Evaluated<'a> {
         let mut inputs = Vec::new();
+        let mut held = Held::default();
         for node in &self.inputs {
             let value = node.evaluate(scope)?;
+            held.add(value.as_ref())?;
             match value.as_ref().map(Value::get) {
                 value if coerce::is_nullish(value) => return null(),
                 Some(RawBsonRef::Array(_)) => inputs.extend(value),
@@ -84,7 +87,9 @@ impl Special for Zip {
         }
         let mut defaults = Vec::new();
         for node in &self.defaults {
-            defaults.push(node.evaluate(scope)?);
+            let value = node.evaluate(scope)?;
+            held.add(value.as_ref())?;
+            defaults.push(value);
         }
         let mut columns: Vec<_> = inputs
             .iter()

@@ -38,8 +38,9 @@ pub fn operands(arguments: &Arguments<'_, '_>) -> Result<Option<(i64, Unit, i64,
 }
 
 /// Finds constants that are no unit or zone.
-pub fn check(operands: &[Option<Node>]) -> Result<()> {
+pub fn check(operands: &[Option<Node>]) -> Result<Option<Node>> {
     let operand = |at: usize| operands.get(at).and_then(Option::as_ref);
     Unit::check("$dateAdd", operand(1))?;
-    Zone::check(operand(3))
+    Zone::check(operand(3))?;
+    Ok(None)
 }

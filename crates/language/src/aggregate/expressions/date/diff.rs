@@ -29,9 +29,13 @@ pub fn evaluate<'a>(arguments: Arguments<'_, 'a>) -> Evaluated<'a> {
 }
 
 /// Finds constants that are no unit, zone or day.
-pub fn check(operands: &[Option<Node>]) -> Result<()> {
+pub fn check(operands: &[Option<Node>]) -> Result<Option<Node>> {
     let operand = |at: usize| operands.get(at).and_then(Option::as_ref);
     Unit::check("$dateDiff", operand(2))?;
-    check_day_of_week("$dateDiff", operand(4))?;
-    Zone::check(operand(3))
+    // No day at all makes the whole null, whatever the unit.
+    if check_day_of_week("$dateDiff", operand(4))? {
+        return Ok(Some(Node::null()));
+    }
+    Zone::check(operand(3))?;
+    Ok(None)
 }

@@ -53,8 +53,9 @@ pub fn parse(parser: &mut Parser<'_>, operand: RawBsonRef<'_>) -> Result<Node> {
 }
 
 /// Finds a constant that is no zone.
-pub fn check(operands: &[Option<Node>]) -> Result<()> {
-    Zone::check(operands.get(TIME_ZONE).and_then(Option::as_ref))
+pub fn check(operands: &[Option<Node>]) -> Result<Option<Node>> {
+    Zone::check(operands.get(TIME_ZONE).and_then(Option::as_ref))?;
+    Ok(None)
 }
 
 /// The value of a part, its default where it is not given; `None` is null.

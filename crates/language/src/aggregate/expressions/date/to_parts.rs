@@ -46,6 +46,7 @@ pub fn evaluate<'a>(arguments: Arguments<'_, 'a>) -> Evaluated<'a> {
 }
 
 /// Finds a constant that is no zone.
-pub fn check(operands: &[Option<Node>]) -> Result<()> {
-    Zone::check(operands.get(1).and_then(Option::as_ref))
+pub fn check(operands: &[Option<Node>]) -> Result<Option<Node>> {
+    Zone::check(operands.get(1).and_then(Option::as_ref))?;
+    Ok(None)
 }

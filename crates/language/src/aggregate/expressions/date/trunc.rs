@@ -45,17 +45,21 @@ pub fn evaluate<'a>(arguments: Arguments<'_, 'a>) -> Evaluated<'a> {
 }
 
 /// Finds constants that are no unit, size, zone or day.
-pub fn check(operands: &[Option<Node>]) -> Result<()> {
+pub fn check(operands: &[Option<Node>]) -> Result<Option<Node>> {
     let operand = |at: usize| operands.get(at).and_then(Option::as_ref);
     Unit::check("$dateTrunc", operand(1))?;
-    check_day_of_week("$dateTrunc", operand(4))?;
-    Zone::check(operand(3))?;
-    match operand(2) {
-        Some(node) if node.is_constant() && !coerce::is_nullish(node.constant()) => {
-            bin_size(node.constant()).map(drop)
-        }
-        _ => Ok(()),
+    // No day at all makes the whole null, whatever the unit.
+    if check_day_of_week("$dateTrunc", operand(4))? {
+        return Ok(Some(Node::null()));
     }
+    Zone::check(operand(3))?;
+    if let Some(node) = operand(2)
+        && node.is_constant()
+        && !coerce::is_nullish(node.constant())
+    {
+        bin_size(node.constant())?;
+    }
+    Ok(None)
 }
 
 fn bin_size(value: Option<RawBsonRef<'_>>) -> Result<i64> {
@@ -75,10 +79,9 @@ fn bin_size(value: Option<RawBsonRef<'_>>) -> Result<i64> {
 
 fn truncate(millis: i64, unit: Unit, size: i64, zone: &Zone, first_day: i64) -> Result<i64> {
     let overflowed = |code| Code::location(code).error("dateTrunc overflowed");
-    if unit.months().is_some() || matches!(unit, Unit::Day | Unit::Week) {
-        if size > BIN_UNITS_MAX {
-            return Err(Code::location(5439006).error("dateTrunc unsupported binSize value"));
-        }
+    let days = unit.months().is_some() || matches!(unit, Unit::Day | Unit::Week);
+    if days && size > BIN_UNITS_MAX {
+        return Err(Code::location(5439006).error("dateTrunc unsupported binSize value"));
     }
     let floor = |distance: i64, bin: i64| distance.div_euclid(bin) * bin;
     if let Some(months) = unit.months() {

@@ -91,13 +91,16 @@ pub fn day_of_week(arguments: &Arguments<'_, '_>, at: usize) -> Result<i64> {
     day_of_week_in(arguments.name, arguments.get(at))
 }
 
-/// Finds a constant that is no day of the week.
-pub fn check_day_of_week(expression: &str, operand: Option<&Node>) -> Result<()> {
+/// Finds a constant that is no day of the week; says whether it is a null one.
+pub fn check_day_of_week(expression: &str, operand: Option<&Node>) -> Result<bool> {
     match operand {
-        Some(node) if node.is_constant() && !coerce::is_nullish(node.constant()) => {
-            day_of_week_in(expression, node.constant()).map(drop)
+        Some(node) if node.is_constant() => {
+            if coerce::is_nullish(node.constant()) {
+                return Ok(true);
+            }
+            day_of_week_in(expression, node.constant()).map(|_| false)
         }
-        _ => Ok(()),
+        _ => Ok(false),
     }
 }
 

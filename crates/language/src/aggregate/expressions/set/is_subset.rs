@@ -14,12 +14,12 @@ pub fn evaluate<'a>(arguments: Arguments<'_, 'a>) -> Evaluated<'a> {
 }
 
 /// A constant second set must be one.
-pub fn check(operands: &[Option<Node>]) -> Result<()> {
+pub fn check(operands: &[Option<Node>]) -> Result<Option<Node>> {
     match operands.get(1) {
         Some(Some(node)) if node.is_constant() => match node.constant() {
-            Some(RawBsonRef::Array(_)) => Ok(()),
+            Some(RawBsonRef::Array(_)) => Ok(None),
             other => Err(wrong("$setIsSubset", other, 17311)),
         },
-        _ => Ok(()),
+        _ => Ok(None),
     }
 }

@@ -15,14 +15,13 @@ pub fn evaluate<'a>(arguments: Arguments<'_, 'a>) -> Evaluated<'a> {
     if start > end {
         return own(-1);
     }
-    let found = find(&input.as_bytes()[start..end], token.as_bytes());
-    own(found.map_or(-1, |at| (start + at) as i32))
-}
-
-/// Where bytes are in others.
-fn find(bytes: &[u8], token: &[u8]) -> Option<usize> {
     if token.is_empty() {
-        return Some(0);
+        return own(start as i32);
     }
-    bytes.windows(token.len()).position(|window| window == token)
+    // Whole characters begin and end a match: the bounds can be drawn in to them.
+    let whole = |at: &usize| input.is_char_boundary(*at);
+    let from = (start..=end).find(whole).unwrap_or(end);
+    let to = (from..=end).rev().find(whole).unwrap_or(from);
+    let found = input.get(from..to).and_then(|part| part.find(token));
+    own(found.map_or(-1, |at| (from + at) as i32))
 }

@@ -15,10 +15,9 @@ pub fn evaluate<'a>(arguments: Arguments<'_, 'a>) -> Evaluated<'a> {
     if input.is_empty() && token.is_empty() && start == 0 {
         return own(0);
     }
+    let Some((from, _)) = input.char_indices().nth(start) else { return own(-1) };
+    let (_, rest) = input.split_at(from);
     // The token must begin before the end, and may go on behind it.
-    let mut places = input.char_indices().enumerate().take(end).skip(start);
-    let found = places.find(|(_, (byte, _))| {
-        input.as_bytes().get(*byte..).is_some_and(|rest| rest.starts_with(token.as_bytes()))
-    });
-    own(found.map_or(-1, |(at, _)| at as i32))
+    let found = rest.find(token).map(|at| start + rest[..at].chars().count());
+    own(found.filter(|at| *at < end).map_or(-1, |at| at as i32))
 }

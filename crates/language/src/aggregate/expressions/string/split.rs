@@ -2,7 +2,7 @@
 
 use super::text;
 use crate::aggregate::expressions::node::{null, own};
-use crate::aggregate::expressions::{Arguments, Evaluated};
+use crate::aggregate::expressions::{Arguments, Evaluated, coerce};
 use bson::RawBsonRef;
 use error::Code;
 use value::ArrayWriter;
@@ -19,6 +19,9 @@ pub fn evaluate<'a>(arguments: Arguments<'_, 'a>) -> Evaluated<'a> {
         return Err(Code::location(40087).error("$split requires a non-empty separator"));
     }
     let mut out = ArrayWriter::new();
-    input.split(separator).for_each(|part| out.push(RawBsonRef::String(part)));
+    for part in input.split(separator) {
+        out.push(RawBsonRef::String(part));
+        coerce::check_size(out.bytes())?;
+    }
     own(out.finish())
 }

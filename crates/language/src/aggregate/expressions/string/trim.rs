@@ -5,6 +5,7 @@ use crate::aggregate::expressions::call::Function;
 use crate::aggregate::expressions::node::{null, own};
 use crate::aggregate::expressions::table::{Field, Named, optional, required};
 use crate::aggregate::expressions::{Arguments, Evaluated};
+use rustc_hash::FxHashSet;
 
 const FIELDS: &[Field] = &[required("input", 50695), optional("chars")];
 
@@ -36,7 +37,7 @@ fn trim<'a>(arguments: &Arguments<'_, 'a>, left: bool, right: bool) -> Evaluated
         return null();
     }
     let mut input = text(arguments, 0, 50699, " requires its input to be a string, got ")?;
-    let mut characters = WHITESPACE.to_vec();
+    let mut characters = FxHashSet::from_iter(WHITESPACE);
     if arguments.given(1) {
         if arguments.nullish(1) {
             return null();
@@ -44,11 +45,12 @@ fn trim<'a>(arguments: &Arguments<'_, 'a>, left: bool, right: bool) -> Evaluated
         characters =
             text(arguments, 1, 50700, " requires 'chars' to be a string, got ")?.chars().collect();
     }
+    let trimmed = |character: char| characters.contains(&character);
     if left {
-        input = input.trim_start_matches(characters.as_slice());
+        input = input.trim_start_matches(trimmed);
     }
     if right {
-        input = input.trim_end_matches(characters.as_slice());
+        input = input.trim_end_matches(trimmed);
     }
     own(input)
 }

@@ -1,5 +1,6 @@
 //! `$let`: a value computed with variables.
 
+use crate::aggregate::expressions::held::Held;
 use crate::aggregate::expressions::parser::check_write_name;
 use crate::aggregate::expressions::{Evaluated, Frame, Node, Parser, Scope, Special};
 use bson::RawBsonRef;
@@ -52,8 +53,13 @@ pub fn parse(parser: &mut Parser<'_>, operand: RawBsonRef<'_>) -> Result<Node> {
 
 impl Special for Let {
     fn evaluate<'a>(&'a self, scope: &'a Scope<'a>) -> Evaluated<'a> {
-        let values =
-            self.values.iter().map(|node| node.evaluate(scope)).collect::<Result<Vec<_>>>()?;
+        let mut values = Vec::with_capacity(self.values.len());
+        let mut held = Held::default();
+        for node in &self.values {
+            let value = node.evaluate(scope)?;
+            held.add(value.as_ref())?;
+            values.push(value);
+        }
         let frame = Frame { first: self.first, values: &values, parent: scope.frame };
         let inner = Scope { frame: Some(&frame), ..*scope };
         let value = self.body.evaluate(&inner)?;

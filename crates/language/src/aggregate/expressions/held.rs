@@ -1,0 +1,111 @@
+//! What evaluation holds in memory at a time. Each value has its own limit; this one is
+//! for all that are alive at once: operands, variables, inputs that are walked over.
+
+use error::{Code, Result};
+use std::cell::Cell;
+use value::Value;
+
+/// The most bytes that the values of one evaluation may take together.
+pub const EVALUATION_BYTES_MAX: usize = 400 * 1024 * 1024;
+
+/// The most bytes that constants may take that were not written in the expression.
+pub const FOLDED_BYTES_MAX: usize = 16 * 1024 * 1024;
+
+/// The largest constant that takes the place of the expression it was computed from.
+pub const FOLDED_VALUE_BYTES_MAX: usize = 16 * 1024;
+
+thread_local! {
+    // An evaluation runs on one thread from its beginning to its end.
+    static HELD: Cell<usize> = const { Cell::new(0) };
+    static FOLDED: Cell<usize> = const { Cell::new(0) };
+}
+
+/// A number of bytes that are held until this is dropped.
+#[derive(Debug, Default)]
+pub struct Held(usize);
+
+impl Held {
+    /// Counts a computed value; one that is still in its document takes nothing.
+    pub fn value(value: Option<&Value<'_>>) -> Result<Held> {
+        let mut held = Held::default();
+        held.add(value)?;
+        Ok(held)
+    }
+
+    pub fn add(&mut self, value: Option<&Value<'_>>) -> Result<()> {
+        match value {
+            Some(Value::Own(value)) => self.count(bytes(value)),
+            _ => Ok(()),
+        }
+    }
+
+    fn count(&mut self, bytes: usize) -> Result<()> {
+        self.0 += bytes;
+        let total = HELD.get() + bytes;
+        HELD.set(total);
+        if total > EVALUATION_BYTES_MAX {
+            return Err(Code::ExceededMemoryLimit.error(format!(
+                "the values of an expression would take {total} bytes, more than the limit of {EVALUATION_BYTES_MAX}"
+            )));
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        HELD.set(HELD.get().saturating_sub(self.0));
+    }
+}
+
+/// Begins the constants of a new expression.
+pub fn begin_folding() {
+    FOLDED.set(0);
+}
+
+/// Whether a computed constant may be kept in place of its expression.
+pub fn keeps(value: &bson::RawBson) -> bool {
+    let bytes = bytes(value);
+    let total = FOLDED.get() + bytes;
+    let keeps = bytes <= FOLDED_VALUE_BYTES_MAX && total <= FOLDED_BYTES_MAX;
+    if keeps {
+        FOLDED.set(total);
+    }
+    keeps
+}
+
+fn bytes(value: &bson::RawBson) -> usize {
+    match value {
+        bson::RawBson::Array(array) => array.as_bytes().len(),
+        bson::RawBson::Document(document) => document.as_bytes().len(),
+        bson::RawBson::String(text) => text.len(),
+        bson::RawBson::Binary(binary) => binary.bytes.len(),
+        _ => 0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_dropped_is_held_no_more() {
+        let most = EVALUATION_BYTES_MAX * 2 / 3;
+        {
+            let mut first = Held::default();
+            first.count(most).unwrap();
+            let more = Held::default().count(most).unwrap_err();
+            assert_eq!(more.code(), Code::ExceededMemoryLimit);
+        }
+        assert!(Held::default().count(most).is_ok());
+    }
+
+    #[test]
+    fn values_in_their_document_take_nothing() {
+        let text = "x".repeat(1000);
+        let held = Held::value(Some(&Value::Ref(bson::RawBsonRef::String(&text)))).unwrap();
+        assert_eq!(held.0, 0);
+        let held = Held::value(Some(&Value::Own(bson::RawBson::String(text)))).unwrap();
+        assert_eq!(held.0, 1000);
+    }
+}
