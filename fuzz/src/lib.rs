@@ -3,5 +3,10 @@
 //!
 //! `cargo +nightly fuzz run wire_decode`
 
+pub mod bson_decode;
+mod input;
 pub mod key_order;
+pub mod pipeline_parse;
+pub mod query_match;
+pub mod update_apply;
 pub mod wire_decode;

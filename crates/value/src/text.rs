@@ -1,83 +1,178 @@
-//! Values as people read them in messages and in `explain`: on one line, in the
-//! shell's old notation.
+//! Values and types as people read them, in messages and in `explain`: on one
+//! line, in the shell's old notation. The one place that spells them.
 
+use crate::Element;
 use crate::element::{array_elements, elements};
+use bson::spec::ElementType;
 use bson::{RawBsonRef, RawDocument};
 use std::fmt::Write;
 
-/// A document on one line, as the shell's old notation has it.
-pub fn document(document: &RawDocument) -> String {
-    let mut text = String::new();
-    write_document(&mut text, document);
-    text
-}
+/// Longer values are cut, so that a message never carries a whole document.
+const SHORT_BYTES_MAX: usize = 256;
 
-pub fn value(value: RawBsonRef<'_>) -> String {
-    let mut text = String::new();
-    write_value(&mut text, value);
-    text
-}
-
-fn write_document(text: &mut String, document: &RawDocument) {
-    let mut separator = "{ ";
-    for element in elements(document) {
-        text.push_str(separator);
-        text.push_str(element.key);
-        text.push_str(": ");
-        write_value(text, element.value());
-        separator = ", ";
+/// The name of a type, as `$type` spells it.
+pub fn type_name(kind: ElementType) -> &'static str {
+    match kind {
+        ElementType::Array => "array",
+        ElementType::Binary => "binData",
+        ElementType::Boolean => "bool",
+        ElementType::DateTime => "date",
+        ElementType::DbPointer => "dbPointer",
+        ElementType::Decimal128 => "decimal",
+        ElementType::Double => "double",
+        ElementType::EmbeddedDocument => "object",
+        ElementType::Int32 => "int",
+        ElementType::Int64 => "long",
+        ElementType::JavaScriptCode => "javascript",
+        ElementType::JavaScriptCodeWithScope => "javascriptWithScope",
+        ElementType::MaxKey => "maxKey",
+        ElementType::MinKey => "minKey",
+        ElementType::Null => "null",
+        ElementType::ObjectId => "objectId",
+        ElementType::RegularExpression => "regex",
+        ElementType::String => "string",
+        ElementType::Symbol => "symbol",
+        ElementType::Timestamp => "timestamp",
+        ElementType::Undefined => "undefined",
     }
-    text.push_str(if separator == ", " { " }" } else { "{}" });
+}
+
+/// A document, all of it.
+pub fn document(document: &RawDocument) -> String {
+    value(RawBsonRef::Document(document))
+}
+
+/// A value, all of it.
+pub fn value(value: RawBsonRef<'_>) -> String {
+    let mut text = Text { out: String::new(), bytes_max: usize::MAX };
+    text.value(value);
+    text.out
+}
+
+/// A value, cut where it is long.
+pub fn short(value: RawBsonRef<'_>) -> String {
+    let mut text = Text { out: String::new(), bytes_max: SHORT_BYTES_MAX };
+    text.value(value);
+    text.cut()
+}
+
+/// `key: value`, cut where it is long.
+pub fn short_field(key: &str, value: RawBsonRef<'_>) -> String {
+    let mut text = Text { out: format!("{key}: "), bytes_max: SHORT_BYTES_MAX };
+    text.value(value);
+    text.cut()
+}
+
+/// `key: value` of an element, cut where it is long.
+pub fn short_element(element: Element<'_>) -> String {
+    short_field(element.key, element.value())
+}
+
+struct Text {
+    out: String,
+    /// Nothing is added to what is longer.
+    bytes_max: usize,
 }
 
 // Writing to a string cannot fail, so what `write!` returns is dropped.
-fn write_value(text: &mut String, value: RawBsonRef<'_>) {
-    let _ = match value {
-        RawBsonRef::Double(number) => write!(text, "{}", double(number)),
-        RawBsonRef::Int32(number) => write!(text, "{number}"),
-        RawBsonRef::Int64(number) => write!(text, "{number}"),
-        RawBsonRef::Decimal128(number) => write!(text, "{number}"),
-        RawBsonRef::String(string) | RawBsonRef::Symbol(string) => write!(text, "\"{string}\""),
-        RawBsonRef::Boolean(flag) => write!(text, "{flag}"),
-        RawBsonRef::Null => write!(text, "null"),
-        RawBsonRef::Undefined => write!(text, "undefined"),
-        RawBsonRef::MinKey => write!(text, "MinKey"),
-        RawBsonRef::MaxKey => write!(text, "MaxKey"),
-        RawBsonRef::ObjectId(id) => write!(text, "ObjectId('{id}')"),
-        RawBsonRef::DateTime(date) => write!(text, "new Date({})", date.timestamp_millis()),
-        RawBsonRef::Timestamp(at) => write!(text, "Timestamp({}, {})", at.time, at.increment),
-        RawBsonRef::RegularExpression(regex) => {
-            write!(text, "/{}/{}", regex.pattern.as_str(), regex.options.as_str())
+impl Text {
+    fn is_full(&self) -> bool {
+        self.out.len() > self.bytes_max
+    }
+
+    fn cut(mut self) -> String {
+        if self.is_full() {
+            self.out.truncate(self.out.floor_char_boundary(self.bytes_max));
+            self.out.push_str("...");
         }
-        RawBsonRef::Binary(binary) => {
-            let _ = write!(text, "BinData({}, ", u8::from(binary.subtype));
-            for byte in binary.bytes {
-                let _ = write!(text, "{byte:02X}");
+        self.out
+    }
+
+    /// As much of a text as will be shown.
+    fn start<'t>(&self, text: &'t str) -> &'t str {
+        &text[..text.floor_char_boundary(self.bytes_max.saturating_add(1))]
+    }
+
+    fn value(&mut self, value: RawBsonRef<'_>) {
+        if self.is_full() {
+            return;
+        }
+        let _ = match value {
+            RawBsonRef::Double(number) => write!(self.out, "{}", double(number)),
+            RawBsonRef::Int32(number) => write!(self.out, "{number}"),
+            RawBsonRef::Int64(number) => write!(self.out, "{number}"),
+            RawBsonRef::Decimal128(number) => write!(self.out, "{number}"),
+            RawBsonRef::String(text) | RawBsonRef::Symbol(text) => {
+                write!(self.out, "\"{}\"", self.start(text))
             }
-            write!(text, ")")
-        }
-        RawBsonRef::JavaScriptCode(code) => write!(text, "{code}"),
-        RawBsonRef::JavaScriptCodeWithScope(code) => {
-            let _ = write!(text, "CodeWScope( {}, ", code.code);
-            write_document(text, code.scope);
-            write!(text, ")")
-        }
-        RawBsonRef::DbPointer(_) => write!(text, "DBRef()"),
-        RawBsonRef::Document(document) => {
-            write_document(text, document);
-            Ok(())
-        }
-        RawBsonRef::Array(array) => {
-            let mut separator = "[ ";
-            for element in array_elements(array) {
-                text.push_str(separator);
-                write_value(text, element.value());
-                separator = ", ";
+            RawBsonRef::Boolean(flag) => write!(self.out, "{flag}"),
+            RawBsonRef::Null => write!(self.out, "null"),
+            RawBsonRef::Undefined => write!(self.out, "undefined"),
+            RawBsonRef::MinKey => write!(self.out, "MinKey"),
+            RawBsonRef::MaxKey => write!(self.out, "MaxKey"),
+            RawBsonRef::ObjectId(id) => write!(self.out, "ObjectId('{id}')"),
+            RawBsonRef::DateTime(date) => {
+                write!(self.out, "new Date({})", date.timestamp_millis())
             }
-            text.push_str(if separator == ", " { " ]" } else { "[]" });
-            Ok(())
+            RawBsonRef::Timestamp(at) => {
+                write!(self.out, "Timestamp({}, {})", at.time, at.increment)
+            }
+            RawBsonRef::RegularExpression(regex) => {
+                let pattern = self.start(regex.pattern.as_str());
+                write!(self.out, "/{pattern}/{}", regex.options.as_str())
+            }
+            RawBsonRef::Binary(binary) => {
+                let _ = write!(self.out, "BinData({}, ", u8::from(binary.subtype));
+                for byte in binary.bytes.iter().take(self.bytes_max) {
+                    let _ = write!(self.out, "{byte:02X}");
+                }
+                write!(self.out, ")")
+            }
+            RawBsonRef::JavaScriptCode(code) => write!(self.out, "{}", self.start(code)),
+            RawBsonRef::JavaScriptCodeWithScope(code) => {
+                let _ = write!(self.out, "CodeWScope( {}, ", self.start(code.code));
+                self.value(RawBsonRef::Document(code.scope));
+                write!(self.out, ")")
+            }
+            RawBsonRef::DbPointer(_) => write!(self.out, "DBRef()"),
+            RawBsonRef::Document(document) => {
+                let fields = elements(document);
+                self.list("{", "}", fields.map(|field| (Some(field.key), field.value())));
+                Ok(())
+            }
+            RawBsonRef::Array(array) => {
+                self.list("[", "]", array_elements(array).values().map(|value| (None, value)));
+                Ok(())
+            }
+        };
+    }
+
+    fn list<'a>(
+        &mut self,
+        open: &str,
+        close: &str,
+        items: impl Iterator<Item = (Option<&'a str>, RawBsonRef<'a>)>,
+    ) {
+        self.out.push_str(open);
+        let mut separator = " ";
+        for (key, value) in items {
+            if self.is_full() {
+                return;
+            }
+            self.out.push_str(separator);
+            separator = ", ";
+            if let Some(key) = key {
+                let key = self.start(key);
+                self.out.push_str(key);
+                self.out.push_str(": ");
+            }
+            self.value(value);
         }
-    };
+        if separator == ", " {
+            self.out.push(' ');
+        }
+        self.out.push_str(close);
+    }
 }
 
 /// A double always looks like one: `5.0`, `inf.0`.
@@ -87,4 +182,36 @@ fn double(number: f64) -> String {
     }
     let text = format!("{number}");
     if text.contains('.') { text } else { format!("{text}.0") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use bson::rawdoc;
+
+    #[test]
+    fn values_read_as_in_the_shell() {
+        let value = rawdoc! {
+            "a": 1, "b": 2.0, "c": "x", "d": [1, { "e": null }], "f": {}, "g": [], "h": true,
+        };
+        let text = "{ a: 1, b: 2.0, c: \"x\", d: [ 1, { e: null } ], f: {}, g: [], h: true }";
+        assert_eq!(document(&value), text);
+        assert_eq!(short(RawBsonRef::Document(&value)), text);
+    }
+
+    #[test]
+    fn long_values_are_cut() {
+        let long = "é".repeat(10_000);
+        assert!(short(RawBsonRef::String(&long)).len() < 300);
+        assert!(value(RawBsonRef::String(&long)).len() > 20_000);
+    }
+
+    #[test]
+    fn deep_values_are_cut() {
+        let mut document = rawdoc! { "a": 1 };
+        for _ in 0..2_000 {
+            document = rawdoc! { "a": document };
+        }
+        assert!(short(RawBsonRef::Document(&document)).len() < 300);
+    }
 }

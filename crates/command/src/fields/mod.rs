@@ -13,6 +13,7 @@ use bson::spec::ElementType;
 use bson::{RawBsonRef, RawDocument};
 use error::{Code, Error, Result};
 use value::element::Elements;
+pub use value::text::type_name;
 
 pub use field::{Field, Hint};
 pub use number::{exact_i64, is_true, safe_f64, safe_i32, safe_i64};
@@ -214,33 +215,6 @@ pub fn out_of_range(name: &str, relation: &str, limit: i64, actual: i64) -> Erro
     Code::BadValue.error(format!(
         "BSON field '{name}' value must be {relation} {limit}, actual value '{actual}'"
     ))
-}
-
-/// A type's name in messages and in `$type`.
-pub fn type_name(kind: ElementType) -> &'static str {
-    match kind {
-        ElementType::Double => "double",
-        ElementType::String => "string",
-        ElementType::EmbeddedDocument => "object",
-        ElementType::Array => "array",
-        ElementType::Binary => "binData",
-        ElementType::Undefined => "undefined",
-        ElementType::ObjectId => "objectId",
-        ElementType::Boolean => "bool",
-        ElementType::DateTime => "date",
-        ElementType::Null => "null",
-        ElementType::RegularExpression => "regex",
-        ElementType::DbPointer => "dbPointer",
-        ElementType::JavaScriptCode => "javascript",
-        ElementType::Symbol => "symbol",
-        ElementType::JavaScriptCodeWithScope => "javascriptWithScope",
-        ElementType::Int32 => "int",
-        ElementType::Timestamp => "timestamp",
-        ElementType::Int64 => "long",
-        ElementType::Decimal128 => "decimal",
-        ElementType::MaxKey => "maxKey",
-        ElementType::MinKey => "minKey",
-    }
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@ mod options;
 use bson::{RawDocument, RawDocumentBuf};
 use error::{Code, Error, Result};
 use value::DocumentWriter;
+use value::text::document as show;
 
 use super::create::is_id_key;
 
@@ -190,14 +191,6 @@ impl<'a> IndexSpec<'a> {
 
 fn cannot(message: impl Into<String>) -> Error {
     Code::CannotCreateIndex.error(message)
-}
-
-/// A document in a message.
-fn show(document: &RawDocument) -> String {
-    match bson::Document::try_from(document) {
-        Ok(document) => document.to_string(),
-        Err(_) => format!("{document:?}"),
-    }
 }
 
 #[cfg(test)]

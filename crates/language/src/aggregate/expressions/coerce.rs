@@ -15,30 +15,7 @@ pub fn is_nullish(value: Option<RawBsonRef<'_>>) -> bool {
 
 /// MongoDB's name of a value's type, as `$type` gives it.
 pub fn type_name(value: Option<RawBsonRef<'_>>) -> &'static str {
-    let Some(value) = value else { return "missing" };
-    match value {
-        RawBsonRef::Double(_) => "double",
-        RawBsonRef::String(_) => "string",
-        RawBsonRef::Document(_) => "object",
-        RawBsonRef::Array(_) => "array",
-        RawBsonRef::Binary(_) => "binData",
-        RawBsonRef::Undefined => "undefined",
-        RawBsonRef::ObjectId(_) => "objectId",
-        RawBsonRef::Boolean(_) => "bool",
-        RawBsonRef::DateTime(_) => "date",
-        RawBsonRef::Null => "null",
-        RawBsonRef::RegularExpression(_) => "regex",
-        RawBsonRef::DbPointer(_) => "dbPointer",
-        RawBsonRef::JavaScriptCode(_) => "javascript",
-        RawBsonRef::Symbol(_) => "symbol",
-        RawBsonRef::JavaScriptCodeWithScope(_) => "javascriptWithScope",
-        RawBsonRef::Int32(_) => "int",
-        RawBsonRef::Timestamp(_) => "timestamp",
-        RawBsonRef::Int64(_) => "long",
-        RawBsonRef::Decimal128(_) => "decimal",
-        RawBsonRef::MinKey => "minKey",
-        RawBsonRef::MaxKey => "maxKey",
-    }
+    value.map_or("missing", |value| value::text::type_name(value.element_type()))
 }
 
 /// A value for people to read in a message.
