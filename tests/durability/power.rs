@@ -14,7 +14,7 @@ use std::sync::Arc;
 const COLLECTION: &str = "c";
 const OTHER: &str = "other";
 const WORKERS: i64 = 6;
-const ROUNDS: u32 = 40;
+const ROUNDS: u32 = 25;
 /// The most calls of the storage in a round.
 const CALLS_MAX: u64 = 120;
 /// Each worker has its own ids.

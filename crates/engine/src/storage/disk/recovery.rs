@@ -122,7 +122,8 @@ fn follows(batch: &Batch, last: Option<Last>) -> bool {
     allowed && next && batch.sequence > last.sequence
 }
 
-/// Decides about the end of the last journal.
+/// Decides about the end of the last journal: it is cut where it stops to read, unless
+/// a batch is missing that was promised.
 fn finish(
     path: &Path,
     end: Option<End>,
@@ -130,18 +131,19 @@ fn finish(
     mark: Mark,
     recovery: &mut Recovery,
 ) -> Result<(), Fault> {
+    let mut present = last.and_then(|last| last.stamp).map(|stamp| stamp.number);
     if let Some(end) = &end {
-        let claims = journal::batches(&end.bytes, end.at).filter_map(|batch| batch.stamp);
-        let claimed = claims.map(|stamp| stamp.synced).max().unwrap_or(0);
-        recovery.promised = recovery.promised.max(claimed);
+        for stamp in journal::batches(&end.bytes, end.at).filter_map(|batch| batch.stamp) {
+            recovery.promised = recovery.promised.max(stamp.synced);
+            // At least the one before it is missing.
+            present = present.or(Some(stamp.number.saturating_sub(2)));
+        }
         if mark == Mark::Unreadable {
             return Err(damaged(path, end.at));
         }
     }
     // Without a batch to count from, the trees tell, once they are open.
-    if let Some(stamp) = last.and_then(|last| last.stamp)
-        && stamp.number < recovery.promised
-    {
+    if present.is_some_and(|number| number < recovery.promised) {
         return Err(damaged(path, end.map_or(recovery.bytes as usize, |end| end.at)));
     }
     if let Some(end) = end {

@@ -20,11 +20,15 @@ fn change(tree: Tree, key: u32, value: Option<Vec<u8>>) -> Change {
     Change { tree, key: key.to_be_bytes().into(), value: value.map(Into::into) }
 }
 
-/// Some batches of every kind of item.
+/// Some batches of every kind of item. Some are so large that the journal compresses
+/// them.
 fn fill(disk: &Disk, batches: u32) {
+    fill_with(disk, batches, 700);
+}
+
+fn fill_with(disk: &Disk, batches: u32, step: usize) {
     for number in 1..=batches {
-        // Some are so large that the journal compresses them.
-        let text = vec![b'x'; number as usize * 700];
+        let text = vec![b'x'; number as usize * step];
         let changes = vec![
             change(Tree::Records, number, Some(text.clone())),
             change(Tree::Entries, number, Some(Vec::new())),
@@ -86,7 +90,7 @@ fn a_clean_stop_is_told_from_a_crash() {
 fn any_flipped_byte_of_what_was_synced_is_damage() {
     let directory = tempfile::tempdir().unwrap();
     let disk = Disk::open(directory.path()).unwrap();
-    fill(&disk, 4);
+    fill_with(&disk, 4, 5);
     disk.sync(Reach::Disk).unwrap();
     let mark = Mark::Read { number: 4, clean: false };
     let trees = directory.path().join(TREES);
