@@ -2,6 +2,7 @@
 
 use crate::process::Process;
 use bson::{Document, doc};
+use rand::RngCore;
 use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
@@ -55,8 +56,12 @@ impl Drop for Disk {
     }
 }
 
+/// Bytes that do not compress.
 fn insert(id: i32, bytes: usize) -> Document {
-    doc! { "insert": "c", "documents": [{ "_id": id, "text": "z".repeat(bytes) }] }
+    let mut value = vec![0; bytes];
+    rand::rng().fill_bytes(&mut value);
+    let value = bson::Binary { subtype: bson::spec::BinarySubtype::Generic, bytes: value };
+    doc! { "insert": "c", "documents": [{ "_id": id, "value": value }] }
 }
 
 fn code(reply: &Document) -> Option<i32> {
