@@ -1,6 +1,8 @@
 //! Why the trees could not be opened.
 
+use fjall::LsmError;
 use std::fmt;
+use std::io::ErrorKind;
 
 #[derive(Debug)]
 pub enum Fault {
@@ -28,8 +30,17 @@ impl From<std::io::Error> for Fault {
 
 impl From<fjall::Error> for Fault {
     fn from(error: fjall::Error) -> Fault {
+        use ErrorKind::{PermissionDenied, QuotaExceeded, ReadOnlyFilesystem, StorageFull};
         match error {
-            fjall::Error::Io(error) => Fault::Io(error),
+            // These say nothing about what is stored.
+            fjall::Error::Io(error) | fjall::Error::Storage(LsmError::Io(error))
+                if matches!(
+                    error.kind(),
+                    PermissionDenied | QuotaExceeded | ReadOnlyFilesystem | StorageFull
+                ) =>
+            {
+                Fault::Io(error)
+            }
             error => Fault::Engine(error),
         }
     }
