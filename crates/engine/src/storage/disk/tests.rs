@@ -99,15 +99,15 @@ fn any_flipped_byte_of_what_was_synced_is_damage() {
     let sound = recovery::recover(&trees, mark).unwrap();
     assert_eq!((sound.batches, sound.cut_bytes), (4, 0));
     let file = OpenOptions::new().write(true).open(&path).unwrap();
-    for at in 0..sound.bytes as usize {
-        file.write_all_at(&[bytes[at] ^ 1 << (at % 8)], at as u64).unwrap();
+    for (at, byte) in bytes.iter().enumerate().take(sound.bytes as usize) {
+        file.write_all_at(&[byte ^ 1 << (at % 8)], at as u64).unwrap();
         match recovery::recover(&trees, mark) {
             Err(Fault::Damage(_)) => {}
             // A sequence number that still has its place in the order does no harm.
             Ok(recovered) => assert_eq!(recovered, sound, "byte {at}"),
             Err(fault) => panic!("byte {at}: {fault}"),
         }
-        file.write_all_at(&[bytes[at]], at as u64).unwrap();
+        file.write_all_at(&[*byte], at as u64).unwrap();
     }
     drop(disk);
 }
