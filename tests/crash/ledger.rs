@@ -1,6 +1,5 @@
 //! What a worker knows to be in its collections.
 
-use crate::connection::{Answer, Connection};
 use bson::Document;
 use std::collections::BTreeMap;
 
@@ -23,42 +22,24 @@ pub struct Write {
 }
 
 impl Ledger {
-    pub fn get(&self, place: Place) -> Option<&Document> {
-        self.known.get(&place)
+    pub fn known(&self) -> &BTreeMap<Place, Document> {
+        &self.known
     }
 
-    pub fn places(&self) -> impl ExactSizeIterator<Item = Place> {
-        self.known.keys().copied()
-    }
-
-    /// Notes a write, runs it, and notes that it was acknowledged.
-    pub fn write(&mut self, write: Write, run: impl FnOnce() -> Answer) -> Answer<()> {
+    /// Notes a write that is about to be sent.
+    pub fn begin(&mut self, write: Write) {
         self.pending = Some(write);
-        run()?;
-        let write = self.pending.take().unwrap();
-        for (place, document) in write.changes {
+    }
+
+    /// Notes that the write was acknowledged.
+    pub fn acknowledge(&mut self) {
+        for (place, document) in self.pending.take().into_iter().flat_map(|write| write.changes) {
             set(&mut self.known, place, document);
         }
-        Ok(())
     }
 
-    /// Compares with what the server has, of these documents, and takes it as known.
-    pub fn check(
-        &mut self,
-        connection: &mut Connection,
-        database: &str,
-        collections: &[&'static str],
-        mine: impl Fn(&Document) -> bool,
-    ) {
-        let mut found = BTreeMap::new();
-        for collection in collections {
-            for document in connection.all(database, collection) {
-                if mine(&document) {
-                    let place = (*collection, document.get_i64("_id").unwrap());
-                    assert!(found.insert(place, document).is_none(), "{place:?} is there twice");
-                }
-            }
-        }
+    /// Compares with what the server has, and takes it as known.
+    pub fn check(&mut self, found: BTreeMap<Place, Document>) {
         let pending = self.pending.take();
         let happened = pending.as_ref().map(|write| self.happened(write, &found));
         if let (Some(write), Some(happened)) = (&pending, &happened) {

@@ -1,4 +1,5 @@
-//! The real binary, killed with SIGKILL under load again and again, on one store.
+//! The real binary, killed with SIGKILL under load again and again, on one store; and
+//! what it does on small disks and damaged stores.
 //!
 //! Each worker writes its share and keeps a ledger of what was acknowledged. After
 //! each restart all of it must be there; the one operation a worker had under way may
@@ -14,9 +15,11 @@
 
 mod check;
 mod connection;
+mod disk;
 mod ledger;
 mod load;
 mod process;
+mod start;
 mod workers;
 
 use load::Load;
@@ -31,6 +34,8 @@ const KILLS: u32 = 20;
 const SECONDS_VARIABLE: &str = "FREEBOARD_CRASH_SECONDS";
 /// Makes the same choices again; the timing is the machine's.
 const SEED_VARIABLE: &str = "FREEBOARD_CRASH_SEED";
+/// The machine that tests may have little room.
+const RESERVE: &[&str] = &["--reserve", "0"];
 /// The longest that load runs before a kill.
 const LOAD_MAX: Duration = Duration::from_millis(700);
 
@@ -43,7 +48,7 @@ fn acknowledged_writes_survive_sigkill() {
         number(SECONDS_VARIABLE).map(|seconds| Instant::now() + Duration::from_secs(seconds));
     let data = tempfile::tempdir().unwrap();
 
-    let mut server = Process::start(data.path());
+    let mut server = Process::start(data.path(), RESERVE);
     let mut load = Load::new(workers::all(), seed);
     load.prepare(&server);
     let mut kills = 0;
@@ -53,17 +58,17 @@ fn acknowledged_writes_survive_sigkill() {
         kills += 1;
         // Some crashes fall into the recovery from the one before.
         while random.random_bool(0.2) {
-            Process::spawn(data.path())
+            Process::spawn(data.path(), RESERVE)
                 .kill_after(random.random_range(Duration::ZERO..Duration::from_millis(200)));
             kills += 1;
         }
-        server = Process::start(data.path());
+        server = Process::start(data.path(), RESERVE);
         load.check(&server);
         check::everything(&server);
     }
     load.assert_everyone_wrote();
     server.stop();
-    let server = Process::start(data.path());
+    let server = Process::start(data.path(), RESERVE);
     load.check(&server);
     check::everything(&server);
     server.stop();

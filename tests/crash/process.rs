@@ -3,7 +3,7 @@
 use crate::connection::Connection;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command, Output, Stdio};
 use std::sync::Mutex;
 use std::time::Duration;
 
@@ -19,8 +19,8 @@ pub struct Starting {
 
 impl Process {
     /// Starts the server and waits until it is ready.
-    pub fn start(data: &Path) -> Process {
-        let Starting { mut child } = Process::spawn(data);
+    pub fn start(data: &Path, arguments: &[&str]) -> Process {
+        let Starting { mut child } = Process::spawn(data, arguments);
         let mut line = String::new();
         BufReader::new(child.stdout.as_mut().unwrap()).read_line(&mut line).unwrap();
         let Some(address) = line.trim().strip_prefix("listening on ") else {
@@ -31,15 +31,15 @@ impl Process {
         Process { address: address.to_owned(), child: Mutex::new(child) }
     }
 
-    pub fn spawn(data: &Path) -> Starting {
+    pub fn spawn(data: &Path, arguments: &[&str]) -> Starting {
         let mut command = Command::new(env!("CARGO_BIN_EXE_freeboard"));
-        for variable in ["DATA", "LISTEN", "HTTP", "LOG"] {
+        for variable in ["DATA", "LISTEN", "HTTP", "LOG", "RESERVE"] {
             command.env_remove(format!("FREEBOARD_{variable}"));
         }
         let child = command
             .args(["serve", "--listen", "127.0.0.1:0", "--http", "127.0.0.1:0", "--data"])
             .arg(data)
-            .env("FREEBOARD_LOG", "warn")
+            .args(arguments)
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
@@ -56,26 +56,40 @@ impl Process {
         self.child.lock().unwrap().kill().unwrap();
     }
 
-    /// Waits for the end of a killed server; it must not have ended by itself.
-    pub fn wait(self) {
+    /// Waits for the end of a killed server, and gives its log; it must not have ended
+    /// by itself.
+    pub fn wait(self) -> String {
         let output = self.child.into_inner().unwrap().wait_with_output().unwrap();
         let log = String::from_utf8_lossy(&output.stderr);
         assert_eq!(output.status.code(), None, "ended by itself, {}:\n{log}", output.status);
         assert!(!log.contains("panicked") && !log.contains("ERROR"), "{log}");
+        log.into_owned()
     }
 
-    /// Stops the server in good order.
-    pub fn stop(self) {
+    /// Waits for the end of a server that ends by itself; gives its exit code and log.
+    pub fn ended(self) -> (Option<i32>, String) {
+        let output = self.child.into_inner().unwrap().wait_with_output().unwrap();
+        (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
+    }
+
+    /// Stops the server in good order, and gives its log.
+    pub fn stop(self) -> String {
         let child = self.child.into_inner().unwrap();
         let status = Command::new("kill").arg(child.id().to_string()).status();
         assert!(status.unwrap().success());
         let output = child.wait_with_output().unwrap();
         let log = String::from_utf8_lossy(&output.stderr);
         assert_eq!(output.status.code(), Some(0), "{log}");
+        log.into_owned()
     }
 }
 
 impl Starting {
+    /// Waits for the end of a server that does not start.
+    pub fn output(self) -> Output {
+        self.child.wait_with_output().unwrap()
+    }
+
     pub fn kill_after(mut self, time: Duration) {
         std::thread::sleep(time);
         self.child.kill().unwrap();

@@ -4,6 +4,7 @@ mod bench;
 mod inspect;
 mod log;
 mod serve;
+mod size;
 
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;

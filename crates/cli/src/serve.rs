@@ -1,6 +1,7 @@
 //! `freeboard serve`: the server.
 
 use crate::log;
+use crate::size::Size;
 use server::{Options, Server, limits};
 use std::error::Error;
 use std::io::IsTerminal;
@@ -11,6 +12,8 @@ use tracing::info;
 
 /// Descriptors left for the store's files when connections have taken theirs.
 const FILES_RESERVED: u64 = 1_000;
+/// `engine::storage::RESERVE_BYTES`, as people write it.
+const RESERVE: &str = "500MB";
 
 /// Run the server.
 #[derive(clap::Args)]
@@ -24,6 +27,9 @@ pub struct Arguments {
     /// Address for HTTP: health, later metrics and the dashboard.
     #[arg(long, env = "FREEBOARD_HTTP", value_name = "ADDR", default_value = "127.0.0.1:27080")]
     http: String,
+    /// Free space on the data's disk below which writes that take room are refused.
+    #[arg(long, env = "FREEBOARD_RESERVE", value_name = "SIZE", default_value = RESERVE)]
+    reserve: Size,
 }
 
 pub fn run(arguments: Arguments) -> Result<ExitCode, Box<dyn Error>> {
@@ -33,6 +39,7 @@ pub fn run(arguments: Arguments) -> Result<ExitCode, Box<dyn Error>> {
         listen: arguments.listen,
         http: Some(arguments.http),
         connections_max: connections_max(),
+        reserve_bytes: arguments.reserve.bytes,
     };
     tokio::runtime::Builder::new_multi_thread().enable_all().build()?.block_on(serve(options))?;
     Ok(ExitCode::SUCCESS)
@@ -42,19 +49,20 @@ async fn serve(options: Options) -> Result<(), Box<dyn Error>> {
     // Before anything else, so that no signal finds the server half started.
     let mut terminate = signal(SignalKind::terminate())?;
     let mut interrupt = signal(SignalKind::interrupt())?;
-    let running = Server::start(options).await?;
+    let mut running = Server::start(options).await?;
     // What starts the server reads the address here; people read the log.
     if !std::io::stdout().is_terminal() {
         println!("listening on {}", running.address);
     }
-    let reason = tokio::select! {
-        _ = terminate.recv() => "SIGTERM",
-        _ = interrupt.recv() => "Ctrl-C",
+    let (reason, outcome) = tokio::select! {
+        _ = terminate.recv() => ("SIGTERM", Ok(())),
+        _ = interrupt.recv() => ("Ctrl-C", Ok(())),
+        why = running.failed() => ("a failure", Err(why.into())),
     };
     info!("stopping on {reason}");
     running.stop().await;
     info!("stopped");
-    Ok(())
+    outcome
 }
 
 /// Takes all the file descriptors the system gives, and leaves some for files.
@@ -70,5 +78,16 @@ fn connections_max() -> usize {
             limits::CONNECTIONS_MAX.min(free as usize)
         }
         None => limits::CONNECTIONS_MAX,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_default_reserve_is_the_engines() {
+        let size: Size = RESERVE.parse().expect("a size");
+        assert_eq!(size.bytes, engine::storage::RESERVE_BYTES);
     }
 }

@@ -19,9 +19,12 @@ use parking_lot::Mutex;
 use std::path::Path;
 use std::sync::atomic::AtomicU32;
 use std::sync::{Arc, OnceLock, Weak};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 use tokio::sync::Notify;
 use tokio::task::JoinHandle;
+
+/// Between two looks at whether the storage engine still works.
+const HEALTH_INTERVAL: Duration = Duration::from_secs(1);
 
 pub struct Engine {
     pub store: Store,
@@ -51,16 +54,28 @@ impl Engine {
         let started = Instant::now();
         let path = directory.to_owned();
         let opened = tokio::task::spawn_blocking(move || Store::open(&path)).await;
-        let store = opened.map_err(|error| OpenError::new(directory, &error))??;
+        // The storage engine panics where it meets what it never wrote.
+        let store = opened.map_err(|error| OpenError::damaged(directory, &error))??;
         let engine =
             Engine::with_store(store).await.map_err(|error| OpenError::new(directory, &error))?;
+        engine.report_start(directory, started);
+        Ok(engine)
+    }
+
+    /// Tells how the store was left and what opening it took, in one line.
+    fn report_start(&self, directory: &Path, started: Instant) {
+        let Some(recovery) = self.store.recovery() else { return };
         tracing::info!(
             directory = %directory.display(),
-            collections = engine.registry.current().all().count(),
+            collections = self.registry.current().all().count(),
+            last_stop = %recovery.stop,
+            journals = recovery.journals,
+            journal_batches = recovery.batches,
+            journal_bytes = recovery.bytes,
+            cut_bytes = recovery.cut_bytes,
             milliseconds = started.elapsed().as_millis() as u64,
             "store open"
         );
-        Ok(engine)
     }
 
     /// An engine over an open store.
@@ -93,8 +108,21 @@ impl Engine {
             tokio::spawn(engine.clone().expire_cursors()),
             tokio::spawn(engine.clone().reap_sessions()),
             tokio::spawn(engine.clone().trim_log()),
+            tokio::spawn(engine.clone().watch_storage()),
         ]);
         Ok(engine)
+    }
+
+    /// Notices failures of the storage engine while nobody writes.
+    async fn watch_storage(self: Arc<Self>) {
+        let failure = self.store.failure();
+        while failure.borrow().is_none() {
+            tokio::time::sleep(HEALTH_INTERVAL).await;
+            let engine = self.clone();
+            if tokio::task::spawn_blocking(move || engine.store.check_health()).await.is_err() {
+                return;
+            }
+        }
     }
 
     /// How the server around the engine presents itself; the first to say so wins.

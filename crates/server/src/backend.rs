@@ -18,6 +18,11 @@ pub trait Backend: Status {
     fn stop(&self) -> impl Future<Output = ()> + Send {
         async {}
     }
+
+    /// Waits for a failure with which there is no use in going on, and says which.
+    fn failed(&self) -> impl Future<Output = String> + Send {
+        std::future::pending()
+    }
 }
 
 /// What a backend says about itself.

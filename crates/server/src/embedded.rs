@@ -5,7 +5,7 @@ use crate::run::{GIT_VERSION, VERSION};
 use bson::{RawBson, RawBsonRef, RawDocumentBuf, Timestamp, rawdoc};
 use command::{Client, Reply, Request};
 use engine::{Engine, Identity};
-use error::{Code, Result};
+use error::{Code, Error, Result};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -35,6 +35,19 @@ impl Backend for Embedded {
 
     async fn stop(&self) {
         self.0.close().await;
+    }
+
+    /// A full disk. After any other failure to write, reads go on.
+    async fn failed(&self) -> String {
+        let mut failure = self.0.store.failure();
+        let full = |failure: &Option<Error>| {
+            failure.as_ref().is_some_and(|error| error.code() == Code::OutOfDiskSpace)
+        };
+        let found = failure.wait_for(full).await.ok().and_then(|failure| failure.clone());
+        match found {
+            Some(error) => error.message().to_owned(),
+            None => std::future::pending().await,
+        }
     }
 }
 

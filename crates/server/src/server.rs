@@ -23,6 +23,8 @@ pub struct Options {
     /// `host:port` of the HTTP side, if there is to be one.
     pub http: Option<String>,
     pub connections_max: usize,
+    /// Free space on the data's disk below which writes that take room are refused.
+    pub reserve_bytes: u64,
 }
 
 impl Options {
@@ -33,6 +35,7 @@ impl Options {
             listen: "127.0.0.1:0".to_owned(),
             http: None,
             connections_max: limits::CONNECTIONS_MAX,
+            reserve_bytes: 0,
         }
     }
 }
@@ -45,6 +48,7 @@ pub struct Running {
     pub address: SocketAddr,
     pub http_address: Option<SocketAddr>,
     stop: CancellationToken,
+    failed: JoinHandle<String>,
     finished: Option<JoinHandle<()>>,
 }
 
@@ -68,6 +72,7 @@ impl Server {
         let engine = Engine::open(&options.data)
             .await
             .map_err(|error| StartError::new(error.to_string()))?;
+        engine.store.space().set_reserve(options.reserve_bytes);
         Ok(run(options, listeners, Embedded(engine)))
     }
 
@@ -87,6 +92,10 @@ fn run<B: Backend>(options: Options, listeners: Listeners, backend: B) -> Runnin
     let shared = Arc::new(Shared::new(options, address, backend.clone()));
     backend.listening(&shared.hostname, address.port());
     let stop = shared.stop.clone();
+    let failed = tokio::spawn({
+        let backend = backend.clone();
+        async move { backend.failed().await }
+    });
     let http = http.map(|listener| tokio::spawn(http::serve(listener, stop.clone())));
     let finished = tokio::spawn(async move {
         accept::accept(clients, shared, backend.clone()).await;
@@ -99,7 +108,7 @@ fn run<B: Backend>(options: Options, listeners: Listeners, backend: B) -> Runnin
     if let Some(http_address) = http_address {
         info!("serving HTTP on {http_address}");
     }
-    Running { address, http_address, stop, finished: Some(finished) }
+    Running { address, http_address, stop, failed, finished: Some(finished) }
 }
 
 impl Listeners {
@@ -116,10 +125,19 @@ impl Listeners {
 }
 
 impl Running {
+    /// Waits for a failure with which there is no use in going on, and says which.
+    pub async fn failed(&mut self) -> String {
+        match (&mut self.failed).await {
+            Ok(why) => why,
+            Err(error) => error.to_string(),
+        }
+    }
+
     /// Takes no more connections, lets the commands in flight finish, and
     /// returns when everything is closed.
     pub async fn stop(mut self) {
         self.stop.cancel();
+        self.failed.abort();
         if let Some(finished) = self.finished.take() {
             // It ends early only by a panic, which the runtime has reported.
             let _ = finished.await;
@@ -129,6 +147,7 @@ impl Running {
 
 impl Drop for Running {
     fn drop(&mut self) {
+        self.failed.abort();
         self.stop.cancel();
     }
 }

@@ -49,9 +49,16 @@ impl Documents {
         document
     }
 
+    fn run(&mut self, write: Write, command: Document, connection: &mut Connection) -> Answer<()> {
+        self.ledger.begin(write);
+        connection.run(DATABASE, command)?;
+        self.ledger.acknowledge();
+        Ok(())
+    }
+
     /// Some of the worker's documents.
     fn some(&self, most: usize, random: &mut StdRng) -> Vec<i64> {
-        self.ledger.places().map(|(_, id)| id).choose_multiple(random, most)
+        self.ledger.known().keys().map(|(_, id)| *id).choose_multiple(random, most)
     }
 
     fn insert(&mut self, connection: &mut Connection, random: &mut StdRng) -> Answer<()> {
@@ -63,7 +70,7 @@ impl Documents {
         let concern = doc! { "w": 1, "j": random.random_bool(0.8) };
         let command =
             doc! { "insert": COLLECTION, "documents": documents, "writeConcern": concern };
-        self.ledger.write(write, || connection.run(DATABASE, command))
+        self.run(write, command, connection)
     }
 
     /// Changes fields of some documents, in one command.
@@ -78,7 +85,7 @@ impl Documents {
             set.insert("large", large(random));
         }
         let after = |id: &i64| {
-            let mut document = self.ledger.get((COLLECTION, *id)).unwrap().clone();
+            let mut document = self.ledger.known()[&(COLLECTION, *id)].clone();
             document.extend(set.clone());
             (*id, Some(document))
         };
@@ -86,7 +93,7 @@ impl Documents {
         let query = doc! { "_id": { "$in": ids } };
         let update = doc! { "q": query, "u": { "$set": set }, "multi": true };
         let command = doc! { "update": COLLECTION, "updates": [update] };
-        self.ledger.write(write, || connection.run(DATABASE, command))
+        self.run(write, command, connection)
     }
 
     fn replace(&mut self, connection: &mut Connection, random: &mut StdRng) -> Answer<()> {
@@ -95,7 +102,7 @@ impl Documents {
         let write = write([(id, Some(document.clone()))]);
         let command =
             doc! { "findAndModify": COLLECTION, "query": { "_id": id }, "update": document };
-        self.ledger.write(write, || connection.run(DATABASE, command))
+        self.run(write, command, connection)
     }
 
     fn delete(&mut self, connection: &mut Connection, random: &mut StdRng) -> Answer<()> {
@@ -104,7 +111,7 @@ impl Documents {
         let write = write(ids.iter().map(|id| (*id, None)));
         let delete = doc! { "q": { "_id": { "$in": ids } }, "limit": 0 };
         let command = doc! { "delete": COLLECTION, "deletes": [delete] };
-        self.ledger.write(write, || connection.run(DATABASE, command))
+        self.run(write, command, connection)
     }
 }
 
@@ -126,7 +133,7 @@ impl Worker for Documents {
     }
 
     fn step(&mut self, connection: &mut Connection, random: &mut StdRng) -> Answer<()> {
-        let full = self.ledger.places().len() >= DOCUMENTS_MAX;
+        let full = self.ledger.known().len() >= DOCUMENTS_MAX;
         match random.random_range(0..10) {
             0..4 if !full => self.insert(connection, random),
             0..6 => self.update(connection, random),
@@ -136,8 +143,9 @@ impl Worker for Documents {
     }
 
     fn check(&mut self, connection: &mut Connection) {
-        let worker = self.worker;
-        let mine = |document: &Document| document.get_i64("worker").unwrap() == worker;
-        self.ledger.check(connection, DATABASE, &[COLLECTION], mine);
+        let found = connection.all(DATABASE, COLLECTION);
+        let mine = found.into_iter().filter(|one| one.get_i64("worker").unwrap() == self.worker);
+        let place = |document: Document| ((COLLECTION, document.get_i64("_id").unwrap()), document);
+        self.ledger.check(mine.map(place).collect());
     }
 }

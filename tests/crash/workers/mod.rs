@@ -4,8 +4,10 @@ mod collections;
 mod counter;
 mod documents;
 mod indexes;
+mod transfers;
 
 use crate::load::Worker;
+use bson::{Document, doc};
 
 /// The database that most of them share.
 const DATABASE: &str = "crash";
@@ -19,5 +21,12 @@ pub fn all() -> Vec<Box<dyn Worker>> {
         Box::new(documents::Documents::new(1)),
         Box::new(documents::Documents::new(2)),
         Box::new(indexes::Indexes::default()),
+        Box::new(transfers::Transfers::new(0)),
+        Box::new(transfers::Transfers::new(1)),
     ]
+}
+
+/// A session of one's own.
+fn session() -> Document {
+    doc! { "id": bson::Uuid::new() }
 }

@@ -43,6 +43,7 @@ impl Build<'_> {
         let mut chunk = Vec::with_capacity(CHUNK_DOCUMENTS);
         loop {
             self.progress.interrupt.check()?;
+            self.engine.store.space().check()?;
             chunk.clear();
             for record in records.by_ref().take(CHUNK_DOCUMENTS) {
                 chunk.push(record?.0);

@@ -22,6 +22,7 @@ pub struct New<'a> {
 impl Engine {
     /// Makes a collection or view. `NamespaceExists` if there is one.
     pub async fn create(self: &Arc<Self>, new: New<'_>) -> Result<Arc<Collection>> {
+        self.store.space().check()?;
         let mut definition = Definition::begin(self, &[new.namespace]).await;
         if definition.catalog.get(new.namespace).is_some() {
             return Err(Code::NamespaceExists

@@ -87,9 +87,13 @@ impl Check {
         let collection = self.collection.clone();
         let all = (Bound::Unbounded, Bound::Unbounded);
         for record in self.view.records(collection.id, all) {
-            let Ok((id, record)) = record else {
-                self.corrupted(RecordId(0), "a record cannot be read");
-                continue;
+            let (id, record) = match record {
+                Ok(record) => record,
+                // Behind what cannot be read nothing can be found.
+                Err(error) => {
+                    self.corrupted(RecordId(0), error.message());
+                    break;
+                }
             };
             if self.counted.documents.is_multiple_of(ITEMS_PER_CHECK) {
                 self.interrupt.check()?;
@@ -183,7 +187,10 @@ impl Check {
         let all = || (Bound::Unbounded, Bound::Unbounded);
         let mut found = 0;
         for entry in self.view.entries(index.id, index.unique, all()) {
-            entry?;
+            if let Err(error) = entry {
+                self.index_errors[at].push(error.message().to_owned());
+                return Ok(());
+            }
             found += 1;
             if found % ITEMS_PER_CHECK == 0 {
                 self.interrupt.check()?;

@@ -3,6 +3,7 @@
 //!
 //! ```text
 //! Records  0 's'                              the store's secret: 8 bytes
+//!          0 'b'                              the last batch's stamp, see `disk`
 //!          0 'i'                              next id: u32
 //!          0 'c' <database> 0 <collection>    a collection: BSON
 //!          0 'n' <collection id>              its counts: documents u64, bytes u64
@@ -33,6 +34,14 @@ pub const LOG: u32 = u32::MAX;
 
 pub fn secret() -> Slice {
     row(b's', &[])
+}
+
+pub fn stamp() -> Slice {
+    row(STAMP_ROW, &[])
+}
+
+pub fn is_stamp(key: &[u8]) -> bool {
+    is_row(key) && key.get(CATALOG.len()..) == Some(&[STAMP_ROW])
 }
 
 pub fn next_id() -> Slice {
@@ -103,6 +112,7 @@ pub fn rows(kind: u8) -> (Bound<Slice>, Bound<Slice>) {
     (Bound::Included(row(kind, &[])), Bound::Excluded(row(kind + 1, &[])))
 }
 
+const STAMP_ROW: u8 = b'b';
 pub const COLLECTION_ROWS: u8 = b'c';
 pub const DROPPED_ROWS: u8 = b'd';
 pub const STATEMENT_ROWS: u8 = b'r';

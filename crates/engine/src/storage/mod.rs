@@ -10,20 +10,27 @@ pub mod large;
 pub mod layered;
 pub mod log;
 pub mod show;
+mod space;
 mod store;
 pub mod trees;
 mod view;
 
 pub use commit::{Commit, Delta, Figures, Mark, Ticket};
+pub use disk::{Recovery, Stop};
 pub use document::Document;
 pub use id::{CollectionId, IndexId, RecordId};
 pub use log::{Events, Log, LogChange, Position};
+pub use space::{RESERVE_BYTES, Space};
 pub use store::{OpenError, Store};
 pub use trees::{Change, Tree};
 pub use view::{Counts, Entries, Entry, Record, Records, View};
 
 /// A failure of the storage engine, as a client sees it.
 pub(crate) fn failed(error: trees::Failure) -> error::Error {
+    if error.is::<trees::Damage>() {
+        return error::Code::DataCorruptionDetected
+            .error(format!("the store is damaged: {error}; restore it from a backup"));
+    }
     error::Code::InternalError.error(format!("the storage engine failed: {error}"))
 }
 

@@ -1,21 +1,28 @@
 //! A store in a directory: opened, checked, closed.
 
 use super::commit::{Commit, Committer, Figures, Mark, Ticket};
-use super::disk::Disk;
+use super::disk::{Disk, Fault, Recovery};
 use super::large::Secret;
 use super::trees::{Background, Change, FileSystem, Trees};
-use super::{Log, Tree, View, failed, keys};
+use super::{Log, Space, Tree, View, failed, keys};
 use arc_swap::ArcSwap;
-use error::Result;
+use error::{Error, Result};
 use rand::Rng;
-use std::path::{Path, PathBuf};
+use std::fs::{File, TryLockError};
+use std::path::Path;
 use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+use tokio::sync::watch;
 
 /// What this build reads and writes. A change of layout raises it.
 const FORMAT: u32 = 1;
 /// Names the directory as ours and tells its format before anything is opened.
 const MARKER: &str = "FREEBOARD";
-const TREES: &str = "trees";
+/// The marker while it is being written.
+const NEW_MARKER: &str = "FREEBOARD.new";
+/// A process that was just killed may still hold the lock for a moment.
+const LOCK_ATTEMPTS: u32 = 4;
+const LOCK_INTERVAL: Duration = Duration::from_millis(100);
 
 /// Called after each sync.
 type Witness = Box<dyn Fn() + Send + Sync>;
@@ -23,11 +30,16 @@ type Witness = Box<dyn Fn() + Send + Sync>;
 pub struct Store {
     trees: Arc<dyn Trees>,
     committer: Committer,
+    space: Space,
+    /// How the store was left, if it is on disk.
+    recovery: Option<Recovery>,
     /// What has been synced: for readers who must not see what may be lost.
     synced: Arc<ArcSwap<View>>,
     secret: Secret,
     witness: Arc<OnceLock<Witness>>,
     log: Arc<Log>,
+    /// Keeps other processes out.
+    _lock: Option<File>,
 }
 
 /// Why a directory could not be opened, in one sentence that says what to do.
@@ -37,6 +49,13 @@ pub struct OpenError(String);
 impl OpenError {
     pub fn new(directory: &Path, why: &dyn std::fmt::Display) -> OpenError {
         OpenError(format!("cannot open the store in {}: {why}", directory.display()))
+    }
+
+    pub fn damaged(directory: &Path, how: &dyn std::fmt::Display) -> OpenError {
+        OpenError(format!(
+            "the store in {} is damaged ({how}); restore it from a backup",
+            directory.display()
+        ))
     }
 }
 
@@ -50,12 +69,13 @@ impl std::error::Error for OpenError {}
 
 impl Store {
     pub fn open(directory: &Path) -> std::result::Result<Store, OpenError> {
-        claim(directory)?;
-        let disk =
-            Disk::open(&directory.join(TREES)).map_err(|error| explain(directory, &error))?;
-        Store::with_trees(Arc::new(disk)).map_err(|error| {
+        let lock = claim(directory)?;
+        let disk = Disk::open(directory).map_err(|fault| explain(directory, &fault))?;
+        let recovery = disk.recovery().clone();
+        let store = Store::with_trees(Arc::new(disk)).map_err(|error| {
             OpenError(format!("cannot read the store in {}: {error}", directory.display()))
-        })
+        })?;
+        Ok(Store { _lock: Some(lock), recovery: Some(recovery), ..store })
     }
 
     /// A store over any trees.
@@ -76,7 +96,18 @@ impl Store {
         };
         let committer = Committer::start(trees.clone(), log.clone(), on_sync)
             .map_err(|error| failed(Box::new(error)))?;
-        Ok(Store { trees, committer, synced, secret, witness, log })
+        let space = Space::new(trees.clone());
+        Ok(Store {
+            trees,
+            committer,
+            space,
+            recovery: None,
+            synced,
+            secret,
+            witness,
+            log,
+            _lock: None,
+        })
     }
 
     /// Has something called after each sync; the first to ask is heard.
@@ -140,17 +171,42 @@ impl Store {
         self.trees.file_system()
     }
 
-    /// Finishes what is queued and leaves nothing to replay.
+    /// The reserve of free space.
+    pub fn space(&self) -> &Space {
+        &self.space
+    }
+
+    pub fn recovery(&self) -> Option<&Recovery> {
+        self.recovery.as_ref()
+    }
+
+    /// Why the store takes no more writes, once it does not.
+    pub fn failure(&self) -> watch::Receiver<Option<Error>> {
+        self.committer.failure()
+    }
+
+    /// Notices what has failed in the background. It may wait for the disk.
+    pub fn check_health(&self) {
+        if let Err(error) = self.trees.health() {
+            self.committer.fail(&error);
+        }
+    }
+
+    /// Finishes what is queued and leaves nothing to replay. A store that has failed
+    /// is left as it is: the next start recovers it.
     pub fn close(&self) {
         self.committer.stop();
+        if self.failure().borrow().is_some() {
+            return;
+        }
         if let Err(error) = self.trees.flush() {
             tracing::error!(%error, "could not flush on closing; the next start replays the journal");
         }
     }
 }
 
-/// Makes the directory ours, or says why it cannot be.
-fn claim(directory: &Path) -> std::result::Result<(), OpenError> {
+/// Makes the directory ours, and locks it, or says why it cannot be.
+fn claim(directory: &Path) -> std::result::Result<File, OpenError> {
     let shown = directory.display();
     std::fs::create_dir_all(directory).map_err(|error| {
         OpenError(format!(
@@ -159,32 +215,64 @@ fn claim(directory: &Path) -> std::result::Result<(), OpenError> {
     })?;
     let marker = directory.join(MARKER);
     match std::fs::read_to_string(&marker) {
-        Ok(text) => check_marker(directory, &text),
+        Ok(text) => check_marker(directory, &text)?,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-            let empty = std::fs::read_dir(directory)
-                .map(|mut entries| entries.next().is_none())
+            let empty = is_empty(directory)
                 .map_err(|error| OpenError(format!("cannot read {shown}: {error}")))?;
             if !empty {
                 return Err(OpenError(format!(
                     "{shown} is not empty and holds no Freeboard store; choose another directory with --data"
                 )));
             }
-            write_marker(&marker)
-                .map_err(|error| OpenError(format!("cannot write to {shown}: {error}")))
+            write_marker(directory)
+                .map_err(|error| OpenError(format!("cannot write to {shown}: {error}")))?;
         }
-        Err(error) => Err(OpenError(format!("cannot read {}: {error}", marker.display()))),
+        // What is not even text is no marker of ours any more.
+        Err(error) if error.kind() == std::io::ErrorKind::InvalidData => {
+            check_marker(directory, "")?;
+        }
+        Err(error) => return Err(unreadable(&marker, &error)),
     }
+    lock(directory, &marker)
 }
 
-fn write_marker(marker: &PathBuf) -> std::io::Result<()> {
+fn unreadable(path: &Path, error: &std::io::Error) -> OpenError {
+    OpenError(format!("cannot read {}: {error}", path.display()))
+}
+
+fn lock(directory: &Path, marker: &Path) -> std::result::Result<File, OpenError> {
+    let file = File::open(marker).map_err(|error| unreadable(marker, &error))?;
+    for attempt in 1.. {
+        match file.try_lock() {
+            Ok(()) => break,
+            Err(TryLockError::Error(error)) => return Err(unreadable(marker, &error)),
+            Err(TryLockError::WouldBlock) if attempt == LOCK_ATTEMPTS => {
+                return Err(in_use(directory));
+            }
+            Err(TryLockError::WouldBlock) => std::thread::sleep(LOCK_INTERVAL),
+        }
+    }
+    Ok(file)
+}
+
+fn is_empty(directory: &Path) -> std::io::Result<bool> {
+    for entry in std::fs::read_dir(directory)? {
+        if entry?.file_name() != NEW_MARKER {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+/// The marker is there whole or not at all.
+fn write_marker(directory: &Path) -> std::io::Result<()> {
     use std::io::Write;
-    let mut file = std::fs::File::create(marker)?;
+    let new = directory.join(NEW_MARKER);
+    let mut file = File::create(&new)?;
     writeln!(file, "freeboard store, format {FORMAT}")?;
     file.sync_all()?;
-    match marker.parent() {
-        Some(directory) => std::fs::File::open(directory)?.sync_all(),
-        None => Ok(()),
-    }
+    std::fs::rename(new, directory.join(MARKER))?;
+    File::open(directory)?.sync_all()
 }
 
 fn check_marker(directory: &Path, text: &str) -> std::result::Result<(), OpenError> {
@@ -206,21 +294,23 @@ fn check_marker(directory: &Path, text: &str) -> std::result::Result<(), OpenErr
     }
 }
 
-fn explain(directory: &Path, error: &fjall::Error) -> OpenError {
+fn in_use(directory: &Path) -> OpenError {
+    OpenError(format!(
+        "the store in {} is in use by another process; stop it or choose another directory with --data",
+        directory.display()
+    ))
+}
+
+fn explain(directory: &Path, fault: &Fault) -> OpenError {
     let shown = directory.display();
-    OpenError(match error {
-        fjall::Error::Locked => {
-            format!(
-                "the store in {shown} is in use by another process; stop it or choose another directory with --data"
-            )
-        }
-        fjall::Error::InvalidVersion(_) => {
-            format!(
-                "the store in {shown} was written by another version of its storage engine; use the Freeboard that wrote it"
-            )
-        }
-        error => format!("the store in {shown} is damaged ({error}); restore it from a backup"),
-    })
+    match fault {
+        Fault::Engine(fjall::Error::Locked) => in_use(directory),
+        Fault::Engine(fjall::Error::InvalidVersion(_)) => OpenError(format!(
+            "the store in {shown} was written by another version of its storage engine; use the Freeboard that wrote it"
+        )),
+        Fault::Io(error) => OpenError(format!("cannot open the store in {shown}: {error}")),
+        Fault::Damage(_) | Fault::Engine(_) => OpenError::damaged(directory, fault),
+    }
 }
 
 /// Reads the store's secret, or makes one for a new store.

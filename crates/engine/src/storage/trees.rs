@@ -53,7 +53,33 @@ pub enum Reach {
 pub struct FileSystem {
     pub used_bytes: u64,
     pub total_bytes: u64,
+    /// What may still be written to it.
+    pub free_bytes: u64,
 }
+
+/// What was read is not what was written.
+#[derive(Debug)]
+pub struct Damage(pub String);
+
+impl std::fmt::Display for Damage {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for Damage {}
+
+/// There was no room for what was to be written.
+#[derive(Debug)]
+pub struct Full;
+
+impl std::fmt::Display for Full {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("the disk is full")
+    }
+}
+
+impl std::error::Error for Full {}
 
 /// What the trees still do for writes that are long done.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -83,6 +109,11 @@ pub trait Trees: Send + Sync + 'static {
 
     /// Writes everything out so that the next start has nothing to replay.
     fn flush(&self) -> Result<(), Failure>;
+
+    /// Whether work in the background has failed meanwhile.
+    fn health(&self) -> Result<(), Failure> {
+        Ok(())
+    }
 
     fn disk_bytes(&self) -> u64;
 

@@ -82,6 +82,7 @@ impl write::Transaction for Transaction {
     }
 
     async fn insert(&mut self, namespace: &Namespace, document: &RawDocument) -> Result<()> {
+        self.engine.store.space().check()?;
         let collection = self.enter_or_create(namespace).await?;
         if collection.is_capped() {
             self.take(Subject::record(collection.id, WHOLE_COLLECTION)).await?;
@@ -104,6 +105,7 @@ impl write::Transaction for Transaction {
         row: &Row,
         after: &RawDocument,
     ) -> Result<()> {
+        self.engine.store.space().check()?;
         let record = &row.record;
         let split = large::split(after, record.next_large(), self.engine.store.secret());
         if split.size > limits::DOCUMENT_BYTES_MAX {

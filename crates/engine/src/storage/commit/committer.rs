@@ -3,14 +3,14 @@
 use super::applier::Applier;
 use super::{Commit, Figures, Mark, Ticket};
 use crate::storage::Log;
-use crate::storage::trees::{Reach, Trees};
+use crate::storage::trees::{Failure, Full, Reach, Trees};
 use error::{Code, Error, Result};
 use parking_lot::{Condvar, Mutex};
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
-use tokio::sync::oneshot;
+use tokio::sync::{oneshot, watch};
 
 /// What one group may weigh: commits beyond it wait for the next.
 const GROUP_BYTES_MAX: usize = 32 * 1024 * 1024;
@@ -37,6 +37,8 @@ struct Shared {
     applied: AtomicU64,
     /// Called after each sync, before those who waited for it are answered.
     on_sync: Box<dyn Fn() + Send + Sync>,
+    /// Why nothing is taken any more, for those who wait to hear it.
+    failure: watch::Sender<Option<Error>>,
 }
 
 #[derive(Default)]
@@ -72,6 +74,7 @@ impl Committer {
             figures: Figures::default(),
             applied: AtomicU64::new(0),
             on_sync,
+            failure: watch::Sender::new(None),
         });
         let worker = shared.clone();
         let thread =
@@ -106,11 +109,11 @@ impl Committer {
         }
         let wait = {
             let mut state = self.shared.state.lock();
-            if let Some(error) = &state.failed {
-                return Err(error.clone());
-            }
             if state.passed(mark) >= ticket.0 {
                 return Ok(());
+            }
+            if let Some(error) = &state.failed {
+                return Err(error.clone());
             }
             let (done, wait) = oneshot::channel();
             state.waiting.push(Waiter { ticket: ticket.0, mark, done });
@@ -135,10 +138,27 @@ impl Committer {
         self.shared.applied.load(Ordering::Acquire)
     }
 
-    /// Takes no more commits, finishes those queued, syncs, ends the thread.
+    pub fn failure(&self) -> watch::Receiver<Option<Error>> {
+        self.shared.failure.subscribe()
+    }
+
+    /// Takes no more commits, since the trees have failed.
+    pub fn fail(&self, error: &Failure) {
+        self.shared.fail(lost(error));
+    }
+
+    /// Takes no more commits, finishes those queued, syncs, ends the thread. After a
+    /// failure the thread is not waited for: the trees may hold it for ever.
     pub fn stop(&self) {
-        self.shared.state.lock().stopping = true;
+        let failed = {
+            let mut state = self.shared.state.lock();
+            state.stopping = true;
+            state.failed.is_some()
+        };
         self.shared.work.notify_one();
+        if failed {
+            return;
+        }
         if let Some(thread) = self.thread.lock().take()
             && thread.join().is_err()
         {
@@ -234,7 +254,7 @@ impl Shared {
                 state.written = state.written.max(applied);
                 state.answer();
             }
-            Err(error) => self.fail(lost(&*error)),
+            Err(error) => self.fail(lost(&error)),
         }
     }
 
@@ -248,7 +268,7 @@ impl Shared {
                 state.applied += commits;
                 state.answer();
             }
-            Err(error) => self.fail(lost(&*error)),
+            Err(error) => self.fail(lost(&error)),
         }
     }
 
@@ -263,8 +283,12 @@ impl Shared {
             }
             self.sync(&mut last_sync);
         }
+        if self.state.lock().failed.is_some() {
+            // A sync that fails once is not tried again: it would promise too much.
+            return;
+        }
         let _applier = self.applier.lock();
-        let outcome = self.trees.sync(Reach::Disk).map_err(|error| lost(&*error));
+        let outcome = self.trees.sync(Reach::Disk).map_err(|error| lost(&error));
         for waiter in self.state.lock().waiting.drain(..) {
             let _ = waiter.done.send(outcome.clone());
         }
@@ -309,7 +333,7 @@ impl Shared {
             (state.applied, reach)
         };
         if let Err(error) = self.trees.sync(reach) {
-            return self.fail(lost(&*error));
+            return self.fail(lost(&error));
         }
         if reach == Reach::Disk {
             *last_sync = Instant::now();
@@ -326,13 +350,21 @@ impl Shared {
 
     /// Poisons the store: what was not synced is unknown, so nothing more is taken.
     fn fail(&self, error: Error) {
+        let queue = {
+            let mut state = self.state.lock();
+            if state.failed.is_some() {
+                return;
+            }
+            state.failed = Some(error.clone());
+            for waiter in state.waiting.drain(..) {
+                let _ = waiter.done.send(Err(error.clone()));
+            }
+            std::mem::take(&mut state.queue)
+        };
+        // What the commits hold is let go without the lock.
+        drop(queue);
         tracing::error!(%error, "the store takes no more writes");
-        let mut state = self.state.lock();
-        state.failed = Some(error.clone());
-        state.queue.clear();
-        for waiter in state.waiting.drain(..) {
-            let _ = waiter.done.send(Err(error.clone()));
-        }
+        self.failure.send_replace(Some(error));
         self.work.notify_one();
     }
 }
@@ -352,7 +384,12 @@ fn stopped() -> Error {
     Code::InterruptedAtShutdown.error("the server is shutting down")
 }
 
-fn lost(error: &(dyn std::error::Error + Send + Sync)) -> Error {
+fn lost(error: &Failure) -> Error {
+    if error.is::<Full>() {
+        return Code::OutOfDiskSpace.error(format!(
+            "{error} and the store takes no more writes; make room and restart the server"
+        ));
+    }
     Code::InternalError.error(format!(
         "the store could not be written ({error}) and takes no more writes; \
          check the disk and restart the server"

@@ -1,0 +1,153 @@
+//! The journal as we read it is the one that fjall writes.
+
+use super::journal::{self, Batch};
+use super::*;
+use std::fs::OpenOptions;
+use std::os::unix::fs::FileExt;
+
+/// The journal's and the manifest's layouts were taken from these versions. With
+/// others, compare `journal.rs` and `manifest.rs` with their sources first.
+#[test]
+fn the_versions_are_those_whose_files_we_read() {
+    let lock = include_str!("../../../../../Cargo.lock");
+    for (name, version) in [("fjall", "3.1.13"), ("lsm-tree", "3.1.10")] {
+        let package = format!("name = \"{name}\"\nversion = \"{version}\"\n");
+        assert!(lock.contains(&package), "another version of {name}");
+    }
+}
+
+fn change(tree: Tree, key: u32, value: Option<Vec<u8>>) -> Change {
+    Change { tree, key: key.to_be_bytes().into(), value: value.map(Into::into) }
+}
+
+/// Some batches of every kind of item. Some are so large that the journal compresses
+/// them.
+fn fill(disk: &Disk, batches: u32) {
+    fill_with(disk, batches, 700);
+}
+
+fn fill_with(disk: &Disk, batches: u32, step: usize) {
+    for number in 1..=batches {
+        let text = vec![b'x'; number as usize * step];
+        let changes = vec![
+            change(Tree::Records, number, Some(text.clone())),
+            change(Tree::Entries, number, Some(Vec::new())),
+            change(Tree::Entries, number - 1, None),
+            change(Tree::Large, number, Some(text)),
+        ];
+        disk.apply(changes).unwrap();
+    }
+}
+
+fn journal_of(directory: &Path) -> PathBuf {
+    directory.join(TREES).join("0.jnl")
+}
+
+#[test]
+fn every_batch_is_read_with_its_stamp() {
+    let directory = tempfile::tempdir().unwrap();
+    let disk = Disk::open(directory.path()).unwrap();
+    fill(&disk, 10);
+    disk.sync(Reach::Disk).unwrap();
+    fill(&disk, 10);
+    disk.sync(Reach::System).unwrap();
+    let bytes = journal::read(&journal_of(directory.path())).unwrap();
+    let mut at = 0;
+    let mut stamps = Vec::new();
+    while let Some(Batch { sequence, stamp, end }) = journal::batch(&bytes, at) {
+        let stamp = stamp.unwrap();
+        assert!(stamp.allows(sequence));
+        stamps.push(stamp);
+        at = end;
+    }
+    assert!(bytes[at..].iter().all(|byte| *byte == 0), "stopped at {at}");
+    assert!(stamps.iter().map(|stamp| stamp.number).eq(1..=20));
+    assert_eq!(stamps[9].synced, 0);
+    assert_eq!(stamps[10].synced, 10);
+    assert_eq!(journal::batches(&bytes, 1).count(), 19, "all but the first");
+}
+
+#[test]
+fn a_clean_stop_is_told_from_a_crash() {
+    let directory = tempfile::tempdir().unwrap();
+    let disk = Disk::open(directory.path()).unwrap();
+    assert_eq!(disk.recovery().stop, Stop::None);
+    fill(&disk, 3);
+    disk.flush().unwrap();
+    drop(disk);
+    let disk = Disk::open(directory.path()).unwrap();
+    assert_eq!(disk.recovery().stop, Stop::Clean);
+    fill(&disk, 3);
+    disk.sync(Reach::Disk).unwrap();
+    drop(disk);
+    let disk = Disk::open(directory.path()).unwrap();
+    let Recovery { stop, batches, cut_bytes, .. } = disk.recovery().clone();
+    assert_eq!((stop, batches, cut_bytes), (Stop::Crash, 6, 0));
+}
+
+/// What is damaged in a journal that had been synced is told, each byte of it.
+#[test]
+fn any_flipped_byte_of_what_was_synced_is_damage() {
+    let directory = tempfile::tempdir().unwrap();
+    let disk = Disk::open(directory.path()).unwrap();
+    fill_with(&disk, 4, 5);
+    disk.sync(Reach::Disk).unwrap();
+    let mark = Mark::Read { number: 4, clean: false };
+    let trees = directory.path().join(TREES);
+    let path = journal_of(directory.path());
+    let bytes = journal::read(&path).unwrap();
+    let sound = recovery::recover(&trees, mark).unwrap();
+    assert_eq!((sound.batches, sound.cut_bytes), (4, 0));
+    let file = OpenOptions::new().write(true).open(&path).unwrap();
+    for (at, byte) in bytes.iter().enumerate().take(sound.bytes as usize) {
+        file.write_all_at(&[byte ^ 1 << (at % 8)], at as u64).unwrap();
+        match recovery::recover(&trees, mark) {
+            Err(Fault::Damage(_)) => {}
+            // A sequence number that still has its place in the order does no harm.
+            Ok(recovered) => assert_eq!(recovered, sound, "byte {at}"),
+            Err(fault) => panic!("byte {at}: {fault}"),
+        }
+        file.write_all_at(&[*byte], at as u64).unwrap();
+    }
+    drop(disk);
+}
+
+/// The order in which pages reach the disk is anyone's guess: after a power loss a
+/// later batch may be there and an earlier one not. Neither was promised.
+#[test]
+fn a_hole_in_what_was_not_synced_is_cut() {
+    let directory = tempfile::tempdir().unwrap();
+    let disk = Disk::open(directory.path()).unwrap();
+    fill(&disk, 3);
+    disk.sync(Reach::Disk).unwrap();
+    let path = journal_of(directory.path());
+    let third = journal::batches(&journal::read(&path).unwrap(), 0).last().unwrap().end;
+    fill(&disk, 2);
+    disk.sync(Reach::System).unwrap();
+    let mark = Mark::Read { number: 3, clean: false };
+    let file = OpenOptions::new().write(true).open(&path).unwrap();
+    file.write_all_at(&[0; 40], third as u64).unwrap();
+    let trees = directory.path().join(TREES);
+    let recovered = recovery::recover(&trees, mark).unwrap();
+    assert_eq!(recovered.batches, 3);
+    assert!(recovered.cut_bytes > 0);
+    assert_eq!(file.metadata().unwrap().len(), third as u64);
+    drop(disk);
+}
+
+#[test]
+fn a_first_start_that_was_cut_short_is_started_again() {
+    let directory = tempfile::tempdir().unwrap();
+    let trees = directory.path().join(TREES);
+    std::fs::create_dir_all(trees.join("keyspaces")).unwrap();
+    std::fs::write(trees.join("lock"), "").unwrap();
+    std::fs::write(trees.join("0.jnl"), [0; 1000]).unwrap();
+    std::fs::write(trees.join("version"), "").unwrap();
+    let disk = Disk::open(directory.path()).unwrap();
+    assert_eq!(disk.recovery().stop, Stop::None);
+    fill(&disk, 1);
+    disk.sync(Reach::Disk).unwrap();
+    drop(disk);
+    std::fs::remove_file(trees.join("version")).unwrap();
+    assert!(matches!(Disk::open(directory.path()), Err(Fault::Damage(_))), "it holds data");
+}

@@ -1,0 +1,23 @@
+//! What an acknowledged write is worth: the engine over storage that forgets, fails
+//! or is damaged.
+
+#![allow(
+    clippy::expect_used,
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "a test fails by panicking"
+)]
+
+extern crate freeboard_engine as engine;
+
+mod copy;
+mod failure;
+mod flip;
+mod forgetful;
+#[path = "../crash/ledger.rs"]
+mod ledger;
+mod power;
+mod script;
+mod space;
+mod tail;
+mod world;

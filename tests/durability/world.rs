@@ -1,0 +1,107 @@
+//! An engine to run commands on, and what it then holds.
+
+use bson::{Document, RawDocumentBuf, doc};
+use command::{Client, Request};
+use engine::Engine;
+use engine::storage::{Store, trees::Trees};
+use error::Error;
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+
+pub const DATABASE: &str = "d";
+
+pub struct World {
+    pub engine: Arc<Engine>,
+    client: Arc<Client>,
+}
+
+/// Every document, by collection and `_id`.
+pub type Contents = BTreeMap<(String, i64), Document>;
+
+impl World {
+    pub async fn open(directory: &Path) -> Result<World, String> {
+        let engine = Engine::open(directory).await.map_err(|error| error.to_string())?;
+        Ok(World::of(engine))
+    }
+
+    pub async fn over(trees: Arc<dyn Trees>) -> World {
+        let store = Store::with_trees(trees).unwrap();
+        World::of(Engine::with_store(store).await.unwrap())
+    }
+
+    fn of(engine: Arc<Engine>) -> World {
+        World { engine, client: Arc::new(Client::new(1, "127.0.0.1:1".parse().unwrap())) }
+    }
+
+    /// Runs a command; a write that failed is an error, too.
+    pub async fn run(&self, mut command: Document) -> Result<Document, Error> {
+        command.insert("$db", DATABASE);
+        let command = RawDocumentBuf::try_from(&command).unwrap();
+        let reply = self.engine.run(Request::from(command), &self.client).await?;
+        let reply = Document::try_from(reply.body).unwrap();
+        let failed = reply.get_array("writeErrors").ok().and_then(|errors| errors.first());
+        let failed = failed.and_then(|error| error.as_document());
+        match failed.or(reply.get_document("writeConcernError").ok()) {
+            Some(failed) => {
+                let code = error::Code::location(failed.get_i32("code").unwrap());
+                Err(code.error(failed.get_str("errmsg").unwrap().to_owned()))
+            }
+            None => Ok(reply),
+        }
+    }
+
+    /// Runs a command that must succeed.
+    pub async fn must(&self, command: Document) -> Document {
+        self.run(command).await.unwrap()
+    }
+
+    pub async fn collections(&self) -> Result<Vec<String>, Error> {
+        let list = doc! { "listCollections": 1, "nameOnly": true };
+        let reply = self.run(list).await?;
+        let batch = reply.get_document("cursor").unwrap().get_array("firstBatch").unwrap();
+        let name =
+            |one: &bson::Bson| one.as_document().unwrap().get_str("name").unwrap().to_owned();
+        Ok(batch.iter().map(name).collect())
+    }
+
+    /// Everything that is there.
+    pub async fn contents(&self) -> Result<Contents, Error> {
+        let mut contents = Contents::new();
+        for collection in self.collections().await? {
+            let find = doc! { "find": &collection, "batchSize": 100_000 };
+            let reply = self.run(find).await?;
+            let cursor = reply.get_document("cursor").unwrap();
+            assert_eq!(cursor.get_i64("id").unwrap(), 0);
+            for document in cursor.get_array("firstBatch").unwrap() {
+                let document = document.as_document().unwrap().clone();
+                let place = (collection.clone(), document.get_i64("_id").unwrap());
+                assert!(contents.insert(place, document).is_none(), "a document is there twice");
+            }
+        }
+        Ok(contents)
+    }
+
+    /// Whether every index agrees with its collection and every count is exact.
+    pub async fn is_valid(&self) -> Result<bool, Error> {
+        for collection in self.collections().await? {
+            let reply = self.run(doc! { "validate": &collection, "full": true }).await?;
+            let count = self.run(doc! { "count": &collection }).await?;
+            let exact =
+                i64::from(count.get_i32("n").unwrap()) == reply.get_i64("nrecords").unwrap();
+            if !reply.get_bool("valid").unwrap() || !exact {
+                eprintln!("{reply}");
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    pub async fn assert_valid(&self) {
+        assert!(self.is_valid().await.unwrap());
+    }
+
+    pub async fn close(self) {
+        self.engine.close().await;
+    }
+}
