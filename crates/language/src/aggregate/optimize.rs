@@ -4,6 +4,7 @@
 use super::Stage;
 use super::stages::{Limit, Match, Skip, Sort};
 use crate::Needs;
+use crate::query::Node;
 use std::any::Any;
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -22,25 +23,41 @@ pub fn optimize(mut stages: Vec<Box<dyn Stage>>) -> VecDeque<Arc<dyn Stage>> {
     out.into_iter().map(Arc::from).collect()
 }
 
-/// Moves each `$match` in front of the stages that do not change what it reads.
-fn hoist_matches(stages: &mut [Box<dyn Stage>]) {
-    for at in 1..stages.len() {
-        let mut at = at;
-        while at > 0 && is::<Match>(&*stages[at]) && passes(&*stages[at - 1], &*stages[at]) {
-            stages.swap(at - 1, at);
-            at -= 1;
-        }
+/// Moves each `$match`, or as much of it as can go, in front of the stages that do
+/// not change what it reads.
+fn hoist_matches(stages: &mut Vec<Box<dyn Stage>>) {
+    let mut at = 1;
+    while at < stages.len() {
+        let parts = hoist(stages, at);
+        at += parts;
     }
 }
 
-fn passes(before: &dyn Stage, filter: &dyn Stage) -> bool {
-    let mut read = Needs::none();
-    let _ = filter.needs(&mut read);
-    match before.changes() {
-        // A sort changes nothing, a filter neither.
-        Some(changed) => changed.iter().all(|path| !read.contains(path)),
-        None => false,
+/// Moves one `$match`; how many stages stand in its place then, itself included.
+fn hoist(stages: &mut Vec<Box<dyn Stage>>, mut at: usize) -> usize {
+    let mut parts = 1;
+    while at > 0 {
+        let (before, behind) = stages.split_at_mut(at);
+        let (Some(last), Some(stage)) = (before.last(), behind.first_mut()) else { break };
+        let stage: &mut dyn Any = &mut **stage;
+        let Some(filter) = stage.downcast_mut::<Match>() else { break };
+        if passes(&**last, &filter.filter.root) {
+            stages.swap(at - 1, at);
+        } else if let Some(part) = filter.split(|node| passes(&**last, node)) {
+            stages.insert(at - 1, Box::new(part));
+            parts += 1;
+        } else {
+            break;
+        }
+        at -= 1;
     }
+    parts
+}
+
+fn passes(before: &dyn Stage, node: &Node) -> bool {
+    let mut read = Needs::none();
+    node.needs(&mut read);
+    before.lets_pass(&read)
 }
 
 /// Joins a stage to the one before it, or gives it back.
@@ -91,9 +108,4 @@ fn limit_sorts(stages: &mut [Box<dyn Stage>]) {
             sort.limit = Some(sort.limit.map_or(limit, |before| before.min(limit)));
         }
     }
-}
-
-fn is<S: Stage>(stage: &dyn Stage) -> bool {
-    let stage: &dyn Any = stage;
-    stage.is::<S>()
 }

@@ -1,7 +1,7 @@
 //! A parsed pipeline, and documents flowing through it.
 
 use super::limits::{PIPELINE_DEPTH_MAX, PIPELINE_STAGES_MAX};
-use super::stages::{self, Source, Stage, Target};
+use super::stages::{self, Match, Source, Stage, Target};
 use super::{Foreign, Tally, optimize};
 use crate::{Context, Needs};
 use bson::{RawArray, RawDocument, RawDocumentBuf};
@@ -109,6 +109,26 @@ impl Pipeline {
     /// Puts a stage behind the first.
     pub fn insert_second(&mut self, stage: impl Stage) {
         self.stages.insert(1.min(self.stages.len()), Arc::new(stage));
+    }
+
+    /// This pipeline behind another, that of a view. Its leading filter goes as far
+    /// to the front as it may, so that the view's collection can use an index.
+    pub fn behind(mut self, view: Pipeline) -> Pipeline {
+        let mut stages = view.stages;
+        if self.front::<Match>().is_some()
+            && let Some(filter) = self.stages.pop_front()
+        {
+            let mut read = Needs::none();
+            let _ = filter.needs(&mut read);
+            let stays = |stage: &Arc<dyn Stage>| {
+                let other: &dyn Any = &**stage;
+                !other.is::<Match>() && !stage.lets_pass(&read)
+            };
+            let at = stages.iter().rposition(stays).map_or(0, |last| last + 1);
+            stages.insert(at, filter);
+        }
+        stages.append(&mut self.stages);
+        Pipeline { stages }
     }
 
     /// Where the documents come from, if not from the collection: the first

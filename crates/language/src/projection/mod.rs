@@ -81,6 +81,20 @@ impl Projection {
         self.root.positional
     }
 
+    /// Whether the value at a path comes out as it went in. Below a field that is
+    /// only partly included it may not: arrays lose what is no document.
+    pub fn leaves(&self, path: &Path) -> bool {
+        match self.kind {
+            Kind::Inclusion => {
+                let at = self.root.find(path.component(0));
+                at.is_some_and(|at| matches!(self.root.children()[at].1, Node::Keep))
+            }
+            Kind::Exclusion | Kind::Addition => {
+                self.paths().iter().all(|other| !other.overlaps(path))
+            }
+        }
+    }
+
     pub fn apply(&self, document: &RawDocument, matched: Matched) -> Result<RawDocumentBuf> {
         apply::apply(self.kind, &self.root, document, matched)
     }

@@ -24,25 +24,15 @@ pub fn take_front(
     query.hint = hint;
     query.allow_disk_use = allow_disk_use;
     query.collator = context.collator.clone();
-    let taken = |sort: &SortStage| (sort.pattern.clone(), sort.limit);
-    if let Some((pattern, limit)) = pipeline.take_front(taken) {
+    if let Some(pattern) = pipeline.take_front(|sort: &SortStage| sort.pattern.clone()) {
         let field = |(path, direction): &(value::Path, value::key::Direction)| SortField {
             path: path.clone(),
             direction: *direction,
         };
         query.sort = Sort::Fields(pattern.fields().iter().map(field).collect());
-        query.limit = limit;
     }
-    if query.limit.is_none()
-        && let Some(skip) = pipeline.take_front(|skip: &Skip| skip.0)
-    {
-        query.skip = skip;
-    }
-    if query.limit.is_none()
-        && let Some(limit) = pipeline.take_front(|limit: &Limit| limit.0)
-    {
-        query.limit = Some(limit);
-    }
+    query.skip = pipeline.take_front(|skip: &Skip| skip.0).unwrap_or_default();
+    query.limit = pipeline.take_front(|limit: &Limit| limit.0);
     query.needs = pipeline.needs();
     Ok(query)
 }

@@ -50,15 +50,12 @@ impl Foreign for World {
         if pipeline.source().is_some_and(|source| source.name != "$documents") {
             return Err(Code::InvalidNamespace.error("this stage cannot be used in a sub-pipeline"));
         }
+        if resolved.is_view {
+            pipeline = pipeline.behind(Pipeline::parse(&resolved.pipeline, &self.context)?);
+        }
         let Some(collection) = resolved.collection else {
             return pipeline.run(Box::new(std::iter::empty()), world);
         };
-        if resolved.is_view {
-            let inner = Pipeline::parse(&resolved.pipeline, &self.context)?;
-            let bottom = &resolved.namespace;
-            let input = self.run(&bottom.database, &bottom.collection, inner)?;
-            return pipeline.run(input, world);
-        }
         let query = take_front(&mut pipeline, &self.context, None, self.allow_disk_use)?;
         let execution = plan::open(&collection, query, self.view.clone(), self.interrupt.clone())?;
         pipeline.run(Box::new(execution.map(|row| Ok(row?.document.into()))), world)

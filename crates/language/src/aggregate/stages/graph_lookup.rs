@@ -1,7 +1,7 @@
 //! `$graphLookup`: follows references between documents, breadth first.
 
-use super::add_fields::with;
 use super::lookup::collect;
+use super::nested::set;
 use super::{Documents, Foreign, Match, Specification, Stage, one};
 use crate::aggregate::Pipeline;
 use crate::aggregate::expressions::{Expression, FieldPath, coerce};
@@ -212,8 +212,8 @@ impl GraphLookup {
             }
             depth += 1;
         }
-        let found = RawBson::Array(search.out.finish());
-        with(document, &self.to, Some(found), &self.context)
+        let found = search.out.finish();
+        Ok(set(document, &self.to, 0, Some(RawBsonRef::Array(&found))))
     }
 
     fn visit(&self, document: &RawDocument, depth: u64, search: &mut Search) -> Result<()> {
@@ -234,8 +234,7 @@ impl GraphLookup {
         match &self.depth_field {
             None => search.out.push(RawBsonRef::Document(document)),
             Some(field) => {
-                let depth = RawBson::Int64(depth as i64);
-                let document = with(document, field, Some(depth), &self.context)?;
+                let document = set(document, field, 0, Some(RawBsonRef::Int64(depth as i64)));
                 search.out.push(RawBsonRef::Document(&document));
             }
         }

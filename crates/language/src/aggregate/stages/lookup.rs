@@ -5,7 +5,7 @@
 //! for each document, they being constants then: the planner of the other side can
 //! use an index for them.
 
-use super::add_fields::with;
+use super::nested::set;
 use super::options::{Options, pipeline};
 use super::{Documents, Foreign, Match, Specification, Stage, one};
 use crate::aggregate::expressions::parser::check_write_name;
@@ -14,7 +14,7 @@ use crate::aggregate::limits::{JOINED_BYTES_MAX, STAGE_MEMORY_BYTES_MAX};
 use crate::aggregate::{Pipeline, Place};
 use crate::query::Filter;
 use crate::{Context, Needs};
-use bson::{RawArray, RawArrayBuf, RawBson, RawBsonRef, RawDocument, RawDocumentBuf};
+use bson::{RawArray, RawArrayBuf, RawBsonRef, RawDocument, RawDocumentBuf};
 use error::{Code, Result};
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -320,7 +320,7 @@ impl Stage for Lookup {
                     array
                 }
             };
-            with(&document, &self.to, Some(RawBson::Array(array)), &self.context)
+            Ok(set(&document, &self.to, 0, Some(RawBsonRef::Array(&array))))
         })))
     }
 

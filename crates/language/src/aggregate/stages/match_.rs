@@ -27,6 +27,20 @@ impl Match {
         Match { filter: Arc::new(filter) }
     }
 
+    /// Takes out those of its conditions that may go elsewhere, unless that is all
+    /// of them or none.
+    pub fn split(&mut self, goes: impl Fn(&Node) -> bool) -> Option<Match> {
+        let filter = Arc::get_mut(&mut self.filter)?;
+        let Node::And(nodes) = &mut filter.root else { return None };
+        let going = nodes.iter().filter(|node| goes(node)).count();
+        if going == 0 || going == nodes.len() {
+            return None;
+        }
+        let (taken, left) = std::mem::take(nodes).into_iter().partition(|node| goes(node));
+        filter.root = Node::And(left);
+        Some(Match::new(Filter { root: Node::And(taken), collator: filter.collator.clone() }))
+    }
+
     /// Also asks for what another asks for, if neither is shared yet.
     pub fn and(&mut self, other: Match) -> std::result::Result<(), Match> {
         let Some(filter) = Arc::get_mut(&mut self.filter) else { return Err(other) };

@@ -16,6 +16,7 @@ mod limit;
 mod lookup;
 mod match_;
 mod merge;
+mod nested;
 mod options;
 mod out;
 mod project;
@@ -72,6 +73,14 @@ pub trait Stage: Any + std::fmt::Debug + Send + Sync {
     /// itself; a filter on other paths may then go before it.
     fn changes(&self) -> Option<Vec<Path>> {
         None
+    }
+
+    /// Whether a filter that reads this may as well go before the stage.
+    fn lets_pass(&self, read: &Needs) -> bool {
+        match self.changes() {
+            Some(changed) => changed.iter().all(|path| !read.contains(path)),
+            None => false,
+        }
     }
 
     /// The stage as a function of one document, if it is one.

@@ -37,6 +37,10 @@ impl Stage for Project {
         ControlFlow::Break(())
     }
 
+    fn lets_pass(&self, read: &Needs) -> bool {
+        matches!(read, Needs::Paths(paths) if paths.iter().all(|path| self.projection.leaves(path)))
+    }
+
     fn transform(&self) -> Option<&dyn Transform> {
         Some(self)
     }

@@ -1,5 +1,6 @@
 //! `$unwind`: one document for each element of an array.
 
+use super::nested::{find, set};
 use super::{Documents, Foreign, Specification, Stage, one};
 use crate::Needs;
 use crate::aggregate::expressions::{FieldPath, coerce};
@@ -7,8 +8,8 @@ use bson::{RawBson, RawBsonRef, RawDocument, RawDocumentBuf};
 use error::{Code, Result};
 use std::ops::ControlFlow;
 use std::sync::Arc;
-use value::element::{array_elements, elements, get};
-use value::{DocumentWriter, Path};
+use value::Path;
+use value::element::{array_elements, elements};
 
 #[derive(Debug)]
 pub struct Unwind {
@@ -137,58 +138,6 @@ struct Expansion {
 }
 
 type Elements = std::iter::Zip<std::ops::RangeFrom<i64>, std::vec::IntoIter<RawBson>>;
-
-/// The value at a path that goes through documents only.
-fn find<'a>(path: &Path, document: &'a RawDocument) -> Option<RawBsonRef<'a>> {
-    let mut current = RawBsonRef::Document(document);
-    for name in path.components() {
-        let RawBsonRef::Document(document) = current else { return None };
-        current = get(document, name)?.value();
-    }
-    Some(current)
-}
-
-/// A document with the value at a path replaced, added, or (`None`) removed.
-fn set(
-    document: &RawDocument,
-    path: &Path,
-    at: usize,
-    value: Option<RawBsonRef<'_>>,
-) -> RawDocumentBuf {
-    let mut out = DocumentWriter::new();
-    let mut seen = false;
-    let name = path.component(at);
-    let last = at + 1 == path.len();
-    for element in elements(document) {
-        if seen || element.key != name {
-            out.copy(element);
-            continue;
-        }
-        seen = true;
-        if last {
-            if let Some(value) = value {
-                out.append(name, value);
-            }
-        } else if let RawBsonRef::Document(inner) = element.value() {
-            let inner = set(inner, path, at + 1, value);
-            out.append(name, RawBsonRef::Document(&inner));
-        } else if value.is_some() {
-            let inner = set(&RawDocumentBuf::new(), path, at + 1, value);
-            out.append(name, RawBsonRef::Document(&inner));
-        } else {
-            out.copy(element);
-        }
-    }
-    if let (false, Some(value)) = (seen, value) {
-        if last {
-            out.append(name, value);
-        } else {
-            let inner = set(&RawDocumentBuf::new(), path, at + 1, Some(value));
-            out.append(name, RawBsonRef::Document(&inner));
-        }
-    }
-    out.finish()
-}
 
 impl Stage for Unwind {
     fn name(&self) -> &'static str {

@@ -106,6 +106,36 @@ fn stages_are_joined_and_filters_go_first() {
 }
 
 #[test]
+fn filters_go_before_projections_as_far_as_they_can() {
+    let names_of = |pipeline| -> Vec<&'static str> {
+        let pipeline = Pipeline::parse(&stages(pipeline), &Context::new()).unwrap();
+        pipeline.stages().map(Stage::name).collect()
+    };
+    let filter = || doc! {"$match": {"a.b": 1}};
+    for (stage, moves) in [
+        (doc! {"$project": {"a": 1}}, true),
+        (doc! {"$project": {"x": 0}}, true),
+        (doc! {"$project": {"a.b": 1}}, false),
+        (doc! {"$project": {"b": 1}}, false),
+        (doc! {"$project": {"a": "$b"}}, false),
+        (doc! {"$project": {"a.c": 0}}, true),
+        (doc! {"$project": {"a.b.c": 0}}, false),
+        (doc! {"$unset": "b"}, true),
+        (doc! {"$replaceWith": "$x"}, false),
+    ] {
+        let first = names_of(vec![stage.clone(), filter()])[0];
+        assert_eq!(first == "$match", moves, "{stage}");
+    }
+    let split = names_of(vec![
+        doc! {"$sort": {"z": 1}},
+        doc! {"$addFields": {"c": "$a"}},
+        doc! {"$match": {"a": 1, "c": 2, "d": 3}},
+        doc! {"$limit": 1},
+    ]);
+    assert_eq!(split, ["$match", "$sort", "$addFields", "$match", "$limit"]);
+}
+
+#[test]
 fn needs_end_where_the_document_does() {
     let needs = |pipeline| Pipeline::parse(&stages(pipeline), &Context::new()).unwrap().needs();
     let grouped = needs(vec![
