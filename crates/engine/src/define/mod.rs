@@ -8,7 +8,6 @@ mod collection;
 mod database;
 mod indexes;
 mod purge;
-mod tell;
 
 pub use build::Progress;
 pub use collection::{New, TEMPORARY_PREFIX};
@@ -127,11 +126,9 @@ impl<'e> Definition<'e> {
     }
 
     /// Tells change streams of the change.
-    pub fn tell(&mut self, event: impl FnOnce() -> Event) {
-        if !self.engine.store.log().is_on() {
-            return;
-        }
-        let event = event().finish();
+    pub fn tell(&mut self, event: impl FnOnce() -> Option<Event>) {
+        let event = self.engine.store.log().is_telling().then(event).flatten();
+        let Some(event) = event.map(Event::finish) else { return };
         match &mut self.log {
             LogChange::Append(events) => events.events.push(event),
             log => *log = LogChange::Append(Events { events: vec![event], together: false }),

@@ -51,6 +51,11 @@ async fn opened(call: Call<'_>, aggregate: &Aggregate<'_>) -> Result<Reply> {
         return Err(Code::OptionNotSupportedOnView
             .error(format!("{STAGE} is not supported on views; {namespace} is one")));
     }
+    if call.common.in_transaction() {
+        return Err(Code::OperationNotSupportedInTransaction.error(format!(
+            "Stage not supported inside of a multi-document transaction: {STAGE}"
+        )));
+    }
     check_read_concern(call)?;
     let context = context(None, aggregate.collation, aggregate.variables)?;
     // The whole, for what is wrong in it, and then what follows the first stage.

@@ -76,7 +76,9 @@ impl Session {
         self.discard(engine, ended);
         engine.sessions.open.lock().insert(self.id, self.clone());
         engine.sessions.figures.started.fetch_add(1, Ordering::Relaxed);
-        Ok(Transaction::begin_client(engine.clone()))
+        let mut transaction = Transaction::begin_client(engine.clone());
+        transaction.set_client(self.id, number);
+        Ok(transaction)
     }
 
     /// Takes up the transaction that is open.

@@ -17,7 +17,7 @@ mod view;
 pub use commit::{Commit, Delta, Figures, Mark, Ticket};
 pub use document::Document;
 pub use id::{CollectionId, IndexId, RecordId};
-pub use log::{Events, Log, LogChange, Position};
+pub use log::{Events, Log, LogChange, Position, Silent};
 pub use store::{OpenError, Store};
 pub use trees::{Change, Tree};
 pub use view::{Counts, Entries, Entry, Record, Records, View};

@@ -40,6 +40,7 @@ impl Transaction {
             catalog,
             created: Vec::new(),
         }));
+        transaction.part_from_log();
         transaction
     }
 
@@ -134,6 +135,7 @@ impl Transaction {
         if let Some(snapshot) = &mut self.snapshot {
             snapshot.created.push(new.namespace.clone());
         }
+        self.tell_created(&collection);
         self.redefine(collection.clone());
         Ok(collection)
     }
@@ -167,7 +169,10 @@ impl Transaction {
             indexes.push(Arc::new(Index::from_spec(IndexId(id), spec, true, 0)?));
         }
         let after = indexes.len();
-        self.redefine(Arc::new(collection.with_indexes(indexes)));
+        let collection = Arc::new(collection.with_indexes(indexes));
+        let names: Vec<_> = collection.indexes[before..].iter().map(|it| &*it.name).collect();
+        self.tell_indexes_created(&collection, &names);
+        self.redefine(collection);
         Ok(Created { before, after, created_collection })
     }
 
@@ -202,6 +207,9 @@ impl Transaction {
     pub async fn commit_client(mut self) -> Result<Option<Ticket>> {
         if self.is_empty() {
             return Ok(None);
+        }
+        if !self.meet_log() {
+            return Err(conflict());
         }
         let engine = self.engine.clone();
         let Some(snapshot) = self.snapshot.take().filter(|it| !it.created.is_empty()) else {
