@@ -8,14 +8,14 @@ use super::{Log, Tree, View, failed, keys};
 use arc_swap::ArcSwap;
 use error::Result;
 use rand::Rng;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 /// What this build reads and writes. A change of layout raises it.
 const FORMAT: u32 = 1;
 /// Names the directory as ours and tells its format before anything is opened.
-const MARKER: &str = "FREEBOARD";
-const TREES: &str = "trees";
+pub(super) const MARKER: &str = "FREEBOARD";
+pub(super) const TREES: &str = "trees";
 
 pub struct Store {
     trees: Arc<dyn Trees>,
@@ -164,7 +164,7 @@ fn claim(directory: &Path) -> std::result::Result<(), OpenError> {
     }
 }
 
-fn write_marker(marker: &PathBuf) -> std::io::Result<()> {
+pub(super) fn write_marker(marker: &Path) -> std::io::Result<()> {
     use std::io::Write;
     let mut file = std::fs::File::create(marker)?;
     writeln!(file, "freeboard store, format {FORMAT}")?;
