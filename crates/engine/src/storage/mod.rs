@@ -2,6 +2,7 @@
 //! trees; one committer; views; large values out of line.
 
 mod commit;
+mod copy;
 mod disk;
 mod document;
 mod id;
@@ -19,7 +20,7 @@ pub use commit::{Commit, Delta, Figures, Mark, Ticket};
 pub use disk::{Recovery, Stop};
 pub use document::Document;
 pub use id::{CollectionId, IndexId, RecordId};
-pub use log::{Events, Log, LogChange, Position};
+pub use log::{Events, Log, LogChange, Position, Silent};
 pub use space::{RESERVE_BYTES, Space};
 pub use store::{OpenError, Store};
 pub use trees::{Change, Tree};

@@ -17,7 +17,7 @@ use tokio::sync::watch;
 /// What this build reads and writes. A change of layout raises it.
 const FORMAT: u32 = 1;
 /// Names the directory as ours and tells its format before anything is opened.
-const MARKER: &str = "FREEBOARD";
+pub(super) const MARKER: &str = "FREEBOARD";
 /// The marker while it is being written.
 const NEW_MARKER: &str = "FREEBOARD.new";
 /// A process that was just killed may still hold the lock for a moment.
@@ -151,7 +151,7 @@ impl Store {
         self.committer.figures()
     }
 
-    pub fn log(&self) -> &Log {
+    pub fn log(&self) -> &Arc<Log> {
         &self.log
     }
 
@@ -265,7 +265,7 @@ fn is_empty(directory: &Path) -> std::io::Result<bool> {
 }
 
 /// The marker is there whole or not at all.
-fn write_marker(directory: &Path) -> std::io::Result<()> {
+pub(super) fn write_marker(directory: &Path) -> std::io::Result<()> {
     use std::io::Write;
     let new = directory.join(NEW_MARKER);
     let mut file = File::create(&new)?;

@@ -22,6 +22,8 @@ impl fmt::Display for Fault {
     }
 }
 
+impl std::error::Error for Fault {}
+
 impl From<std::io::Error> for Fault {
     fn from(error: std::io::Error) -> Fault {
         Fault::Io(error)
