@@ -1,5 +1,6 @@
 //! The `freeboard` binary: one file a subcommand.
 
+mod apply;
 mod bench;
 mod inspect;
 mod log;
@@ -25,6 +26,7 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Command {
+    Apply(apply::Arguments),
     Bench(bench::Arguments),
     Inspect(inspect::Arguments),
     Serve(serve::Arguments),
@@ -32,6 +34,7 @@ enum Command {
 
 fn main() -> ExitCode {
     let result = match Arguments::parse().command {
+        Command::Apply(arguments) => apply::run(arguments),
         Command::Bench(arguments) => bench::run(arguments),
         Command::Inspect(arguments) => inspect::run(arguments),
         Command::Serve(arguments) => serve::run(arguments),

@@ -2,13 +2,15 @@
 
 use crate::patterns::{bounds, overflow};
 use crate::policy::{OnLimit, Policy};
-use bson::RawDocument;
+use crate::read;
+use bson::{RawDocument, RawDocumentBuf};
 use command::Namespace;
 use error::{Code, Error, Result};
 use language::Needs;
+use language::query::{Filter, Matched};
 use language::update::Update;
 use std::borrow::Cow;
-use write::{Applied, Guard, Outcome, Transaction};
+use write::{Applied, Guard, Outcome, Returns, Transaction};
 
 #[derive(Debug)]
 pub enum Guarded {
@@ -67,6 +69,25 @@ impl<T: Transaction> Guard<T> for Guarded {
                 needs.add(&rule.path);
             }
         }
+    }
+
+    async fn matches(
+        &self,
+        transaction: &mut T,
+        row: &T::Row,
+        filter: &Filter,
+    ) -> Result<Option<Matched>> {
+        read::matches(self.policy()?, transaction, row, filter).await
+    }
+
+    async fn shown(
+        &self,
+        transaction: &mut T,
+        document: &RawDocument,
+        returns: &Returns<'_>,
+    ) -> Result<RawDocumentBuf> {
+        let Returns { needs, projection, .. } = returns;
+        read::shown(self.policy()?, transaction, document, *projection, needs).await
     }
 
     async fn insert<'d>(

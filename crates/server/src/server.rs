@@ -3,6 +3,8 @@
 use crate::backend::Backend;
 use crate::embedded::Embedded;
 use crate::{accept, http, limits, shared::Shared};
+use bson::RawDocumentBuf;
+use command::Namespace;
 use engine::Engine;
 use std::fmt;
 use std::io;
@@ -23,6 +25,8 @@ pub struct Options {
     /// `host:port` of the HTTP side, if there is to be one.
     pub http: Option<String>,
     pub connections_max: usize,
+    /// Growth policies to be set before clients are let in.
+    pub policies: Vec<(Namespace, RawDocumentBuf)>,
 }
 
 impl Options {
@@ -33,6 +37,7 @@ impl Options {
             listen: "127.0.0.1:0".to_owned(),
             http: None,
             connections_max: limits::CONNECTIONS_MAX,
+            policies: Vec::new(),
         }
     }
 }
@@ -68,6 +73,12 @@ impl Server {
         let engine = Engine::open(&options.data)
             .await
             .map_err(|error| StartError::new(error.to_string()))?;
+        for (namespace, policy) in &options.policies {
+            let set = engine.ensure_policy(namespace, policy).await;
+            let refused =
+                |error: error::Error| format!("policy of {namespace}: {}", error.message());
+            set.map_err(|error| StartError::new(refused(error)))?;
+        }
         Ok(run(options, listeners, Embedded(engine)))
     }
 

@@ -33,6 +33,22 @@ impl Engine {
         Ok(())
     }
 
+    /// Drops a collection. Its policy stays, and so do the collections of its
+    /// pages, emptied.
+    pub async fn drop_with_pages(
+        self: &Arc<Self>,
+        namespace: &Namespace,
+    ) -> Result<Option<Arc<Collection>>> {
+        if self.policies.get(namespace).is_none() {
+            return self.drop_collection(namespace).await;
+        }
+        let _turn = self.policies.changes.lock().await;
+        let table = self.policies.current();
+        let overflows = table.policy(namespace).into_iter().flat_map(Policy::overflows);
+        let pages: Vec<&Namespace> = overflows.map(|overflow| &overflow.into).collect();
+        self.drop_emptying(namespace, &pages).await
+    }
+
     /// Mirrors new indexes of a collection on the pages of its arrays.
     pub async fn mirror_indexes(
         self: &Arc<Self>,

@@ -59,7 +59,7 @@ fn stored(call: Call<'_>, database: &str) -> Result<Vec<Document>> {
     let Some(home) = call.engine.registry.get(&policies_of(database)) else {
         return Ok(Vec::new());
     };
-    let view = reading::view(call);
+    let view = reading::view(call)?;
     let mut stored = Vec::new();
     for record in view.records(home.id, (Bound::Unbounded, Bound::Unbounded)) {
         stored.push(record?.1.load(&view, &Needs::All)?);

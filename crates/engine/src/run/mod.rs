@@ -25,6 +25,7 @@ mod find;
 mod find_and_modify;
 mod get_more;
 mod growth_policies;
+mod guarded;
 mod insert;
 mod kill_all_sessions;
 mod kill_all_sessions_by_pattern;

@@ -32,7 +32,7 @@ pub async fn run(call: Call<'_>) -> Result<Reply> {
 
 /// How many documents are over some bound of the policy.
 fn oversize(call: Call<'_>, policy: &Policy, collection: &Collection) -> Result<u64> {
-    let view = reading::view(call);
+    let view = reading::view(call)?;
     let needs = match policy.undeclared {
         guard::policy::Undeclared::Allow => {
             Needs::Paths(policy.arrays.iter().map(|rule| rule.path.clone()).collect())

@@ -10,15 +10,18 @@ mod world;
 pub use front::take_front;
 pub use on_view::{
     count_on_view, distinct_on_view, find_on_view, prepare_count, prepare_distinct, prepare_find,
+    prepare_unprojected,
 };
 pub use world::World;
 
 use super::context::context;
+use super::guarded::Merging;
 use super::reading::{self, Resolved, array, first_batch, hint_value, resolve};
 use super::{Call, sources, watch, writing};
+use crate::catalog::Collection;
 use crate::cursor::{Cursor, Source as CursorSource};
 use crate::plan::{self, Hint};
-use crate::storage::Document;
+use crate::storage::{Document, View};
 use bson::{RawArray, RawArrayBuf};
 use command::views::Aggregate;
 use command::{Namespace, Reply};
@@ -119,6 +122,10 @@ impl Prepared {
             && let Some(collection) = self.resolved.collection.clone()
         {
             let view = reading::view(call)?;
+            if let Some(input) = self.merged(call, &collection, &view)? {
+                let world = World::new(call, &self, view)?;
+                return Ok(rows(super::blocking(|| self.pipeline.run(input, Arc::new(world)))?));
+            }
             let query =
                 take_front(&mut self.pipeline, &self.context, self.hint.take(), &collection)?;
             let interrupt = call.operation.interrupt.clone();
@@ -133,6 +140,26 @@ impl Prepared {
         self.documents(call).map(rows)
     }
 
+    /// The documents of a collection whose policy shows them with their pages. The
+    /// view of all elements is made of heads and pages apart.
+    fn merged(
+        &self,
+        call: Call<'_>,
+        collection: &Arc<Collection>,
+        view: &View,
+    ) -> Result<Option<Documents>> {
+        if call.engine.policies.is_view_of(&self.shown, &collection.namespace) {
+            return Ok(None);
+        }
+        let merging = Merging {
+            engine: call.engine,
+            catalog: call.catalog()?,
+            view: view.clone(),
+            interrupt: call.operation.interrupt.clone(),
+        };
+        merging.documents(collection, &self.pipeline, &self.context)
+    }
+
     pub fn documents(mut self, call: Call<'_>) -> Result<Documents> {
         let view = reading::view(call)?;
         let world = World::new(call, &self, view.clone())?;
@@ -143,6 +170,9 @@ impl Prepared {
         let Some(collection) = self.resolved.collection.clone() else {
             return self.pipeline.run(Box::new(std::iter::empty()), Arc::new(world));
         };
+        if let Some(input) = self.merged(call, &collection, &view)? {
+            return super::blocking(|| self.pipeline.run(input, Arc::new(world)));
+        }
         let query = take_front(&mut self.pipeline, &self.context, self.hint.take(), &collection)?;
         let interrupt = call.operation.interrupt.clone();
         let execution = plan::open(&collection, query, view, interrupt)?;
