@@ -8,6 +8,7 @@ mod concurrent;
 mod history;
 mod isolation;
 mod naive;
+mod overflow;
 mod place;
 
 use bson::{Document, doc};

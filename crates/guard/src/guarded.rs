@@ -115,10 +115,7 @@ impl<T: Transaction> Guard<T> for Guarded {
             let before = transaction.size(row, row);
             bounds::check_size(policy, &after, Some(before), transaction.size(row, &after))?;
         }
-        // Cutting an array may have brought it back to what it was.
-        if after.as_bytes() != row.as_bytes() {
-            outcome.after = Some(after);
-        }
+        outcome.after = Some(after);
         Ok(outcome)
     }
 

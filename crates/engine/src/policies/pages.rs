@@ -133,15 +133,18 @@ pub fn page_index(overflow: &Overflow) -> RawDocumentBuf {
 
 /// One document an element: those of the documents as page 0, then the pages'.
 fn view_options(policy: &Policy, overflow: &Overflow) -> RawDocumentBuf {
-    let elements = |array: &str, parent: &str, page: bson::RawBson| {
-        let array = format!("${array}");
+    let elements = |path: &str, parent: &str, page: bson::RawBson| {
+        let array = format!("${path}");
+        let mut arrays = DocumentWriter::new();
+        arrays.append_document(path, &rawdoc! { "$type": "array" });
         let mut item = DocumentWriter::new();
         item.append_i32("_id", 0);
         item.append_str(&overflow.parent_key, parent);
         item.append("page", page.as_raw_bson_ref());
-        item.append_i32("at", 1);
+        item.append_str("at", "$at");
         item.append_str("item", &array);
         bson::rawbson!([
+            { "$match": arrays.finish() },
             { "$unwind": { "path": array, "includeArrayIndex": "at" } },
             { "$project": item.finish() },
         ])

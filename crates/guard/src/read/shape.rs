@@ -60,7 +60,14 @@ impl Shape {
         match needs {
             Needs::All => Needs::Except(self.shown.iter().map(|(it, _)| it.path.clone()).collect()),
             Needs::Paths(paths) => {
-                Needs::Paths(paths.into_iter().filter(|path| !covers(path)).collect())
+                let mut needs =
+                    Needs::Paths(paths.into_iter().filter(|path| !covers(path)).collect());
+                // Whose pages they are, and whether there are any.
+                needs.add(&Path::new("_id"));
+                for (rule, _) in &self.shown {
+                    rule.counters().into_iter().for_each(|counter| needs.add(counter));
+                }
+                needs
             }
             Needs::Except(mut paths) => {
                 paths.extend(self.shown.iter().map(|(rule, _)| rule.path.clone()));

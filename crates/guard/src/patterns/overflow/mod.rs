@@ -95,7 +95,7 @@ pub(crate) struct Done {
     /// The head, if it changes.
     head: Option<RawArrayBuf>,
     counters: Counters,
-    /// Whether pages have changed.
+    /// Whether the update counts as one that changed the array.
     paged: bool,
 }
 
