@@ -14,6 +14,7 @@ mod matcher;
 mod meaning;
 mod naive;
 mod order;
+mod overflow;
 mod place;
 
 use bson::{Document, doc};

@@ -1,5 +1,6 @@
 //! The `freeboard` binary: one file a subcommand.
 
+mod apply;
 mod backup;
 mod bench;
 mod export;
@@ -30,6 +31,7 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Command {
+    Apply(apply::Arguments),
     Backup(backup::Arguments),
     Bench(bench::Arguments),
     Export(export::Arguments),
@@ -40,6 +42,7 @@ enum Command {
 
 fn main() -> ExitCode {
     let result = match Arguments::parse().command {
+        Command::Apply(arguments) => apply::run(arguments),
         Command::Backup(arguments) => backup::run(arguments),
         Command::Bench(arguments) => bench::run(arguments),
         Command::Export(arguments) => export::run(arguments),

@@ -1,7 +1,9 @@
 //! `freeboard serve`: the server.
 
-use crate::log;
 use crate::size::Size;
+use crate::{apply, log};
+use bson::RawDocumentBuf;
+use command::Namespace;
 use server::{Options, Server, limits};
 use std::error::Error;
 use std::io::IsTerminal;
@@ -30,19 +32,37 @@ pub struct Arguments {
     /// Free space on the data's disk below which writes that take room are refused.
     #[arg(long, env = "FREEBOARD_RESERVE", value_name = "SIZE", default_value = RESERVE)]
     reserve: Size,
+    /// A file of growth policies, which are set before clients are let in.
+    #[arg(long, env = "FREEBOARD_POLICY", value_name = "FILE")]
+    policy: Option<PathBuf>,
 }
 
 pub fn run(arguments: Arguments) -> Result<ExitCode, Box<dyn Error>> {
     log::start()?;
+    let policies = match &arguments.policy {
+        Some(path) => policies(path)?,
+        None => Vec::new(),
+    };
     let options = Options {
         data: arguments.data,
         listen: arguments.listen,
         http: Some(arguments.http),
         connections_max: connections_max(),
         reserve_bytes: arguments.reserve.bytes,
+        policies,
     };
     tokio::runtime::Builder::new_multi_thread().enable_all().build()?.block_on(serve(options))?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// The policies of a file, by collection.
+fn policies(path: &PathBuf) -> Result<Vec<(Namespace, RawDocumentBuf)>, Box<dyn Error>> {
+    let file = apply::read(path)?;
+    let mut policies = Vec::new();
+    for (collection, policy) in file.policies {
+        policies.push((Namespace::new(&file.database, &collection)?, policy));
+    }
+    Ok(policies)
 }
 
 async fn serve(options: Options) -> Result<(), Box<dyn Error>> {

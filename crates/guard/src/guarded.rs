@@ -2,13 +2,15 @@
 
 use crate::patterns::{bounds, overflow};
 use crate::policy::{OnLimit, Policy};
-use bson::RawDocument;
+use crate::read;
+use bson::{RawDocument, RawDocumentBuf};
 use command::Namespace;
 use error::{Code, Error, Result};
 use language::Needs;
+use language::query::{Filter, Matched};
 use language::update::Update;
 use std::borrow::Cow;
-use write::{Applied, Guard, Outcome, Transaction};
+use write::{Applied, Guard, Outcome, Returns, Transaction};
 
 #[derive(Debug)]
 pub enum Guarded {
@@ -69,6 +71,25 @@ impl<T: Transaction> Guard<T> for Guarded {
         }
     }
 
+    async fn matches(
+        &self,
+        transaction: &mut T,
+        row: &T::Row,
+        filter: &Filter,
+    ) -> Result<Option<Matched>> {
+        read::matches(self.policy()?, transaction, row, filter).await
+    }
+
+    async fn shown(
+        &self,
+        transaction: &mut T,
+        document: &RawDocument,
+        returns: &Returns<'_>,
+    ) -> Result<RawDocumentBuf> {
+        let Returns { needs, projection, .. } = returns;
+        read::shown(self.policy()?, transaction, document, *projection, needs).await
+    }
+
     async fn insert<'d>(
         &self,
         transaction: &mut T,
@@ -94,10 +115,7 @@ impl<T: Transaction> Guard<T> for Guarded {
             let before = transaction.size(row, row);
             bounds::check_size(policy, &after, Some(before), transaction.size(row, &after))?;
         }
-        // Cutting an array may have brought it back to what it was.
-        if after.as_bytes() != row.as_bytes() {
-            outcome.after = Some(after);
-        }
+        outcome.after = Some(after);
         Ok(outcome)
     }
 

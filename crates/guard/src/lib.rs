@@ -4,6 +4,7 @@
 pub(crate) mod guarded;
 pub mod patterns;
 pub mod policy;
+pub mod read;
 mod table;
 
 pub use guarded::Guarded;

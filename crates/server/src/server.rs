@@ -3,6 +3,8 @@
 use crate::backend::Backend;
 use crate::embedded::Embedded;
 use crate::{accept, http, limits, shared::Shared};
+use bson::RawDocumentBuf;
+use command::Namespace;
 use engine::Engine;
 use std::fmt;
 use std::io;
@@ -25,6 +27,8 @@ pub struct Options {
     pub connections_max: usize,
     /// Free space on the data's disk below which writes that take room are refused.
     pub reserve_bytes: u64,
+    /// Growth policies to be set before clients are let in.
+    pub policies: Vec<(Namespace, RawDocumentBuf)>,
 }
 
 impl Options {
@@ -36,6 +40,7 @@ impl Options {
             http: None,
             connections_max: limits::CONNECTIONS_MAX,
             reserve_bytes: 0,
+            policies: Vec::new(),
         }
     }
 }
@@ -73,6 +78,12 @@ impl Server {
             .await
             .map_err(|error| StartError::new(error.to_string()))?;
         engine.store.space().set_reserve(options.reserve_bytes);
+        for (namespace, policy) in &options.policies {
+            let set = engine.ensure_policy(namespace, policy).await;
+            let refused =
+                |error: error::Error| format!("policy of {namespace}: {}", error.message());
+            set.map_err(|error| StartError::new(refused(error)))?;
+        }
         Ok(run(options, listeners, Embedded(engine)))
     }
 

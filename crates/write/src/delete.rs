@@ -1,6 +1,6 @@
 //! Deletes.
 
-use crate::{Backend, Candidates, Guard, Selection, Transaction};
+use crate::{Backend, Candidates, Guard, Returns, Selection, Transaction};
 use bson::RawDocumentBuf;
 use command::Namespace;
 use error::{Code, Result};
@@ -10,7 +10,7 @@ use language::Needs;
 pub struct Delete<'a> {
     pub selection: Selection<'a>,
     /// What the caller wants to see of the deleted document, if anything.
-    pub returns: Option<Needs>,
+    pub returns: Option<Returns<'a>>,
 }
 
 #[derive(Debug, Default)]
@@ -26,15 +26,16 @@ pub async fn delete<B: Backend>(
     namespace: &Namespace,
     delete: &Delete<'_>,
 ) -> Result<Deleted> {
-    let mut needs = delete.returns.clone().unwrap_or_else(Needs::none);
+    let returned = delete.returns.as_ref().map(|returns| returns.needs.clone());
+    let mut needs = returned.unwrap_or_else(Needs::none);
     delete.selection.filter.needs(&mut needs);
     let mut deleted = Deleted::default();
     let mut candidates = backend.select(namespace, &delete.selection).await?;
     while candidates.advance().await? {
         let mut transaction = backend.begin().await?;
-        let row = loop {
+        let done = loop {
             match attempt::<B>(&mut transaction, &mut candidates, namespace, delete, &needs).await {
-                Ok(row) => break row,
+                Ok(done) => break done,
                 Err(error) if error.code() == Code::WriteConflict => {
                     if !transaction.retry().await? {
                         return Err(error);
@@ -44,11 +45,9 @@ pub async fn delete<B: Backend>(
             }
         };
         backend.commit(transaction).await?;
-        let Some(row) = row else { continue };
+        let Some(shown) = done else { continue };
         deleted.count += 1;
-        if delete.returns.is_some() {
-            deleted.document = Some((*row).to_owned());
-        }
+        deleted.document = shown;
         if !delete.selection.multi {
             break;
         }
@@ -56,21 +55,33 @@ pub async fn delete<B: Backend>(
     Ok(deleted)
 }
 
+/// Deletes the candidate, if it still matches, and gives back what the caller is
+/// to see of it.
 async fn attempt<B: Backend>(
     transaction: &mut B::Transaction,
     candidates: &mut B::Candidates,
     namespace: &Namespace,
     delete: &Delete<'_>,
     needs: &Needs,
-) -> Result<Option<<B::Transaction as Transaction>::Row>> {
+) -> Result<Option<Option<RawDocumentBuf>>> {
     let guard = transaction.guard(namespace).await?;
     let Some(row) = candidates.claim(transaction, needs).await? else { return Ok(None) };
-    if !delete.selection.filter.matches(&row)? {
+    let filter = delete.selection.filter;
+    let matches = match &guard {
+        None => filter.matches(&row)?,
+        Some(guard) => guard.matches(transaction, &row, filter).await?.is_some(),
+    };
+    if !matches {
         return Ok(None);
     }
+    let shown = match (&guard, &delete.returns) {
+        (_, None) => None,
+        (None, Some(_)) => Some((*row).to_owned()),
+        (Some(guard), Some(returns)) => Some(guard.shown(transaction, &row, returns).await?),
+    };
     if let Some(guard) = &guard {
         guard.delete(transaction, &row).await?;
     }
     transaction.delete(namespace, &row).await?;
-    Ok(Some(row))
+    Ok(Some(shown))
 }

@@ -1,10 +1,10 @@
 //! What takes part in the writes to a collection that has a policy.
 
-use crate::Transaction;
+use crate::{Returns, Transaction};
 use bson::{RawDocument, RawDocumentBuf};
 use error::Result;
 use language::Needs;
-use language::query::Matched;
+use language::query::{Filter, Matched};
 use language::update::Update;
 use std::borrow::Cow;
 use std::future::Future;
@@ -21,6 +21,22 @@ pub trait Guard<T: Transaction>: Send + Sync {
 
     /// What of a document must be loaded for the update.
     fn needs(&self, update: &Update, plan: &Self::Plan, needs: &mut Needs);
+
+    /// Whether a document matches a filter, and where.
+    fn matches(
+        &self,
+        transaction: &mut T,
+        row: &T::Row,
+        filter: &Filter,
+    ) -> impl Future<Output = Result<Option<Matched>>> + Send;
+
+    /// What the client is to see of a document, which may be more than is stored.
+    fn shown(
+        &self,
+        transaction: &mut T,
+        document: &RawDocument,
+        returns: &Returns<'_>,
+    ) -> impl Future<Output = Result<RawDocumentBuf>> + Send;
 
     /// The document to insert in the place of this one.
     fn insert<'d>(

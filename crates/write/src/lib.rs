@@ -16,4 +16,4 @@ pub use backend::{Backend, Candidates, Find, Selection, Transaction};
 pub use delete::{Delete, Deleted, delete};
 pub use guard::{Applied, Guard, Outcome};
 pub use insert::{InsertError, insert};
-pub use update::{Change, Touched, Updated, update};
+pub use update::{Change, Returns, Touched, Updated, update};

@@ -21,8 +21,18 @@ pub struct Change<'a> {
     pub update: &'a Update,
     pub upsert: bool,
     pub bypass_validation: bool,
-    /// What the caller wants to see of the document, before and after.
-    pub returns: Option<Needs>,
+    /// What the caller wants to see of the document.
+    pub returns: Option<Returns<'a>>,
+}
+
+/// What a caller wants to see of a document that is written.
+#[derive(Debug, Clone)]
+pub struct Returns<'a> {
+    pub needs: Needs,
+    /// The projection that the caller will apply to what it gets.
+    pub projection: Option<&'a RawDocument>,
+    /// As it is after the write, not as it was before.
+    pub after: bool,
 }
 
 #[derive(Debug, Default)]
@@ -37,8 +47,8 @@ pub struct Updated {
 /// The document a change touched, where the caller asked to see it.
 #[derive(Debug)]
 pub struct Touched {
-    pub before: Option<RawDocumentBuf>,
-    pub after: RawDocumentBuf,
+    /// Before or after; there is nothing before an upsert.
+    pub document: Option<RawDocumentBuf>,
     pub matched: Matched,
 }
 
@@ -77,7 +87,8 @@ async fn update_matching<B: Backend>(
     namespace: &Namespace,
     change: &Change<'_>,
 ) -> Result<Updated> {
-    let mut needs = change.returns.clone().unwrap_or_else(Needs::none);
+    let returned = change.returns.as_ref().map(|returns| returns.needs.clone());
+    let mut needs = returned.unwrap_or_else(Needs::none);
     change.selection.filter.needs(&mut needs);
     let mut statement = Statement { backend, namespace, change, needs, watch: None };
     let mut updated = Updated::default();
@@ -143,7 +154,16 @@ impl<B: Backend> Statement<'_, B> {
         self.watch(guard)?;
         let needs = self.needs(transaction);
         let Some(row) = candidates.claim(transaction, &needs).await? else { return Ok(None) };
-        let Some(matched) = change.selection.filter.matches_at(&row)? else { return Ok(None) };
+        let filter = change.selection.filter;
+        let matched = match &self.watch {
+            None => filter.matches_at(&row)?,
+            Some(Watch { guard, .. }) => guard.matches(transaction, &row, filter).await?,
+        };
+        let Some(matched) = matched else { return Ok(None) };
+        let mut shown = match &change.returns {
+            Some(returns) if !returns.after => Some(self.shown(transaction, &row, returns).await?),
+            _ => None,
+        };
         let Outcome { after, elsewhere } = match &self.watch {
             None => Outcome { after: change.update.apply(&row, matched)?, elsewhere: false },
             Some(Watch { guard, plan }) => {
@@ -159,12 +179,25 @@ impl<B: Backend> Statement<'_, B> {
             transaction.replace(namespace, &row, after).await?;
         }
         let modified = after.is_some() || elsewhere;
-        let touched = change.returns.is_some().then(|| Touched {
-            before: Some((*row).to_owned()),
-            after: after.unwrap_or_else(|| (*row).to_owned()),
-            matched,
-        });
+        if let Some(returns) = change.returns.as_ref().filter(|returns| returns.after) {
+            let after = after.as_deref().unwrap_or(&row);
+            shown = Some(self.shown(transaction, after, returns).await?);
+        }
+        let touched = shown.map(|document| Touched { document: Some(document), matched });
         Ok(Some(Step { modified, touched }))
+    }
+
+    /// What the caller is to see of a document.
+    async fn shown(
+        &self,
+        transaction: &mut B::Transaction,
+        document: &RawDocument,
+        returns: &Returns<'_>,
+    ) -> Result<RawDocumentBuf> {
+        match &self.watch {
+            None => Ok(document.to_owned()),
+            Some(Watch { guard, .. }) => guard.shown(transaction, document, returns).await,
+        }
     }
 
     /// Lets the guard look at the update, unless it is the one that has.
@@ -232,28 +265,32 @@ async fn upsert<B: Backend>(
     };
     backend.commit(transaction).await?;
     let id = value::element::get(&made, "_id").map(|id| RawBson::from(id.value()));
-    let touched = change.returns.is_some().then(|| Touched {
-        before: None,
-        after: inserted,
-        matched: Matched::default(),
-    });
+    let touched = change
+        .returns
+        .is_some()
+        .then(|| Touched { document: inserted, matched: Matched::default() });
     Ok(Some(Updated { matched: 0, modified: 0, upserted: id, touched }))
 }
 
-/// Inserts what an upsert makes, and gives back what is stored.
+/// Inserts what an upsert makes, and gives back what the caller is to see of it.
 async fn insert_made<T: Transaction>(
     transaction: &mut T,
     namespace: &Namespace,
     change: &Change<'_>,
     made: &RawDocument,
-) -> Result<RawDocumentBuf> {
+) -> Result<Option<RawDocumentBuf>> {
     let mut made = Cow::Borrowed(made);
-    if let Some(guard) = transaction.guard(namespace).await? {
+    let guard = transaction.guard(namespace).await?;
+    if let Some(guard) = &guard {
         made = guard.insert(transaction, made).await?;
     }
     if !change.bypass_validation {
         transaction.check(namespace, None, &made)?;
     }
     transaction.insert(namespace, &made).await?;
-    Ok(made.into_owned())
+    match (&guard, change.returns.as_ref().filter(|returns| returns.after)) {
+        (_, None) => Ok(None),
+        (None, Some(_)) => Ok(Some(made.into_owned())),
+        (Some(guard), Some(returns)) => guard.shown(transaction, &made, returns).await.map(Some),
+    }
 }

@@ -6,7 +6,7 @@ use std::process::{Child, Command, Output, Stdio};
 
 pub fn freeboard() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_freeboard"));
-    for variable in ["DATA", "LISTEN", "HTTP", "LOG"] {
+    for variable in ["DATA", "LISTEN", "HTTP", "LOG", "POLICY"] {
         command.env_remove(format!("FREEBOARD_{variable}"));
     }
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -15,10 +15,16 @@ pub fn freeboard() -> Command {
 
 /// A server, and the address of its ready line.
 pub fn start(data: &Path) -> (Child, String) {
+    start_with(data, &[])
+}
+
+/// As `start`, with further arguments.
+pub fn start_with(data: &Path, more: &[&str]) -> (Child, String) {
     let mut child = freeboard()
         .arg("serve")
         .env("FREEBOARD_DATA", data)
         .args(["--listen", "127.0.0.1:0", "--http", "127.0.0.1:0"])
+        .args(more)
         .spawn()
         .unwrap();
     let mut line = String::new();

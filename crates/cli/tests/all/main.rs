@@ -7,6 +7,7 @@
     reason = "a test fails by panicking"
 )]
 
+mod apply;
 mod binary;
 mod jobs;
 mod memory;

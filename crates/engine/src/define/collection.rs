@@ -57,11 +57,26 @@ impl Engine {
         self: &Arc<Self>,
         namespace: &Namespace,
     ) -> Result<Option<Arc<Collection>>> {
-        let mut definition = Definition::begin(self, &[namespace]).await;
+        self.drop_emptying(namespace, &[]).await
+    }
+
+    /// Drops a collection and in the same commit empties others, which stay.
+    pub async fn drop_emptying(
+        self: &Arc<Self>,
+        namespace: &Namespace,
+        emptied: &[&Namespace],
+    ) -> Result<Option<Arc<Collection>>> {
+        let all: Vec<&Namespace> = emptied.iter().copied().chain([namespace]).collect();
+        let mut definition = Definition::begin(self, &all).await;
         let Some(collection) = definition.catalog.get(namespace).cloned() else { return Ok(None) };
         definition.remove(namespace);
         definition.discard(&collection);
         definition.tell(|| changes::dropped(&collection));
+        for namespace in emptied {
+            if let Some(collection) = definition.catalog.get(namespace).cloned() {
+                definition.empty(&collection)?;
+            }
+        }
         definition.commit().await?;
         self.cursors.kill_namespace(namespace);
         Ok(Some(collection))
@@ -85,27 +100,7 @@ impl Engine {
         drop_target: bool,
     ) -> Result<()> {
         let mut definition = Definition::begin(self, &[from, to]).await;
-        let Some(collection) = definition.catalog.get(from).cloned() else {
-            return Err(
-                Code::NamespaceNotFound.error(format!("Source collection {from} does not exist"))
-            );
-        };
-        if collection.is_view() {
-            return Err(
-                Code::CommandNotSupportedOnView.error(format!("cannot rename view: {from}"))
-            );
-        }
-        let target = definition.catalog.get(to).cloned();
-        if let Some(target) = &target {
-            if !drop_target {
-                return Err(Code::NamespaceExists.error("target namespace exists"));
-            }
-            definition.remove(to);
-            definition.discard(target);
-        }
-        definition.tell(|| changes::renamed(&collection, to, target.as_deref()));
-        definition.remove(from);
-        definition.put(Arc::new(redefine(&collection, to, &collection.options)?));
+        definition.rename(from, to, drop_target)?;
         definition.commit().await?;
         self.cursors.kill_namespace(from);
         self.cursors.kill_namespace(to);
@@ -126,6 +121,55 @@ impl Engine {
         definition.put(Arc::new(redefine(&collection, namespace, &options)?));
         definition.tell(|| changes::altered(&collection, &options));
         definition.commit().await
+    }
+}
+
+impl Definition<'_> {
+    /// Puts an empty collection of the same definition in the place of one.
+    fn empty(&mut self, collection: &Collection) -> Result<()> {
+        let first = self.take_ids(1 + collection.indexes.len() as u32);
+        let anew = |(index, id): (&Arc<Index>, u32)| {
+            Index::from_spec(IndexId(id), &index.spec, index.ready, 0).map(Arc::new)
+        };
+        let indexes = collection.indexes.iter().zip(first + 1..).map(anew);
+        let empty = Arc::new(Collection {
+            id: CollectionId(first),
+            uuid: bson::Uuid::new(),
+            indexes: indexes.collect::<Result<_>>()?,
+            state: Arc::new(State::default()),
+            ..collection.clone()
+        });
+        self.discard(collection);
+        self.tell(|| changes::dropped(collection));
+        self.tell(|| changes::created(&empty));
+        self.put(empty);
+        Ok(())
+    }
+
+    /// Gives a collection another name, over an existing one if `drop_target`.
+    pub fn rename(&mut self, from: &Namespace, to: &Namespace, drop_target: bool) -> Result<()> {
+        let Some(collection) = self.catalog.get(from).cloned() else {
+            return Err(
+                Code::NamespaceNotFound.error(format!("Source collection {from} does not exist"))
+            );
+        };
+        if collection.is_view() {
+            return Err(
+                Code::CommandNotSupportedOnView.error(format!("cannot rename view: {from}"))
+            );
+        }
+        let target = self.catalog.get(to).cloned();
+        if let Some(target) = &target {
+            if !drop_target {
+                return Err(Code::NamespaceExists.error("target namespace exists"));
+            }
+            self.remove(to);
+            self.discard(target);
+        }
+        self.tell(|| changes::renamed(&collection, to, target.as_deref()));
+        self.remove(from);
+        self.put(Arc::new(redefine(&collection, to, &collection.options)?));
+        Ok(())
     }
 }
 

@@ -23,7 +23,7 @@ mod residual;
 mod stage;
 mod usage;
 
-pub use choose::{Chosen, choose, matching, open};
+pub use choose::{Chosen, choose, open};
 pub use execute::{Execution, Row};
 pub use interrupt::Interrupt;
 pub use query::{Hint, Purpose, Query, SORT_BYTES_MAX, Scan, Sort, SortField};

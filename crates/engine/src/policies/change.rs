@@ -44,6 +44,19 @@ impl Engine {
         Ok(version)
     }
 
+    /// Sets a policy, unless it is set already.
+    pub async fn ensure_policy(
+        self: &Arc<Self>,
+        namespace: &Namespace,
+        document: &RawDocument,
+    ) -> Result<()> {
+        let policy = Policy::parse(namespace, document)?;
+        if self.policies.current().policy(namespace) != Some(&policy) {
+            self.set_policy(namespace, document).await?;
+        }
+        Ok(())
+    }
+
     /// Drops the policy of a collection; false if it has none.
     pub async fn drop_policy(self: &Arc<Self>, namespace: &Namespace) -> Result<bool> {
         let _turn = self.policies.changes.lock().await;

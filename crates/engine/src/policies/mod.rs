@@ -3,7 +3,9 @@
 
 mod change;
 mod mirror;
+pub mod out;
 mod pages;
+pub mod read;
 
 use crate::catalog::Registry;
 use crate::storage::View;
@@ -52,6 +54,13 @@ impl Policies {
     /// of the collections it is about.
     pub fn publish(&self, table: Table) {
         self.current.store(Arc::new(table));
+    }
+
+    /// Whether a namespace is the view of all elements of a collection's array.
+    pub fn is_view_of(&self, view: &Namespace, collection: &Namespace) -> bool {
+        let table = self.current.load();
+        let policy = table.policy(collection);
+        policy.is_some_and(|policy| policy.overflows().any(|it| it.view == *view))
     }
 
     /// Refuses to change the definition of what policies keep for themselves.

@@ -33,6 +33,22 @@ impl Engine {
         Ok(())
     }
 
+    /// Drops a collection. Its policy stays, and so do the collections of its
+    /// pages, emptied.
+    pub async fn drop_with_pages(
+        self: &Arc<Self>,
+        namespace: &Namespace,
+    ) -> Result<Option<Arc<Collection>>> {
+        if self.policies.get(namespace).is_none() {
+            return self.drop_collection(namespace).await;
+        }
+        let _turn = self.policies.changes.lock().await;
+        let table = self.policies.current();
+        let overflows = table.policy(namespace).into_iter().flat_map(Policy::overflows);
+        let pages: Vec<&Namespace> = overflows.map(|overflow| &overflow.into).collect();
+        self.drop_emptying(namespace, &pages).await
+    }
+
     /// Mirrors new indexes of a collection on the pages of its arrays.
     pub async fn mirror_indexes(
         self: &Arc<Self>,
@@ -117,15 +133,18 @@ pub fn page_index(overflow: &Overflow) -> RawDocumentBuf {
 
 /// One document an element: those of the documents as page 0, then the pages'.
 fn view_options(policy: &Policy, overflow: &Overflow) -> RawDocumentBuf {
-    let elements = |array: &str, parent: &str, page: bson::RawBson| {
-        let array = format!("${array}");
+    let elements = |path: &str, parent: &str, page: bson::RawBson| {
+        let array = format!("${path}");
+        let mut arrays = DocumentWriter::new();
+        arrays.append_document(path, &rawdoc! { "$type": "array" });
         let mut item = DocumentWriter::new();
         item.append_i32("_id", 0);
         item.append_str(&overflow.parent_key, parent);
         item.append("page", page.as_raw_bson_ref());
-        item.append_i32("at", 1);
+        item.append_str("at", "$at");
         item.append_str("item", &array);
         bson::rawbson!([
+            { "$match": arrays.finish() },
             { "$unwind": { "path": array, "includeArrayIndex": "at" } },
             { "$project": item.finish() },
         ])

@@ -2,7 +2,7 @@
 
 use super::context::context;
 use super::reading::{self, hint_value, resolve};
-use super::{Call, aggregate, blocking, profile};
+use super::{Call, aggregate, blocking, guarded, profile};
 use crate::catalog::Collection;
 use crate::plan::{self, Hint, Purpose, Query};
 use command::views::Count;
@@ -16,7 +16,7 @@ pub async fn run(call: Call<'_>) -> Result<Reply> {
     let count = Count::parse(call.request)?;
     let catalog = call.catalog()?;
     let resolved = resolve(&catalog, &count.namespace)?;
-    let n = if resolved.is_view {
+    let n = if resolved.is_view || guarded::sees_whole(call, &count.namespace, count.query, None)? {
         aggregate::count_on_view(call, &count, resolved)?
     } else {
         match resolved.collection {

@@ -2,7 +2,7 @@
 
 use super::context::context;
 use super::reading::{self, hint_value, resolve};
-use super::{Call, aggregate, blocking, profile};
+use super::{Call, aggregate, blocking, guarded, profile};
 use crate::catalog::Collection;
 use crate::plan::{self, Hint, Purpose, Query};
 use bson::{RawBson, RawBsonRef, RawDocument};
@@ -23,7 +23,9 @@ pub async fn run(call: Call<'_>) -> Result<Reply> {
     let distinct = Distinct::parse(call.request)?;
     let catalog = call.catalog()?;
     let resolved = resolve(&catalog, &distinct.namespace)?;
-    let values = if resolved.is_view {
+    let values = if resolved.is_view
+        || guarded::sees_whole(call, &distinct.namespace, distinct.query, Some(distinct.key))?
+    {
         aggregate::distinct_on_view(call, &distinct, resolved)?
     } else {
         match resolved.collection {

@@ -14,7 +14,7 @@ pub async fn run(call: Call<'_>) -> Result<Reply> {
         call.engine.policies.check_definition(namespace)?;
     }
     let mut reply = ReplyWriter::new();
-    if let Some(dropped) = call.engine.drop_collection(namespace).await? {
+    if let Some(dropped) = call.engine.drop_with_pages(namespace).await? {
         if !dropped.is_view() {
             reply.append("nIndexesWas", dropped.indexes.len() as i32);
         }

@@ -2,7 +2,7 @@
 
 use super::context::context;
 use super::reading::{self, first_batch, hint_value, resolve};
-use super::{Call, aggregate};
+use super::{Call, aggregate, guarded};
 use crate::catalog::Collection;
 use crate::cursor::{Cursor, Source, Tail};
 use crate::plan::{self, Hint, Query, Sort};
@@ -20,8 +20,14 @@ pub async fn run(call: Call<'_>) -> Result<Reply> {
     if resolved.is_view {
         return aggregate::find_on_view(call, &find, resolved).await;
     }
+    let query = query(&find, resolved.collection.as_deref())?;
+    if !find.tailable && !find.return_key && !find.show_record_id {
+        let projection = Some(find.projection).filter(|projection| !projection.is_empty());
+        if let Some(shape) = guarded::shape(call, &find.namespace, projection)? {
+            return guarded::find(call, &find, resolved, shape, query);
+        }
+    }
     let collection = resolved.collection;
-    let query = query(&find, collection.as_deref())?;
     if find.tailable {
         return tail(call, &find, collection.as_deref(), query);
     }

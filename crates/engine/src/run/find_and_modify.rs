@@ -4,7 +4,7 @@ use super::context::context;
 use super::reading::hint_value;
 use super::update::parse_update;
 use super::writes::Writes;
-use super::{Call, writing};
+use super::{Call, guarded, writing};
 use bson::{RawBsonRef, RawDocumentBuf};
 use command::Reply;
 use command::views::{FindAndModify, Modification};
@@ -14,7 +14,7 @@ use language::query::{Filter, Matched};
 use language::{Context, Needs};
 use std::sync::Arc;
 use value::DocumentWriter;
-use write::{Change, Delete, Selection};
+use write::{Change, Delete, Returns, Selection};
 
 /// What was done, for `lastErrorObject` and `value`.
 #[derive(Default)]
@@ -32,11 +32,12 @@ pub async fn run(call: Call<'_>) -> Result<Reply> {
     let collection = call.collection(&modify.namespace)?;
     let context = context(collection.as_deref(), modify.collation, modify.variables)?;
     let filter = Arc::new(Filter::parse(modify.query, &context)?);
-    let projection = match modify.fields {
-        Some(fields) if !fields.is_empty() => {
-            Some(Projection::parse(fields, Some(&filter), &context)?)
-        }
-        _ => None,
+    let fields = modify.fields.filter(|fields| !fields.is_empty());
+    let shape = guarded::shape(call, &modify.namespace, fields)?;
+    let shaped = shape.and_then(|shape| shape.projection);
+    let projection = match shaped.as_deref().or(fields) {
+        Some(fields) => Some(Projection::parse(fields, Some(&filter), &context)?),
+        None => None,
     };
     let step = Step { modify: &modify, filter: &filter, projection, context };
     let writes = Writes::of(call);
@@ -73,15 +74,14 @@ impl Step<'_> {
     }
 
     /// What of the document goes into the reply.
-    fn returns(&self) -> Needs {
+    fn returns(&self) -> Returns<'_> {
+        let mut needs = Needs::none();
         match &self.projection {
-            None => Needs::All,
-            Some(projection) => {
-                let mut needs = Needs::none();
-                projection.needs(&mut needs);
-                needs
-            }
+            None => needs.all(),
+            Some(projection) => projection.needs(&mut needs),
         }
+        let projection = self.modify.fields.filter(|fields| !fields.is_empty());
+        Returns { needs, projection, after: self.modify.new }
     }
 
     fn project(&self, document: RawDocumentBuf, matched: Matched) -> Result<RawDocumentBuf> {
@@ -115,11 +115,10 @@ impl Step<'_> {
             returns: Some(self.returns()),
         };
         let updated = write::update(writes, &self.modify.namespace, &change).await?;
-        let (before, after, matched) = match updated.touched {
-            Some(touched) => (touched.before, Some(touched.after), touched.matched),
-            None => (None, None, Matched::default()),
+        let (value, matched) = match updated.touched {
+            Some(touched) => (touched.document, touched.matched),
+            None => (None, Matched::default()),
         };
-        let value = if self.modify.new { after } else { before };
         Ok(Done {
             n: (updated.matched as i32).max(i32::from(updated.upserted.is_some())),
             existed: Some(updated.matched > 0),

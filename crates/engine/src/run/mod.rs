@@ -26,6 +26,7 @@ mod find_and_modify;
 mod freeboard_backup;
 mod get_more;
 mod growth_policies;
+mod guarded;
 mod insert;
 mod kill_all_sessions;
 mod kill_all_sessions_by_pattern;

@@ -12,7 +12,10 @@ use bson::RawDocumentBuf;
 use command::Namespace;
 use command::common::WriteConcern;
 use error::Result;
+use guard::Guarded;
+use guard::read::relaxed;
 use language::Needs;
+use language::query::Filter;
 use parking_lot::Mutex;
 use std::ops::Range;
 use std::sync::Arc;
@@ -126,6 +129,23 @@ impl Writes {
     }
 }
 
+impl Writes {
+    /// The filter for candidates. Where arrays are matched whole, their documents
+    /// are looked for by the rest of the filter; each is matched when it is claimed.
+    fn widened(&self, namespace: &Namespace, selection: &Selection<'_>) -> Result<Arc<Filter>> {
+        let guarded = self.engine.policies.get(namespace);
+        if let Some(Guarded::Policy(policy)) = guarded.as_deref() {
+            let merged: Vec<_> = policy.merged().cloned().collect();
+            if !merged.is_empty()
+                && let Some(relaxed) = relaxed(selection.filter, &merged)?
+            {
+                return Ok(Arc::new(relaxed));
+            }
+        }
+        Ok(selection.filter.clone())
+    }
+}
+
 /// By default a write is acknowledged once it is on the disk.
 pub fn mark(concern: Option<&WriteConcern<'_>>) -> Mark {
     match concern {
@@ -185,7 +205,7 @@ impl write::Backend for Writes {
             None => (self.engine.registry.get(namespace), None),
         };
         let Some(collection) = collection else { return Ok(Candidates::none(namespace)) };
-        let mut query = Query::new(selection.filter.clone());
+        let mut query = Query::new(self.widened(namespace, selection)?);
         query.needs = Needs::none();
         query.sort = selection.sort.map(Sort::parse).transpose()?.unwrap_or_default();
         query.hint = selection.hint.map(Hint::parse).transpose()?.flatten();

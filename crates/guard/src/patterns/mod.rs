@@ -4,7 +4,7 @@
 //! wherever they are kept.
 
 pub mod bounds;
-mod fields;
+pub(crate) mod fields;
 pub mod overflow;
 pub mod place;
 

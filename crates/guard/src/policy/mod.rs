@@ -132,6 +132,17 @@ impl Policy {
         Ok(parsed)
     }
 
+    /// The same policy for another collection, whose pages go elsewhere too.
+    pub fn moved(&self, namespace: &Namespace, into: impl Fn(usize) -> Namespace) -> Policy {
+        let mut moved = Policy { namespace: namespace.clone(), ..self.clone() };
+        for (at, rule) in moved.arrays.iter_mut().enumerate() {
+            if let OnLimit::Overflow(overflow) = &mut rule.on_limit {
+                *overflow = Arc::new(Overflow { into: into(at), ..Overflow::clone(overflow) });
+            }
+        }
+        moved
+    }
+
     /// The arrays that overflow.
     pub fn overflows(&self) -> impl Iterator<Item = &Arc<Overflow>> {
         self.arrays.iter().filter_map(|rule| match &rule.on_limit {

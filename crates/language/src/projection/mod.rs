@@ -21,6 +21,7 @@ use crate::query::{Filter, Matched};
 use crate::{Context, Needs};
 use bson::{RawBsonRef, RawDocument, RawDocumentBuf};
 use error::Result;
+pub use slice::Slice;
 use tree::{Branch, Kind, Node};
 use value::Path;
 

@@ -3,6 +3,7 @@
 use crate::describe::type_name;
 use bson::spec::ElementType;
 use error::{Code, Result};
+use std::ops::Range;
 use value::{DocumentWriter, Element, Number};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -48,10 +49,9 @@ impl Slice {
         Ok(Slice { skip: Some(skip), limit })
     }
 
-    /// Writes the elements of `array` that it picks, under `key`.
-    pub fn write(&self, array: Element<'_>, key: &str, out: &mut DocumentWriter) {
-        let from_end = self.skip.unwrap_or(self.limit) < 0;
-        let len = if from_end { array.children().count() as i64 } else { 0 };
+    /// Where it begins in an array of `len` elements, and how many it takes.
+    fn place(&self, len: usize) -> (usize, usize) {
+        let len = len as i64;
         let (start, take) = match self.skip {
             None if self.limit < 0 => ((len + self.limit).max(0), i64::MAX),
             None => (0, self.limit),
@@ -59,8 +59,22 @@ impl Slice {
             Some(skip) => (skip, self.limit),
         };
         let as_count = |number: i64| usize::try_from(number).unwrap_or(usize::MAX);
+        (as_count(start), as_count(take))
+    }
+
+    /// Which elements of an array of `len` elements it picks.
+    pub fn range(&self, len: usize) -> Range<usize> {
+        let (start, take) = self.place(len);
+        let start = start.min(len);
+        start..start.saturating_add(take).min(len)
+    }
+
+    /// Writes the elements of `array` that it picks, under `key`.
+    pub fn write(&self, array: Element<'_>, key: &str, out: &mut DocumentWriter) {
+        let from_end = self.skip.unwrap_or(self.limit) < 0;
+        let (start, take) = self.place(if from_end { array.children().count() } else { 0 });
         out.begin_array(key);
-        let picked = array.children().skip(as_count(start)).take(as_count(take));
+        let picked = array.children().skip(start).take(take);
         picked.for_each(|item| out.copy_next(item));
         out.end();
     }

@@ -10,7 +10,7 @@ mod range;
 mod sort;
 mod trial;
 
-pub use trial::{Chosen, matching, open};
+pub use trial::{Chosen, open};
 
 use super::bounds::{Conjunct, Intervals, Leaves, Place, conjuncts};
 use super::{CollectionScan, Hint, IndexScan, Plan, Purpose, Query, Residual, Scan, Sort, Stage};

@@ -5,10 +5,8 @@ use super::choose;
 use crate::catalog::Collection;
 use crate::plan::execute::StatsTree;
 use crate::plan::{Execution, Interrupt, Plan, Query, Stage};
-use crate::storage::{RecordId, View};
+use crate::storage::View;
 use error::Result;
-use language::Needs;
-use language::query::Filter;
 use std::sync::Arc;
 
 /// A trial ends when one plan has this many rows.
@@ -43,19 +41,6 @@ pub fn open(
     let winner = run(plans, &view, &interrupt, false)?.winner;
     winner.plan().count_use();
     Ok(winner)
-}
-
-/// The records that match a filter.
-pub fn matching(
-    collection: &Arc<Collection>,
-    filter: &Arc<Filter>,
-    view: &View,
-) -> Result<impl Iterator<Item = Result<RecordId>> + Send + 'static + use<>> {
-    let mut query = Query::new(Arc::clone(filter));
-    query.needs = Needs::none();
-    query.collator = filter.collator().cloned();
-    let rows = open(collection, query, view.clone(), Interrupt::default())?;
-    Ok(rows.map(|row| row.map(|row| row.record)))
 }
 
 impl Chosen {

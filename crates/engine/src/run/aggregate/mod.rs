@@ -9,12 +9,15 @@ mod world;
 pub use front::take_front;
 pub use on_view::{
     count_on_view, distinct_on_view, find_on_view, prepare_count, prepare_distinct, prepare_find,
+    prepare_unprojected,
 };
 pub use world::World;
 
 use super::context::context;
+use super::guarded::Merging;
 use super::reading::{self, Resolved, array, first_batch, hint_value, resolve};
 use super::{Call, sources, watch, writing};
+use crate::catalog::Collection;
 use crate::cursor::{Cursor, Source as CursorSource};
 use crate::plan::{self, Hint};
 use crate::storage::{Document, View};
@@ -132,6 +135,10 @@ impl Prepared {
             && let Some(collection) = self.resolved.collection.clone()
         {
             let view = reading::view(call)?;
+            if let Some(input) = self.merged(call, &collection, &view)? {
+                let world = World::new(call, &self, view)?;
+                return Ok(rows(super::blocking(|| self.pipeline.run(input, Arc::new(world)))?));
+            }
             let hint = self.hint.take();
             let query = take_front(&mut self.pipeline, &self.context, hint, self.allow_disk_use)?;
             let interrupt = call.operation.interrupt.clone();
@@ -144,6 +151,26 @@ impl Prepared {
             return Ok(rows(super::blocking(|| self.pipeline.run(input, Arc::new(world)))?));
         }
         self.documents(call).map(rows)
+    }
+
+    /// The documents of a collection whose policy shows them with their pages. The
+    /// view of all elements is made of heads and pages apart.
+    fn merged(
+        &self,
+        call: Call<'_>,
+        collection: &Arc<Collection>,
+        view: &View,
+    ) -> Result<Option<Documents>> {
+        if call.engine.policies.is_view_of(&self.shown, &collection.namespace) {
+            return Ok(None);
+        }
+        let merging = Merging {
+            engine: call.engine,
+            catalog: call.catalog()?,
+            view: view.clone(),
+            interrupt: call.operation.interrupt.clone(),
+        };
+        merging.documents(collection, &self.pipeline, &self.context)
     }
 
     pub fn documents(mut self, call: Call<'_>) -> Result<Documents> {
@@ -161,6 +188,9 @@ impl Prepared {
         let Some(collection) = self.resolved.collection.clone() else {
             return Ok(Box::new(std::iter::empty()));
         };
+        if let Some(input) = self.merged(call, &collection, &view)? {
+            return Ok(input);
+        }
         let hint = self.hint.take();
         let query = take_front(&mut self.pipeline, &self.context, hint, self.allow_disk_use)?;
         let execution = plan::open(&collection, query, view, call.operation.interrupt.clone())?;

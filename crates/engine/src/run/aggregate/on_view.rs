@@ -56,6 +56,18 @@ pub async fn find_on_view(call: Call<'_>, find: &Find<'_>, resolved: Resolved) -
 }
 
 pub fn prepare_find(find: &Find<'_>, resolved: Resolved) -> Result<Prepared> {
+    let mut stages = find_stages(find)?;
+    stages.push_document("$project", find.projection);
+    prepared(resolved, &find.namespace, stages, find.collation, find.variables, find.hint)
+}
+
+/// As `prepare_find`, for a caller who applies the projection.
+pub fn prepare_unprojected(find: &Find<'_>, resolved: Resolved) -> Result<Prepared> {
+    let stages = find_stages(find)?;
+    prepared(resolved, &find.namespace, stages, find.collation, find.variables, find.hint)
+}
+
+fn find_stages(find: &Find<'_>) -> Result<Stages> {
     for (given, option) in [
         (find.tailable, "tailable"),
         (find.return_key, "returnKey"),
@@ -73,8 +85,7 @@ pub fn prepare_find(find: &Find<'_>, resolved: Resolved) -> Result<Prepared> {
     stages.push_document("$sort", find.sort);
     stages.push_count("$skip", find.skip);
     stages.push_count("$limit", find.limit);
-    stages.push_document("$project", find.projection);
-    prepared(resolved, &find.namespace, stages, find.collation, find.variables, find.hint)
+    Ok(stages)
 }
 
 pub fn count_on_view(call: Call<'_>, count: &Count<'_>, resolved: Resolved) -> Result<u64> {

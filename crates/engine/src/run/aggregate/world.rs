@@ -1,9 +1,11 @@
 //! Other collections and temporary space, as a running pipeline reaches them.
 
 use super::{Prepared, take_front};
+use crate::Engine;
 use crate::catalog::Catalog;
 use crate::plan::{self, Interrupt};
 use crate::run::Call;
+use crate::run::guarded::Merging;
 use crate::run::reading::resolve;
 use crate::spill::TemporaryRun;
 use crate::storage::View;
@@ -16,6 +18,7 @@ use std::sync::Arc;
 /// One view of the store for the whole pipeline.
 #[derive(Clone)]
 pub struct World {
+    engine: Arc<Engine>,
     database: Box<str>,
     catalog: Arc<Catalog>,
     view: View,
@@ -27,6 +30,7 @@ pub struct World {
 impl World {
     pub fn new(call: Call<'_>, prepared: &Prepared, view: View) -> Result<World> {
         Ok(World {
+            engine: call.engine.clone(),
             database: prepared.resolved.namespace.database.clone(),
             catalog: call.catalog()?,
             view,
@@ -42,10 +46,28 @@ impl Foreign for World {
         &self.database
     }
 
-    fn run(&self, database: &str, collection: &str, mut pipeline: Pipeline) -> Result<Documents> {
+    fn run(&self, database: &str, collection: &str, pipeline: Pipeline) -> Result<Documents> {
+        self.run_on(&Namespace::new(database, collection)?, pipeline, false)
+    }
+
+    fn spill(&self) -> Result<Option<Box<dyn Spill>>> {
+        match self.allow_disk_use {
+            true => Ok(Some(Box::new(TemporaryRun::new()?))),
+            false => Ok(None),
+        }
+    }
+}
+
+impl World {
+    /// `heads`: documents are read as they are stored, without their pages.
+    fn run_on(
+        &self,
+        namespace: &Namespace,
+        mut pipeline: Pipeline,
+        heads: bool,
+    ) -> Result<Documents> {
         self.interrupt.check()?;
-        let namespace = Namespace::new(database, collection)?;
-        let resolved = resolve(&self.catalog, &namespace)?;
+        let resolved = resolve(&self.catalog, namespace)?;
         let world: Arc<dyn Foreign> = Arc::new(self.clone());
         if pipeline.source().is_some_and(|source| source.name != "$documents") {
             return Err(Code::InvalidNamespace.error("this stage cannot be used in a sub-pipeline"));
@@ -56,15 +78,24 @@ impl Foreign for World {
         let Some(collection) = resolved.collection else {
             return pipeline.run(Box::new(std::iter::empty()), world);
         };
+        if resolved.is_view {
+            let inner = Pipeline::parse(&resolved.pipeline, &self.context)?;
+            let bottom = &resolved.namespace;
+            let heads = self.engine.policies.is_view_of(namespace, bottom);
+            let input = self.run_on(bottom, inner, heads)?;
+            return pipeline.run(input, world);
+        }
+        let merging = Merging {
+            engine: &self.engine,
+            catalog: self.catalog.clone(),
+            view: self.view.clone(),
+            interrupt: self.interrupt.clone(),
+        };
+        if !heads && let Some(input) = merging.documents(&collection, &pipeline, &self.context)? {
+            return pipeline.run(input, world);
+        }
         let query = take_front(&mut pipeline, &self.context, None, self.allow_disk_use)?;
         let execution = plan::open(&collection, query, self.view.clone(), self.interrupt.clone())?;
         pipeline.run(Box::new(execution.map(|row| Ok(row?.document.into()))), world)
-    }
-
-    fn spill(&self) -> Result<Option<Box<dyn Spill>>> {
-        match self.allow_disk_use {
-            true => Ok(Some(Box::new(TemporaryRun::new()?))),
-            false => Ok(None),
-        }
     }
 }

@@ -3,13 +3,14 @@
 //! writing it back must not lose the pages.
 
 use super::whole::Loaded;
-use super::{Counters, Done, Work, identical, items, limits};
-use crate::patterns::place;
+use super::{Counters, Done, Work, array, identical, items, limits};
+use crate::patterns::{fields, place};
 use crate::policy::Read;
-use bson::RawDocument;
 use bson::spec::ElementType;
+use bson::{RawArrayBuf, RawBson, RawDocument};
 use error::Result;
 use language::Needs;
+use language::query::Matched;
 use language::update::{Scope, Update};
 use value::Element;
 use write::Transaction;
@@ -39,9 +40,7 @@ impl<T: Transaction> Work<'_, T> {
             Scope::Removed => return self.emptied(None).await,
             _ => {}
         }
-        if let (Some(old), Some(new)) = (old, new)
-            && identical(&old, &new)
-        {
+        if self.is_untouched(&assigned, row, old, new)? {
             return Ok(Done { counters, ..Done::default() });
         }
         if self.rule.read == Read::Merged {
@@ -67,6 +66,39 @@ impl<T: Transaction> Work<'_, T> {
             }
             _ => Err(limits::replaces_head(self.rule, counters.pages)),
         }
+    }
+
+    /// Whether the update leaves the array alone. What it writes may happen to be
+    /// the same as the head, which says little of an empty head, and nothing where
+    /// the whole array is written.
+    fn is_untouched(
+        &self,
+        assigned: &Assigned<'_, T::Row>,
+        row: &T::Row,
+        old: Option<Element<'_>>,
+        new: Option<Element<'_>>,
+    ) -> Result<bool> {
+        let (Some(old), Some(new)) = (old, new) else { return Ok(false) };
+        if let Some(loaded) = assigned.loaded {
+            let whole = array(&loaded.items(self.rule));
+            return Ok(new.kind == ElementType::Array && new.bytes == whole.as_bytes());
+        }
+        if !identical(&old, &new) {
+            return Ok(false);
+        }
+        let telling = self.rule.read == Read::Head && !is_empty(new);
+        if telling || (assigned.update.is_replacement() && self.rule.read == Read::Head) {
+            return Ok(true);
+        }
+        let mut other = RawArrayBuf::new();
+        other.push(RawBson::MinKey);
+        let edit = (self.rule.path.clone(), Some(RawBson::Array(other.clone())));
+        let marked = fields::edit(row, &[edit])?;
+        let Some(after) = assigned.update.apply(&marked, Matched::default())? else {
+            return Ok(true);
+        };
+        let left = place::find(&after, &self.rule.path);
+        Ok(left.is_some_and(|left| left.bytes == other.as_bytes()))
     }
 
     /// All pages go. `count` is what is left: an empty array, or none.

@@ -28,7 +28,7 @@ mod ends;
 mod limits;
 mod numbered;
 mod pack;
-mod page;
+pub(crate) mod page;
 mod piece;
 mod settle;
 mod whole;
@@ -81,21 +81,21 @@ impl Plan {
 }
 
 /// Work on one array of one document.
-struct Work<'a, T: Transaction> {
-    policy: &'a Policy,
-    rule: &'a Overflow,
-    transaction: &'a mut T,
+pub(crate) struct Work<'a, T: Transaction> {
+    pub policy: &'a Policy,
+    pub rule: &'a Overflow,
+    pub transaction: &'a mut T,
     /// The `_id` of the document.
-    parent: RawBsonRef<'a>,
+    pub parent: RawBsonRef<'a>,
 }
 
 /// What became of an array that has pages.
 #[derive(Debug, Default)]
-struct Done {
+pub(crate) struct Done {
     /// The head, if it changes.
     head: Option<RawArrayBuf>,
     counters: Counters,
-    /// Whether pages have changed.
+    /// Whether the update counts as one that changed the array.
     paged: bool,
 }
 

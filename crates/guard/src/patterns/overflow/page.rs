@@ -32,6 +32,10 @@ impl<R: Deref<Target = RawDocument>> Page<R> {
         array.map(|array| array.children().items().collect()).unwrap_or_default()
     }
 
+    pub fn document(&self) -> &RawDocument {
+        &self.row
+    }
+
     /// How many elements it holds.
     pub fn count(&self) -> usize {
         let count = get_value(&self.row, "count").and_then(Number::from_value);

@@ -26,7 +26,7 @@ impl<R: std::ops::Deref<Target = RawDocument>> Loaded<R> {
     }
 
     /// All elements, in order.
-    fn items(&self, rule: &Overflow) -> Vec<Element<'_>> {
+    pub fn items(&self, rule: &Overflow) -> Vec<Element<'_>> {
         join(rule, &self.head(), &self.pages)
     }
 }
@@ -153,13 +153,13 @@ impl<T: Transaction> Work<'_, T> {
             Keep::Oldest => same.saturating_sub(head.len()),
             Keep::Newest => same.min(paged),
         };
-        let written = self.repack(pages, new_paged, unchanged).await?;
+        let pages = self.repack(pages, new_paged, unchanged).await?;
         let head_changed = head.len() != new_head.len()
             || !head.iter().zip(new_head).all(|(a, b)| identical(a, b));
         Ok(Done {
             head: head_changed.then(|| array(new_head)),
-            counters: Counters::of(new.len(), written.pages),
-            paged: written.changed,
+            counters: Counters::of(new.len(), pages),
+            paged: true,
         })
     }
 
@@ -187,14 +187,14 @@ impl<T: Transaction> Work<'_, T> {
         }
     }
 
-    /// Packs elements into pages. The first `unchanged` of them are on the pages
-    /// they were on.
+    /// Packs elements into pages, and gives back how many pages there are. The
+    /// first `unchanged` elements are on the pages they were on.
     async fn repack(
         &mut self,
         pages: &[Page<T::Row>],
         items: &[Element<'_>],
         unchanged: usize,
-    ) -> Result<Repacked> {
+    ) -> Result<usize> {
         let packer = Packer::new(self.rule, self.parent);
         let held: Vec<Vec<Element<'_>>> = pages.iter().map(|page| page.items(self.rule)).collect();
         let (mut slot, mut at) = (0, 0);
@@ -207,7 +207,6 @@ impl<T: Transaction> Work<'_, T> {
             slot -= 1;
             at -= held[slot].len();
         }
-        let mut changed = false;
         let mut number = pages.last().map_or(0, |page| page.number);
         let mut rest = &items[at..];
         while !rest.is_empty() {
@@ -218,13 +217,11 @@ impl<T: Transaction> Work<'_, T> {
                         && held.iter().zip(fit).all(|(a, b)| identical(a, b));
                     if !same {
                         self.replace_page(page, fit).await?;
-                        changed = true;
                     }
                 }
                 _ => {
                     number += 1;
                     self.insert_page(number, fit).await?;
-                    changed = true;
                 }
             }
             slot += 1;
@@ -232,13 +229,7 @@ impl<T: Transaction> Work<'_, T> {
         }
         for page in pages.iter().skip(slot) {
             self.delete_page(page).await?;
-            changed = true;
         }
-        Ok(Repacked { pages: slot, changed })
+        Ok(slot)
     }
-}
-
-struct Repacked {
-    pages: usize,
-    changed: bool,
 }

@@ -22,13 +22,18 @@ pub async fn write(
     }
     let name = format!("{TEMPORARY_PREFIX}{}", bson::Uuid::new());
     let temporary = Namespace::new(&into.database, &name)?;
+    let guarded = call.engine.guard_temporary(&temporary, into).await?;
     let written = fill(call, aggregate, into, &temporary, documents).await;
-    let outcome = match written {
-        Ok(()) => call.engine.rename(&temporary, into, true).await,
-        Err(error) => Err(error),
+    if let Err(error) = written {
+        call.engine.drop_temporary(&temporary, guarded.as_ref()).await?;
+        return Err(error);
+    }
+    let outcome = match &guarded {
+        Some(guarded) => call.engine.replace_guarded(guarded).await,
+        None => call.engine.rename(&temporary, into, true).await,
     };
     if outcome.is_err() {
-        call.engine.drop_collection(&temporary).await?;
+        call.engine.drop_temporary(&temporary, guarded.as_ref()).await?;
     }
     outcome
 }

@@ -1,0 +1,92 @@
+//! `freeboard apply`: sets the growth policies of a file.
+
+use bson::{Document, RawDocumentBuf, doc};
+use guard::policy::{diff, file::File};
+use mongodb::{Client, Database};
+use std::error::Error;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+/// Check a file of growth policies, show what it changes, and set them.
+#[derive(clap::Args)]
+pub struct Arguments {
+    /// The server, as mongodb://host:port.
+    #[arg(env = "FREEBOARD_URI", value_name = "URI")]
+    uri: String,
+    /// The file: YAML or JSON.
+    #[arg(env = "FREEBOARD_POLICY", value_name = "POLICY")]
+    policy: PathBuf,
+    /// Check and show the difference, and change nothing.
+    #[arg(long, env = "FREEBOARD_DRY_RUN")]
+    dry_run: bool,
+}
+
+pub fn run(arguments: Arguments) -> Result<ExitCode, Box<dyn Error>> {
+    let file = read(&arguments.policy)?;
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    runtime.block_on(apply(&arguments, &file))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Reads a file of policies and checks each of them.
+pub fn read(path: &PathBuf) -> Result<File, Box<dyn Error>> {
+    let shown = path.display();
+    let text = std::fs::read_to_string(path)
+        .map_err(|error| format!("the policy file {shown} cannot be read: {error}"))?;
+    File::parse(&text).map_err(|error| format!("{shown}: {}", error.message()).into())
+}
+
+async fn apply(arguments: &Arguments, file: &File) -> Result<(), Box<dyn Error>> {
+    let client = Client::with_uri_str(&arguments.uri).await?;
+    let database = client.database(&file.database);
+    for (collection, policy) in &file.policies {
+        let name = format!("{}.{collection}", file.database);
+        let before = policy_of(&database, collection).await?;
+        let lines = diff(before.as_deref(), Some(policy));
+        if lines.is_empty() && before.is_some() {
+            println!("{name}: unchanged");
+            continue;
+        }
+        println!("{name}:{}", if before.is_some() { "" } else { " new" });
+        lines.iter().for_each(|line| println!("  {line}"));
+        let policy = Document::try_from(&**policy)?;
+        let command =
+            doc! { "setGrowthPolicy": collection, "policy": policy, "dryRun": arguments.dry_run };
+        let reply = database.run_command(command).await.map_err(|error| said(&name, &error))?;
+        let oversize = reply.get_i32("oversize").unwrap_or(0);
+        if oversize > 0 {
+            println!("  {oversize} document(s) are over these bounds; they can shrink, not grow");
+        }
+    }
+    let listed = database.run_command(doc! { "listGrowthPolicies": 1 }).await?;
+    for other in listed.get_array("policies")?.iter().filter_map(|other| other.as_document()) {
+        let name = other.get_str("collection")?;
+        if !file.policies.iter().any(|(collection, _)| collection == name) {
+            println!("{}.{name}: not in the file, left as it is", file.database);
+        }
+    }
+    if arguments.dry_run {
+        println!("nothing was changed (--dry-run)");
+    }
+    Ok(())
+}
+
+async fn policy_of(
+    database: &Database,
+    collection: &str,
+) -> Result<Option<RawDocumentBuf>, Box<dyn Error>> {
+    let reply = database.run_command(doc! { "getGrowthPolicy": collection }).await;
+    let reply = reply.map_err(|error| said(collection, &error))?;
+    match reply.get_document("policy") {
+        Ok(policy) => Ok(Some(RawDocumentBuf::try_from(policy)?)),
+        Err(_) => Ok(None),
+    }
+}
+
+/// The server's own words, where there are any.
+fn said(name: &str, error: &mongodb::error::Error) -> String {
+    match &*error.kind {
+        mongodb::error::ErrorKind::Command(error) => format!("{name}: {}", error.message),
+        _ => format!("{name}: {error}"),
+    }
+}

@@ -1,0 +1,156 @@
+//! Arrays that overflow, as reads show them: rows put together with their pages,
+//! all as of one view.
+
+use crate::catalog::{Catalog, Collection};
+use crate::plan::{self, Execution, Interrupt, Query, Sort};
+use crate::storage::{Document, RecordId, View};
+use bson::{RawArrayBuf, RawBsonRef, RawDocument, RawDocumentBuf, rawdoc};
+use error::{Code, Result};
+use guard::patterns::overflow::page_filter;
+use guard::policy::Overflow;
+use guard::read::{Pages, Shape, show};
+use language::projection::Projection;
+use language::query::Filter;
+use language::{Context, Needs};
+use std::future::Future;
+use std::ops::RangeInclusive;
+use std::pin::pin;
+use std::sync::Arc;
+use std::task::{Poll, Waker};
+use value::element::get_value;
+use value::{Number, Path};
+
+/// Where rows and pages are read.
+pub struct Place {
+    pub catalog: Arc<Catalog>,
+    pub view: View,
+    pub interrupt: Interrupt,
+    /// The collection of the documents.
+    pub collection: Arc<Collection>,
+}
+
+/// The rows of a plan, shown as a shape says.
+pub struct Shown {
+    pub rows: Execution,
+    pub shape: Shape,
+    pub place: Place,
+    /// What is applied to each document in the end.
+    pub projection: Option<(Projection, Arc<Filter>)>,
+}
+
+impl Iterator for Shown {
+    type Item = Result<Document>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let row = self.rows.next()?;
+        Some(row.and_then(|row| self.show(row.record, &row.document).map(Document::Built)))
+    }
+}
+
+impl Shown {
+    fn show(&self, record: RecordId, document: &RawDocument) -> Result<RawDocumentBuf> {
+        let mut shown = document.to_owned();
+        let mut pages = Stored { place: &self.place, record };
+        for (rule, how) in &self.shape.shown {
+            shown = at_once(show(rule, how, &shown, &mut pages))??;
+        }
+        match &self.projection {
+            None => Ok(shown),
+            Some((projection, filter)) => {
+                let matched = match projection.needs_match() {
+                    true => filter.matches_at(&shown)?.unwrap_or_default(),
+                    false => Default::default(),
+                };
+                projection.apply(&shown, matched)
+            }
+        }
+    }
+}
+
+/// Head and pages of one record.
+struct Stored<'a> {
+    place: &'a Place,
+    record: RecordId,
+}
+
+impl Stored<'_> {
+    fn rows(&self, rule: &Overflow, query: impl FnOnce() -> Result<Query>) -> Result<Execution> {
+        let Some(collection) = self.place.catalog.get(&rule.into) else {
+            return Err(Code::NamespaceNotFound
+                .error(format!("the pages of '{}' in '{}' are gone", rule.path, rule.into)));
+        };
+        let (view, interrupt) = (self.place.view.clone(), self.place.interrupt.clone());
+        plan::open(collection, query()?, view, interrupt)
+    }
+}
+
+impl Pages for Stored<'_> {
+    async fn head(&mut self, rule: &Overflow) -> Result<Option<RawArrayBuf>> {
+        let Some(record) = self.place.view.record(self.place.collection.id, self.record)? else {
+            return Ok(None);
+        };
+        let needs = Needs::Paths(vec![rule.path.clone()]);
+        let document = record.load(&self.place.view, &needs)?;
+        let found = guard::patterns::place::find(&document, &rule.path).map(|it| it.value());
+        Ok(found.and_then(|found| found.as_array()).map(ToOwned::to_owned))
+    }
+
+    /// From the keys of the pages' index alone.
+    async fn counts(
+        &mut self,
+        rule: &Overflow,
+        parent: RawBsonRef<'_>,
+    ) -> Result<Vec<(i64, usize)>> {
+        let rows = self.rows(rule, || {
+            let mut query = Query::new(page_filter(rule, parent, None)?);
+            let spec = rawdoc! { "_id": 0, "page": 1, "count": 1 };
+            let projection = Projection::parse(&spec, None, &Context::new())?;
+            query.projection = Some(Arc::new(projection));
+            query.sort = Sort::parse(&rawdoc! { "page": 1 })?;
+            Ok(query)
+        })?;
+        let number = |document: &RawDocument, key| {
+            get_value(document, key)
+                .and_then(Number::from_value)
+                .map_or(0, Number::to_i64_saturated)
+        };
+        rows.map(|row| {
+            let page = row?.document;
+            Ok((number(&page, "page"), number(&page, "count").max(0) as usize))
+        })
+        .collect()
+    }
+
+    async fn pages(
+        &mut self,
+        rule: &Overflow,
+        parent: RawBsonRef<'_>,
+        numbers: RangeInclusive<i64>,
+    ) -> Result<Vec<RawDocumentBuf>> {
+        let rows = self.rows(rule, || {
+            let mut query = Query::new(page_filter(rule, parent, Some(numbers.start() - 1))?);
+            query.needs = Needs::Paths(vec![Path::new(rule.name())]);
+            query.sort = Sort::parse(&rawdoc! { "page": 1 })?;
+            Ok(query)
+        })?;
+        let mut pages = Vec::new();
+        for row in rows {
+            let page = row?.document;
+            let number = get_value(&page, "page").and_then(Number::from_value);
+            if number.is_some_and(|number| number.to_i64_saturated() > *numbers.end()) {
+                break;
+            }
+            pages.push(page.into());
+        }
+        Ok(pages)
+    }
+}
+
+/// The outcome of what never waits: everything it reads is in the store.
+fn at_once<T>(future: impl Future<Output = T>) -> Result<T> {
+    let mut context = std::task::Context::from_waker(Waker::noop());
+    match pin!(future).poll(&mut context) {
+        Poll::Ready(outcome) => Ok(outcome),
+        Poll::Pending => Err(Code::InternalError.error("a read of pages waited")),
+    }
+}

@@ -1,0 +1,214 @@
+//! Putting together what is shown of an array, from its head and its pages.
+
+use super::Show;
+use crate::patterns::fields;
+use crate::patterns::overflow::Counters;
+use crate::policy::{Keep, Overflow};
+use bson::{RawArrayBuf, RawBson, RawBsonRef, RawDocument, RawDocumentBuf};
+use error::{Code, Error, Result};
+use std::future::Future;
+use std::ops::{Range, RangeInclusive};
+use value::ArrayWriter;
+use value::element::{array_elements, array_len, get, get_value};
+use write::limits::DOCUMENT_BYTES_MAX;
+
+/// Where the parts of arrays come from, all as of one moment.
+pub trait Pages: Send {
+    /// What the document itself holds of the array; `None` if it is no array.
+    fn head(&mut self, rule: &Overflow)
+    -> impl Future<Output = Result<Option<RawArrayBuf>>> + Send;
+
+    /// The numbers of a document's pages and how many elements each holds, in order.
+    fn counts(
+        &mut self,
+        rule: &Overflow,
+        parent: RawBsonRef<'_>,
+    ) -> impl Future<Output = Result<Vec<(i64, usize)>>> + Send;
+
+    /// The pages with these numbers, in order.
+    fn pages(
+        &mut self,
+        rule: &Overflow,
+        parent: RawBsonRef<'_>,
+        numbers: RangeInclusive<i64>,
+    ) -> impl Future<Output = Result<Vec<RawDocumentBuf>>> + Send;
+}
+
+/// The document with its array as it is to be shown.
+pub async fn show<P: Pages>(
+    rule: &Overflow,
+    how: &Show,
+    document: &RawDocument,
+    pages: &mut P,
+) -> Result<RawDocumentBuf> {
+    let counters = Counters::read(document, rule);
+    let mut reading = Reading { rule, pages, bytes: document.as_bytes().len() };
+    let shown = match counters {
+        Counters { pages: 0, .. } => reading.head_alone(how).await?,
+        Counters { count, .. } => {
+            let parent = get_value(document, "_id").unwrap_or(RawBsonRef::Null);
+            Some(reading.sequence(how, parent, count).await?)
+        }
+    };
+    match shown {
+        Some(shown) => {
+            let array = RawBson::Array(shown.finish());
+            fields::edit(document, &[(rule.path.clone(), Some(array))])
+        }
+        None => Ok(document.to_owned()),
+    }
+}
+
+struct Reading<'a, P> {
+    rule: &'a Overflow,
+    pages: &'a mut P,
+    /// What the result weighs so far.
+    bytes: usize,
+}
+
+impl<P: Pages> Reading<'_, P> {
+    /// Elements of an array without pages.
+    async fn head_alone(&mut self, how: &Show) -> Result<Option<ArrayWriter>> {
+        let Some(head) = self.pages.head(self.rule).await? else { return Ok(None) };
+        let mut out = ArrayWriter::new();
+        let picked = how.range(array_len(&head));
+        let items = array_elements(&head).items().skip(picked.start).take(picked.len());
+        items.for_each(|item| out.copy(item));
+        Ok(Some(out))
+    }
+
+    /// Elements of an array with pages; only the pages that hold them are read.
+    async fn sequence(
+        &mut self,
+        how: &Show,
+        parent: RawBsonRef<'_>,
+        count: Option<usize>,
+    ) -> Result<ArrayWriter> {
+        let mut counted = None;
+        let count = match count {
+            Some(count) => count,
+            None => {
+                let counts = self.pages.counts(self.rule, parent).await?;
+                let paged: usize = counts.iter().map(|(_, count)| count).sum();
+                let head = self.pages.head(self.rule).await?;
+                counted = Some(counts);
+                paged + head.map_or(0, |head| array_len(&head))
+            }
+        };
+        let picked = how.range(count);
+        let head = match self.may_reach_head(&picked, count) {
+            true => self.pages.head(self.rule).await?,
+            false => None,
+        };
+        let head_span = head.as_ref().map_or(0..0, |head| self.head_span(array_len(head), count));
+        let from_head = intersection(&picked, &head_span);
+        let mut out = ArrayWriter::new();
+        let newest = self.rule.keep == Keep::Newest;
+        if !newest && let Some(head) = &head {
+            self.copy(head, &from_head, head_span.start, &mut out)?;
+        }
+        if from_head.len() < picked.len() {
+            let counts = match counted {
+                Some(counts) => counts,
+                None => self.pages.counts(self.rule, parent).await?,
+            };
+            self.copy_pages(parent, &counts, &picked, count, &mut out).await?;
+        }
+        if newest && let Some(head) = &head {
+            self.copy(head, &from_head, head_span.start, &mut out)?;
+        }
+        Ok(out)
+    }
+
+    /// Whether elements in a range of the sequence may be in the head.
+    fn may_reach_head(&self, picked: &Range<usize>, count: usize) -> bool {
+        let longest = self.rule.head.max.unwrap_or(count);
+        match self.rule.keep {
+            Keep::Oldest => picked.start < longest,
+            Keep::Newest => picked.end + longest > count,
+        }
+    }
+
+    fn head_span(&self, len: usize, count: usize) -> Range<usize> {
+        match self.rule.keep {
+            Keep::Oldest => 0..len,
+            Keep::Newest => count.saturating_sub(len)..count,
+        }
+    }
+
+    /// Copies those elements in `picked` that are on pages.
+    async fn copy_pages(
+        &mut self,
+        parent: RawBsonRef<'_>,
+        counts: &[(i64, usize)],
+        picked: &Range<usize>,
+        count: usize,
+        out: &mut ArrayWriter,
+    ) -> Result<()> {
+        let paged: usize = counts.iter().map(|(_, count)| count).sum();
+        let mut start = match self.rule.keep {
+            Keep::Oldest => count.saturating_sub(paged),
+            Keep::Newest => 0,
+        };
+        let mut spans = Vec::new();
+        for (number, count) in counts {
+            let span = start..start + count;
+            start = span.end;
+            if !intersection(picked, &span).is_empty() {
+                spans.push((*number, span));
+            }
+        }
+        let (Some((first, _)), Some((last, _))) = (spans.first(), spans.last()) else {
+            return Ok(());
+        };
+        let pages = self.pages.pages(self.rule, parent, *first..=*last).await?;
+        for ((_, span), page) in spans.iter().zip(&pages) {
+            let array = get(page, self.rule.name());
+            if let Some(RawBsonRef::Array(array)) = array.map(|array| array.value()) {
+                self.copy(array, &intersection(picked, span), span.start, out)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Copies the elements in `picked` of an array that begins at `start`.
+    fn copy(
+        &mut self,
+        array: &bson::RawArray,
+        picked: &Range<usize>,
+        start: usize,
+        out: &mut ArrayWriter,
+    ) -> Result<()> {
+        let skipped = picked.start.saturating_sub(start);
+        for item in array_elements(array).items().skip(skipped).take(picked.len()) {
+            self.bytes += item.bytes.len() + 2;
+            if self.bytes > DOCUMENT_BYTES_MAX {
+                return Err(too_large(self.rule));
+            }
+            out.copy(item);
+        }
+        Ok(())
+    }
+}
+
+impl Show {
+    fn range(&self, len: usize) -> Range<usize> {
+        match self {
+            Show::Whole => 0..len,
+            Show::Slice(slice) => slice.range(len),
+        }
+    }
+}
+
+fn intersection(a: &Range<usize>, b: &Range<usize>) -> Range<usize> {
+    let start = a.start.max(b.start);
+    start..a.end.min(b.end).max(start)
+}
+
+fn too_large(rule: &Overflow) -> Error {
+    Code::BSONObjectTooLarge.error(format!(
+        "with so much of its array '{}' the document would pass {DOCUMENT_BYTES_MAX} bytes; read \
+         the array in parts, with a $slice projection, or from the pages in '{}'",
+        rule.path, rule.into
+    ))
+}

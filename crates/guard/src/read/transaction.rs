@@ -1,0 +1,104 @@
+//! Reading inside a transaction, as `findAndModify` and merged filters do.
+
+use super::{Pages, Shape, Show, show};
+use crate::patterns::overflow::{Counters, Work, page};
+use crate::patterns::place;
+use crate::policy::{Overflow, Policy};
+use bson::{RawArrayBuf, RawBsonRef, RawDocument, RawDocumentBuf};
+use error::Result;
+use language::Needs;
+use language::query::{Filter, Matched};
+use std::ops::RangeInclusive;
+use write::Transaction;
+
+/// What a client is to see of a document under a projection.
+pub async fn shown<T: Transaction>(
+    policy: &Policy,
+    transaction: &mut T,
+    document: &RawDocument,
+    projection: Option<&RawDocument>,
+    needs: &Needs,
+) -> Result<RawDocumentBuf> {
+    let Some(mut shape) = Shape::new(policy, projection)? else { return Ok(document.to_owned()) };
+    shape.restrict(needs);
+    let mut whole = document.to_owned();
+    for (rule, how) in &shape.shown {
+        let mut pages = Inside { policy, transaction, document };
+        whole = show(rule, how, &whole, &mut pages).await?;
+    }
+    Ok(whole)
+}
+
+/// Whether a document matches, its arrays seen as its policy says.
+pub async fn matches<T: Transaction>(
+    policy: &Policy,
+    transaction: &mut T,
+    row: &T::Row,
+    filter: &Filter,
+) -> Result<Option<Matched>> {
+    let mut needs = Needs::none();
+    let mut whole: Option<RawDocumentBuf> = None;
+    for rule in policy.merged() {
+        if Counters::read(row, rule).pages == 0 {
+            continue;
+        }
+        filter.needs(&mut needs);
+        if needs.contains(&rule.path) {
+            let mut pages = Inside { policy, transaction, document: row };
+            let document = whole.as_deref().unwrap_or(row);
+            whole = Some(show(rule, &Show::Whole, document, &mut pages).await?);
+        }
+    }
+    filter.matches_at(whole.as_deref().unwrap_or(row))
+}
+
+/// Pages as a transaction sees them.
+struct Inside<'a, T> {
+    policy: &'a Policy,
+    transaction: &'a mut T,
+    /// With the arrays loaded that are to be shown.
+    document: &'a RawDocument,
+}
+
+impl<T: Transaction> Pages for Inside<'_, T> {
+    async fn head(&mut self, rule: &Overflow) -> Result<Option<RawArrayBuf>> {
+        let found = place::find(self.document, &rule.path).map(|found| found.value());
+        Ok(found.and_then(|found| found.as_array()).map(ToOwned::to_owned))
+    }
+
+    async fn counts(
+        &mut self,
+        rule: &Overflow,
+        parent: RawBsonRef<'_>,
+    ) -> Result<Vec<(i64, usize)>> {
+        let mut work = Work { policy: self.policy, rule, transaction: self.transaction, parent };
+        let mut counts: Vec<(i64, usize)> = Vec::new();
+        loop {
+            let last = counts.last().map_or(0, |(number, _)| *number);
+            let pages = work.pages_after(last, page::Look::Count).await?;
+            if pages.is_empty() {
+                return Ok(counts);
+            }
+            counts.extend(pages.iter().map(|page| (page.number, page.count())));
+        }
+    }
+
+    async fn pages(
+        &mut self,
+        rule: &Overflow,
+        parent: RawBsonRef<'_>,
+        numbers: RangeInclusive<i64>,
+    ) -> Result<Vec<RawDocumentBuf>> {
+        let mut work = Work { policy: self.policy, rule, transaction: self.transaction, parent };
+        let mut last = numbers.start() - 1;
+        let mut found = Vec::new();
+        while last < *numbers.end() {
+            let pages = work.pages_after(last, page::Look::Array).await?;
+            let Some(end) = pages.last() else { break };
+            last = end.number;
+            let wanted = pages.iter().filter(|page| numbers.contains(&page.number));
+            found.extend(wanted.map(|page| page.document().to_owned()));
+        }
+        Ok(found)
+    }
+}

@@ -1,0 +1,300 @@
+//! A store that keeps documents in lists and looks at all of them.
+//!
+//! What a row was not asked for is really missing from it, so that patterns which
+//! rely on more than they ask for are found out.
+
+use bson::spec::{BinarySubtype, ElementType};
+use bson::{Binary, RawBson, RawBsonRef, RawDocument, RawDocumentBuf};
+use command::Namespace;
+use error::{Code, Result};
+use freeboard_guard::{Guarded, Policy, Table, patterns::place};
+use language::query::Filter;
+use language::update::Update;
+use language::{Context, Needs};
+use std::collections::BTreeMap;
+use std::ops::Deref;
+use std::sync::{Arc, Mutex};
+use value::element::get_value;
+use value::{DocumentWriter, Element, Path, elements};
+use write::{Backend, Candidates, Change, Find, Selection, Transaction, Updated};
+
+type Collections = BTreeMap<Namespace, Vec<RawDocumentBuf>>;
+
+/// What stands for an array that was not asked for.
+const ABSENT: BinarySubtype = BinarySubtype::UserDefined(0xF0);
+
+#[derive(Default)]
+pub struct Memory {
+    committed: Arc<Mutex<Collections>>,
+    table: Table,
+}
+
+impl Memory {
+    pub fn with_policy(collection: &str, policy: &RawDocument) -> Memory {
+        let policy = Policy::parse(&namespace(collection), policy).unwrap();
+        Memory { table: Table::default().with(policy), ..Memory::default() }
+    }
+
+    pub fn documents(&self, collection: &str) -> Vec<RawDocumentBuf> {
+        let committed = self.committed.lock().unwrap();
+        committed.get(&namespace(collection)).cloned().unwrap_or_default()
+    }
+
+    pub async fn insert(&self, collection: &str, document: &RawDocument) -> Result<()> {
+        let mut errors = Vec::new();
+        let namespace = namespace(collection);
+        write::insert(self, &namespace, &[document], true, false, &mut errors).await?;
+        errors.pop().map_or(Ok(()), |failed| Err(failed.error))
+    }
+
+    pub async fn update(
+        &self,
+        collection: &str,
+        filter: &RawDocument,
+        update: RawBsonRef<'_>,
+        array_filters: Option<&bson::RawArray>,
+    ) -> Result<Updated> {
+        let filter = Arc::new(Filter::parse(filter, &Context::new())?);
+        let update = Update::parse(update, array_filters, &Context::new())?;
+        let change = Change {
+            selection: Selection { filter: &filter, sort: None, hint: None, multi: true },
+            update: &update,
+            upsert: false,
+            bypass_validation: false,
+            returns: None,
+        };
+        write::update(self, &namespace(collection), &change).await
+    }
+
+    pub async fn delete(&self, collection: &str, filter: &RawDocument) -> Result<u64> {
+        let filter = Arc::new(Filter::parse(filter, &Context::new())?);
+        let selection = Selection { filter: &filter, sort: None, hint: None, multi: true };
+        let delete = write::Delete { selection, returns: None };
+        Ok(write::delete(self, &namespace(collection), &delete).await?.count)
+    }
+}
+
+pub fn namespace(collection: &str) -> Namespace {
+    Namespace::new("test", collection).unwrap()
+}
+
+impl Backend for Memory {
+    type Transaction = Copied;
+    type Candidates = Ids;
+
+    async fn begin(&self) -> Result<Copied> {
+        let table = self.table.clone();
+        let collections = self.committed.lock().unwrap().clone();
+        Ok(Copied { begun: collections.clone(), collections, table })
+    }
+
+    async fn commit(&self, transaction: Copied) -> Result<()> {
+        *self.committed.lock().unwrap() = transaction.collections;
+        Ok(())
+    }
+
+    async fn select(&self, namespace: &Namespace, selection: &Selection<'_>) -> Result<Ids> {
+        let committed = self.committed.lock().unwrap();
+        let mut ids = Vec::new();
+        for document in committed.get(namespace).into_iter().flatten() {
+            if selection.filter.matches(document)? {
+                ids.extend(get_value(document, "_id").map(RawBson::from));
+            }
+        }
+        ids.reverse();
+        Ok(Ids { namespace: namespace.clone(), ids, current: None })
+    }
+}
+
+pub struct Ids {
+    namespace: Namespace,
+    ids: Vec<RawBson>,
+    current: Option<RawBson>,
+}
+
+impl Candidates<Copied> for Ids {
+    async fn advance(&mut self) -> Result<bool> {
+        self.current = self.ids.pop();
+        Ok(self.current.is_some())
+    }
+
+    async fn claim(&mut self, transaction: &mut Copied, needs: &Needs) -> Result<Option<Row>> {
+        match &self.current {
+            Some(id) => transaction.get(&self.namespace, id.as_raw_bson_ref(), needs).await,
+            None => Ok(None),
+        }
+    }
+}
+
+/// A transaction that works on a copy of everything.
+pub struct Copied {
+    begun: Collections,
+    collections: Collections,
+    table: Table,
+}
+
+pub struct Row {
+    whole: RawDocumentBuf,
+    shown: RawDocumentBuf,
+}
+
+impl Row {
+    fn new(whole: &RawDocument, needs: &Needs) -> Row {
+        let mut shown = DocumentWriter::new();
+        hide(elements(whole), "", needs, &mut shown);
+        Row { whole: whole.to_owned(), shown: shown.finish() }
+    }
+
+    fn id(&self) -> RawBsonRef<'_> {
+        get_value(&self.whole, "_id").unwrap()
+    }
+}
+
+impl Deref for Row {
+    type Target = RawDocument;
+
+    fn deref(&self) -> &RawDocument {
+        &self.shown
+    }
+}
+
+fn absent(path: &str) -> RawBson {
+    RawBson::Binary(Binary { subtype: ABSENT, bytes: path.as_bytes().to_vec() })
+}
+
+fn hide<'a>(
+    fields: impl Iterator<Item = Element<'a>>,
+    at: &str,
+    needs: &Needs,
+    out: &mut DocumentWriter,
+) {
+    for field in fields {
+        let path = if at.is_empty() { field.key.to_owned() } else { format!("{at}.{}", field.key) };
+        match field.kind {
+            ElementType::Array if !needs.contains(&Path::new(&path)) => {
+                out.append(field.key, absent(&path).as_raw_bson_ref());
+            }
+            ElementType::EmbeddedDocument if path != "_id" => {
+                out.begin_document(field.key);
+                hide(field.children(), &path, needs, out);
+                out.end();
+            }
+            _ => out.copy(field),
+        }
+    }
+}
+
+/// Puts back what was missing.
+fn restore<'a>(
+    fields: impl Iterator<Item = Element<'a>>,
+    whole: &RawDocument,
+    out: &mut DocumentWriter,
+) {
+    for field in fields {
+        match field.value() {
+            RawBsonRef::Binary(binary) if binary.subtype == ABSENT => {
+                let path = Path::new(std::str::from_utf8(binary.bytes).unwrap());
+                let old = place::find(whole, &path).unwrap();
+                out.copy_as(field.key, old);
+            }
+            RawBsonRef::Document(_) => {
+                out.begin_document(field.key);
+                restore(field.children(), whole, out);
+                out.end();
+            }
+            _ => out.copy(field),
+        }
+    }
+}
+
+impl Copied {
+    fn position(&self, namespace: &Namespace, id: RawBsonRef<'_>) -> Option<usize> {
+        let documents = self.collections.get(namespace)?;
+        documents.iter().position(|document| {
+            get_value(document, "_id").is_some_and(|own| value::compare(own, id).is_eq())
+        })
+    }
+}
+
+impl Transaction for Copied {
+    type Row = Row;
+    type Guard = Guarded;
+
+    async fn guard(&mut self, namespace: &Namespace) -> Result<Option<Arc<Guarded>>> {
+        Ok(self.table.get(namespace).cloned())
+    }
+
+    async fn get(
+        &mut self,
+        namespace: &Namespace,
+        id: RawBsonRef<'_>,
+        needs: &Needs,
+    ) -> Result<Option<Row>> {
+        let at = self.position(namespace, id);
+        Ok(at.map(|at| Row::new(&self.collections[namespace][at], needs)))
+    }
+
+    async fn load(&mut self, row: &Row, needs: &Needs) -> Result<Row> {
+        Ok(Row::new(&row.whole, needs))
+    }
+
+    fn size(&self, _: &Row, document: &RawDocument) -> usize {
+        document.as_bytes().len()
+    }
+
+    async fn find(&mut self, namespace: &Namespace, find: &Find<'_>) -> Result<Vec<Row>> {
+        let mut found = Vec::new();
+        for document in self.collections.get(namespace).into_iter().flatten() {
+            if find.filter.matches(document)? {
+                found.push(document);
+            }
+        }
+        if let Some(field) = elements(find.sort).next() {
+            let down = field.value() == RawBsonRef::Int32(-1);
+            found.sort_by(|a, b| {
+                let key = |document| get_value(document, field.key).unwrap_or(RawBsonRef::Null);
+                let order = value::compare(key(a), key(b));
+                if down { order.reverse() } else { order }
+            });
+        }
+        Ok(found.iter().take(find.limit).map(|document| Row::new(document, find.needs)).collect())
+    }
+
+    async fn insert(&mut self, namespace: &Namespace, document: &RawDocument) -> Result<()> {
+        if self.position(namespace, get_value(document, "_id").unwrap()).is_some() {
+            return Err(Code::DuplicateKey.error(format!("E11000 in {namespace}")));
+        }
+        self.collections.entry(namespace.clone()).or_default().push(document.to_owned());
+        Ok(())
+    }
+
+    async fn replace(
+        &mut self,
+        namespace: &Namespace,
+        row: &Row,
+        after: &RawDocument,
+    ) -> Result<()> {
+        let at = self.position(namespace, row.id()).unwrap();
+        let mut whole = DocumentWriter::new();
+        restore(elements(after), &row.whole, &mut whole);
+        self.collections.get_mut(namespace).unwrap()[at] = whole.finish();
+        Ok(())
+    }
+
+    async fn delete(&mut self, namespace: &Namespace, row: &Row) -> Result<()> {
+        let at = self.position(namespace, row.id()).unwrap();
+        self.collections.get_mut(namespace).unwrap().remove(at);
+        Ok(())
+    }
+
+    fn check(&self, _: &Namespace, _: Option<&RawDocument>, _: &RawDocument) -> Result<()> {
+        Ok(())
+    }
+
+    fn check_needs(&self, _: &Namespace, _: &mut Needs) {}
+
+    async fn retry(&mut self) -> Result<bool> {
+        self.collections = self.begun.clone();
+        Ok(true)
+    }
+}

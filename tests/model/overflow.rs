@@ -1,0 +1,183 @@
+//! Arrays that overflow, through the whole server: random updates beside the same
+//! updates of a plain array, and many clients at once.
+
+use std::collections::BTreeSet;
+
+use bson::{Bson, Document, doc};
+use freeboard_tests::served;
+use futures::TryStreamExt as _;
+use futures::future::try_join_all;
+use mongodb::{Client, Collection, Database};
+use rand::rngs::StdRng;
+use rand::{Rng as _, SeedableRng as _};
+
+/// Crosses threads, unlike the other tests' results.
+type Result<T> = std::result::Result<T, Box<dyn std::error::Error + Send + Sync>>;
+
+const STEPS: usize = 120;
+
+async fn database(name: &str) -> Result<Database> {
+    let address = served::address().map_err(|error| error.to_string())?;
+    let client = Client::with_uri_str(format!("mongodb://{address}/")).await?;
+    let database = client.database(&format!("overflow_{name}"));
+    database.drop().await?;
+    Ok(database)
+}
+
+async fn set_policy(database: &Database, overflow: Document, max: i32) -> Result<()> {
+    let rule = doc! { "max": max, "on_limit": "overflow", "overflow": overflow };
+    let policy = doc! { "arrays": { "a": rule } };
+    database.run_command(doc! { "setGrowthPolicy": "c", "policy": policy }).await?;
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn random_updates_end_as_on_a_plain_array() -> Result<()> {
+    for (seed, keep) in ["oldest", "newest"].into_iter().enumerate() {
+        let database = database(keep).await?;
+        let overflow = |read: &str| doc! { "into": "p", "page": 4, "keep": keep, "read": read };
+        set_policy(&database, overflow("head"), 5).await?;
+        let (c, plain) = (database.collection("c"), database.collection("plain"));
+        for collection in [&c, &plain] {
+            collection.insert_one(doc! { "_id": 1, "a": [] }).await?;
+        }
+        let mut random = StdRng::seed_from_u64(seed as u64);
+        for step in 0..STEPS {
+            let expected = array(&plain.find_one(doc! {}).await?);
+            let update = update(&mut random, expected.len());
+            for collection in [&c, &plain] {
+                collection.update_one(doc! { "_id": 1 }, update.clone()).await?;
+            }
+            let expected = array(&plain.find_one(doc! {}).await?);
+            let (skip, limit) = (random.random_range(-9..20), random.random_range(1..30));
+            let told = format!("keep {keep}, step {step}: {update}");
+            for slice in [Bson::Int32(skip), Bson::Array(vec![skip.into(), limit.into()])] {
+                let projection = doc! { "a": { "$slice": slice } };
+                let ours = c.find_one(doc! {}).projection(projection.clone()).await?;
+                let theirs = plain.find_one(doc! {}).projection(projection).await?;
+                assert_eq!(array(&ours), array(&theirs), "{told}");
+            }
+            check(&database, expected.len(), &told).await?;
+        }
+        let expected = array(&plain.find_one(doc! {}).await?);
+        set_policy(&database, overflow("merged"), 5).await?;
+        assert_eq!(array(&c.find_one(doc! {}).await?), expected);
+        c.delete_one(doc! {}).await?;
+        assert_eq!(database.collection::<Document>("p").count_documents(doc! {}).await?, 0);
+    }
+    Ok(())
+}
+
+fn array(document: &Option<Document>) -> Vec<Bson> {
+    let array = document.as_ref().and_then(|document| document.get_array("a").ok());
+    array.cloned().unwrap_or_default()
+}
+
+fn update(random: &mut StdRng, len: usize) -> Document {
+    let value = random.random_range(0..15);
+    let at = random.random_range(0..len.max(1));
+    match random.random_range(0..12) {
+        0..=4 => doc! { "$push": { "a": value } },
+        5 => {
+            doc! { "$push": { "a": { "$each": (0..random.random_range(0..12)).collect::<Vec<_>>() } } }
+        }
+        6 => doc! { "$pull": { "a": value } },
+        7 => doc! { "$pop": { "a": if value % 2 == 0 { 1 } else { -1 } } },
+        8 => doc! { "$addToSet": { "a": value } },
+        9 => doc! { "$set": { format!("a.{at}"): value } },
+        10 => doc! { "$push": { "a": { "$each": [value], "$position": at as i32 } } },
+        _ => doc! { "$mul": { "a.$[]": 1 }, "$inc": { "aCount": 3 } },
+    }
+}
+
+/// Counters and bounds.
+async fn check(database: &Database, count: usize, told: &str) -> Result<()> {
+    let c: Collection<Document> = database.collection("c");
+    let head = c.find_one(doc! {}).await?.ok_or("the document is gone")?;
+    let pages: Vec<Document> = database
+        .collection("p")
+        .find(doc! {})
+        .sort(doc! { "page": 1 })
+        .await?
+        .try_collect()
+        .await?;
+    assert_eq!(head.get_i32("aCount")? as usize, count, "{told}");
+    assert_eq!(head.get_bool("aHasOverflow").unwrap_or(false), !pages.is_empty(), "{told}");
+    assert_eq!(head.get_i32("aOverflowPages").unwrap_or(0) as usize, pages.len(), "{told}");
+    let mut sum = head.get_array("a")?.len();
+    for page in &pages {
+        let items = page.get_array("a")?.len();
+        assert_eq!(page.get_i32("count")? as usize, items, "{told}");
+        assert!((1..=50).contains(&items), "{told}");
+        sum += items;
+    }
+    assert_eq!(sum, count, "{told}");
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn many_clients_push_to_one_document() -> Result<()> {
+    const CLIENTS: i32 = 16;
+    const PUSHES: i32 = 40;
+    for keep in ["oldest", "newest"] {
+        let database = database(&format!("many_{keep}")).await?;
+        set_policy(&database, doc! { "into": "p", "page": 50, "keep": keep }, 30).await?;
+        let c: Collection<Document> = database.collection("c");
+        c.insert_one(doc! { "_id": 1, "a": [] }).await?;
+        let pushers = (0..CLIENTS).map(|client| {
+            let c = c.clone();
+            tokio::spawn(async move {
+                for number in 0..PUSHES {
+                    let mark = doc! { "client": client, "number": number };
+                    c.update_one(doc! { "_id": 1 }, doc! { "$push": { "a": mark } }).await?;
+                }
+                Ok::<_, mongodb::error::Error>(())
+            })
+        });
+        for pushed in try_join_all(pushers).await? {
+            pushed?;
+        }
+        check(&database, (CLIENTS * PUSHES) as usize, keep).await?;
+        let whole = doc! { "a": { "$slice": 10_000 } };
+        let all = array(&c.find_one(doc! {}).projection(whole).await?);
+        let mut last = vec![-1; CLIENTS as usize];
+        for mark in all.iter().filter_map(Bson::as_document) {
+            let (client, number) = (mark.get_i32("client")?, mark.get_i32("number")?);
+            assert!(last[client as usize] < number, "in the order in which they were pushed");
+            last[client as usize] = number;
+        }
+        let distinct: BTreeSet<String> = all.iter().map(|mark| mark.to_string()).collect();
+        assert_eq!((all.len(), distinct.len()), ((CLIENTS * PUSHES) as usize, all.len()));
+    }
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn policies_change_while_others_write() -> Result<()> {
+    let database = database("change").await?;
+    let c: Collection<Document> = database.collection("c");
+    c.insert_one(doc! { "_id": 1, "a": [] }).await?;
+    let pushers = (0..8).map(|client| {
+        let c = c.clone();
+        tokio::spawn(async move {
+            for number in 0..30 {
+                let mark = format!("{client}-{number}");
+                c.update_one(doc! { "_id": 1 }, doc! { "$push": { "a": mark } }).await?;
+            }
+            Ok::<_, mongodb::error::Error>(())
+        })
+    });
+    let pushers: Vec<_> = pushers.collect();
+    for round in 0..6 {
+        set_policy(&database, doc! { "into": "p", "page": 10 + round }, 5 + round).await?;
+    }
+    for pushed in try_join_all(pushers).await? {
+        pushed?;
+    }
+    check(&database, 240, "changed").await?;
+    let whole = doc! { "a": { "$slice": 10_000 } };
+    let all = array(&c.find_one(doc! {}).projection(whole).await?);
+    let distinct: BTreeSet<String> = all.iter().map(|mark| mark.to_string()).collect();
+    assert_eq!(distinct.len(), 240);
+    Ok(())
+}
