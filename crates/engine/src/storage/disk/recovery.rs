@@ -69,21 +69,30 @@ pub fn recover(trees: &Path, mark: Mark) -> Result<Recovery, Fault> {
     let active = paths.pop();
     for path in &paths {
         // It was synced whole before the next one was begun.
-        if let Some(end) = walk(path, &mut last, &mut recovery)? {
+        let end = walk(path, &mut last, &mut recovery)?;
+        if end.is_torn() {
             return Err(damaged(path, end.at));
         }
     }
     if let Some(path) = active {
         let end = walk(&path, &mut last, &mut recovery)?;
-        finish(&path, end, last, mark, &mut recovery)?;
+        finish(&path, &end, last, mark, &mut recovery)?;
     }
     Ok(recovery)
 }
 
-/// Where a journal stops to read, though there is more.
+/// Where a journal stops to read.
 struct End {
     at: usize,
+    /// The journal, without the zeros behind what was written.
     bytes: Vec<u8>,
+}
+
+impl End {
+    /// Whether there is more that does not read.
+    fn is_torn(&self) -> bool {
+        self.at < self.bytes.len()
+    }
 }
 
 /// The last batch so far.
@@ -94,12 +103,8 @@ struct Last {
 }
 
 /// Goes from batch to batch as long as each is sound and follows the one before.
-fn walk(
-    path: &Path,
-    last: &mut Option<Last>,
-    recovery: &mut Recovery,
-) -> Result<Option<End>, Fault> {
-    let bytes = journal::read(path)?;
+fn walk(path: &Path, last: &mut Option<Last>, recovery: &mut Recovery) -> Result<End, Fault> {
+    let mut bytes = journal::read(path)?;
     recovery.journals += 1;
     let mut at = 0;
     while let Some(batch) = journal::batch(&bytes, at).filter(|batch| follows(batch, *last)) {
@@ -108,8 +113,9 @@ fn walk(
         at = batch.end;
         *last = Some(Last { sequence: batch.sequence, stamp: batch.stamp });
     }
-    let more = bytes[at..].iter().any(|byte| *byte != 0);
-    Ok(more.then_some(End { at, bytes }))
+    let more = bytes[at..].iter().rposition(|byte| *byte != 0).map_or(0, |last| last + 1);
+    bytes.truncate(at + more);
+    Ok(End { at, bytes })
 }
 
 fn follows(batch: &Batch, last: Option<Last>) -> bool {
@@ -126,27 +132,26 @@ fn follows(batch: &Batch, last: Option<Last>) -> bool {
 /// a batch is missing that was promised.
 fn finish(
     path: &Path,
-    end: Option<End>,
+    end: &End,
     last: Option<Last>,
     mark: Mark,
     recovery: &mut Recovery,
 ) -> Result<(), Fault> {
     let mut present = last.and_then(|last| last.stamp).map(|stamp| stamp.number);
-    if let Some(end) = &end {
-        for stamp in journal::batches(&end.bytes, end.at).filter_map(|batch| batch.stamp) {
-            recovery.promised = recovery.promised.max(stamp.synced);
-            // At least the one before it is missing.
-            present = present.or(Some(stamp.number.saturating_sub(2)));
-        }
-        if mark == Mark::Unreadable {
-            return Err(damaged(path, end.at));
-        }
+    for stamp in journal::batches(&end.bytes, end.at).filter_map(|batch| batch.stamp) {
+        recovery.promised = recovery.promised.max(stamp.synced);
+        // At least the one before it is missing.
+        present = present.or(Some(stamp.number.saturating_sub(2)));
     }
-    // Without a batch to count from, the trees tell, once they are open.
-    if present.is_some_and(|number| number < recovery.promised) {
-        return Err(damaged(path, end.map_or(recovery.bytes as usize, |end| end.at)));
+    let missing = match mark {
+        Mark::Unreadable => end.is_torn(),
+        // Without a batch to count from, the trees tell, once they are open.
+        _ => present.is_some_and(|number| number < recovery.promised),
+    };
+    if missing {
+        return Err(damaged(path, end.at));
     }
-    if let Some(end) = end {
+    if end.is_torn() {
         recovery.cut_bytes = (end.bytes.len() - end.at) as u64;
         let file = OpenOptions::new().write(true).open(path)?;
         file.set_len(end.at as u64)?;

@@ -128,6 +128,8 @@ fn a_hole_in_what_was_not_synced_is_cut() {
     let file = OpenOptions::new().write(true).open(&path).unwrap();
     file.write_all_at(&[0; 40], third as u64).unwrap();
     let trees = directory.path().join(TREES);
+    let unknown = recovery::recover(&trees, Mark::Unreadable);
+    assert!(matches!(unknown, Err(Fault::Damage(_))), "it may have been promised");
     let recovered = recovery::recover(&trees, mark).unwrap();
     assert_eq!(recovered.batches, 3);
     assert!(recovered.cut_bytes > 0);
