@@ -39,8 +39,11 @@ impl Call {
         };
         match self.operands.len() {
             1 => self.apply(&mut [value(0)?], scope),
-            2 => self.apply(&mut [value(0)?, value(1)?], scope),
-            3 => self.apply(&mut [value(0)?, value(1)?, value(2)?], scope),
+            2 => {
+                let first = value(0)?;
+                let _held = Held::value(first.as_ref())?;
+                self.apply(&mut [first, value(1)?], scope)
+            }
             len => {
                 let mut values = Vec::with_capacity(len);
                 let mut held = Held::default();

@@ -8,6 +8,9 @@ use value::Value;
 /// The most bytes that the values of one evaluation may take together.
 pub const EVALUATION_BYTES_MAX: usize = 400 * 1024 * 1024;
 
+/// What is written counts once it is as long as this: most is short and soon done.
+const GROWTH_BYTES_MIN: usize = 64 * 1024;
+
 /// The most bytes that constants may take that were not written in the expression.
 pub const FOLDED_BYTES_MAX: usize = 16 * 1024 * 1024;
 
@@ -32,6 +35,12 @@ impl Held {
         Ok(held)
     }
 
+    pub fn raw(value: Option<&bson::RawBson>) -> Result<Held> {
+        let mut held = Held::default();
+        held.count(value.map_or(0, bytes))?;
+        Ok(held)
+    }
+
     pub fn add(&mut self, value: Option<&Value<'_>>) -> Result<()> {
         match value {
             Some(Value::Own(value)) => self.count(bytes(value)),
@@ -39,7 +48,15 @@ impl Held {
         }
     }
 
+    /// Counts what is being written, each time it is longer than before.
+    pub fn grow(&mut self, bytes: usize) -> Result<()> {
+        if bytes < GROWTH_BYTES_MIN { Ok(()) } else { self.count(bytes.saturating_sub(self.0)) }
+    }
+
     fn count(&mut self, bytes: usize) -> Result<()> {
+        if bytes == 0 {
+            return Ok(());
+        }
         self.0 += bytes;
         let total = HELD.get() + bytes;
         HELD.set(total);
@@ -54,7 +71,9 @@ impl Held {
 
 impl Drop for Held {
     fn drop(&mut self) {
-        HELD.set(HELD.get().saturating_sub(self.0));
+        if self.0 > 0 {
+            HELD.set(HELD.get().saturating_sub(self.0));
+        }
     }
 }
 

@@ -1,7 +1,8 @@
 //! The tree of a parsed expression.
 
 use super::call::Call;
-use super::{FieldPath, Scope, coerce, held};
+use super::held::{self, Held};
+use super::{FieldPath, Scope, coerce};
 use crate::Needs;
 use bson::{RawBson, RawBsonRef, RawDocumentBuf};
 use error::Result;
@@ -168,10 +169,12 @@ impl Node {
 
 fn document<'a>(fields: &'a [(Box<str>, Node)], scope: &'a Scope<'a>) -> Evaluated<'a> {
     let mut out = DocumentWriter::new();
+    let mut held = Held::default();
     for (name, node) in fields {
         if let Some(value) = node.evaluate(scope)? {
             out.append(name, value.get());
             coerce::check_size(out.len())?;
+            held.grow(out.len())?;
         }
     }
     Ok(Some(Value::Own(RawBson::Document(out.finish()))))
@@ -179,12 +182,14 @@ fn document<'a>(fields: &'a [(Box<str>, Node)], scope: &'a Scope<'a>) -> Evaluat
 
 fn array<'a>(nodes: &'a [Node], scope: &'a Scope<'a>) -> Evaluated<'a> {
     let mut out = ArrayWriter::new();
+    let mut held = Held::default();
     for node in nodes {
         match node.evaluate(scope)? {
             Some(value) => out.push(value.get()),
             None => out.push(RawBsonRef::Null),
         }
         coerce::check_size(out.bytes())?;
+        held.grow(out.bytes())?;
     }
     Ok(Some(Value::Own(RawBson::Array(out.finish()))))
 }

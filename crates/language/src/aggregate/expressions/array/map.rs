@@ -61,6 +61,7 @@ impl Special for Map {
             }
         };
         let mut out = ArrayWriter::new();
+        let mut written = Held::default();
         for element in array_elements(array) {
             let values = [Some(Value::Ref(element.value()))];
             let frame = Frame { first: self.slot, values: &values, parent: scope.frame };
@@ -70,6 +71,7 @@ impl Special for Map {
                 None => out.push(RawBsonRef::Null),
             }
             coerce::check_size(out.bytes())?;
+            written.grow(out.bytes())?;
         }
         own(out.finish())
     }

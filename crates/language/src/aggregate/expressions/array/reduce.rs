@@ -64,6 +64,7 @@ impl Special for Reduce {
             }
         };
         let mut value = self.initial.evaluate(scope)?.map(Value::into_owned);
+        let mut kept = Held::raw(value.as_ref())?;
         for (at, element) in array_elements(array).enumerate() {
             let values = [
                 Some(Value::Ref(element.value())),
@@ -73,6 +74,8 @@ impl Special for Reduce {
             let inner = Scope { frame: Some(&frame), ..*scope };
             let next = self.body.evaluate(&inner)?.map(Value::into_owned);
             value = next;
+            drop(kept);
+            kept = Held::raw(value.as_ref())?;
             if let Some(value) = value.as_ref().filter(|_| at % DEPTH_CHECK_EVERY == 0) {
                 coerce::check_depth(value.as_raw_bson_ref())?;
             }

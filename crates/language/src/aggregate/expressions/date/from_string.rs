@@ -2,6 +2,7 @@
 
 use super::zone::Zone;
 use super::{format, parse as text};
+use crate::aggregate::expressions::held::Held;
 use crate::aggregate::expressions::node::{null, own};
 use crate::aggregate::expressions::table::{Field, Named, optional, required};
 use crate::aggregate::expressions::{Evaluated, Node, Parser, Scope, Special, coerce};
@@ -42,6 +43,7 @@ impl FromString {
 impl Special for FromString {
     fn evaluate<'a>(&'a self, scope: &'a Scope<'a>) -> Evaluated<'a> {
         let input = self.operand(0, scope)?.flatten();
+        let _held = Held::value(input.as_ref())?;
         let format = self.operand(1, scope)?;
         let format = match &format {
             None => None,

@@ -1,6 +1,7 @@
 //! `$setField` and `$unsetField`: a document with a field set or removed,
 //! whatever characters its name has.
 
+use crate::aggregate::expressions::held::Held;
 use crate::aggregate::expressions::node::{null, own};
 use crate::aggregate::expressions::{Evaluated, Node, Parser, Scope, Special, coerce};
 use bson::{RawBson, RawBsonRef};
@@ -84,6 +85,7 @@ fn field_name(name: &str, parser: &mut Parser<'_>, field: RawBsonRef<'_>) -> Res
 impl Special for SetField {
     fn evaluate<'a>(&'a self, scope: &'a Scope<'a>) -> Evaluated<'a> {
         let input = self.input.evaluate(scope)?;
+        let _held = Held::value(input.as_ref())?;
         let document = match input.as_ref().map(Value::get) {
             value if coerce::is_nullish(value) => return null(),
             Some(RawBsonRef::Document(document)) => document,

@@ -1,6 +1,7 @@
 //! What the expressions of regular expressions share: operands, compiling,
 //! matches as documents.
 
+use crate::aggregate::expressions::held::Held;
 use crate::aggregate::expressions::node::Evaluated;
 use crate::aggregate::expressions::{Node, Parser, Scope, Special, coerce};
 use bson::{RawBsonRef, RawDocumentBuf};
@@ -118,6 +119,7 @@ impl Matching {
 impl Special for Matching {
     fn evaluate<'a>(&'a self, scope: &'a Scope<'a>) -> Evaluated<'a> {
         let input = self.input.evaluate(scope)?;
+        let _held = Held::value(input.as_ref())?;
         let computed;
         let regex = match &self.compiled {
             Some(regex) => Some(regex),

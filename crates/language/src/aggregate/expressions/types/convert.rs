@@ -1,6 +1,7 @@
 //! `$convert`: a value as another type, with answers for nulls and failures.
 
 use super::conversion::{Format, Subtype, To, convert};
+use crate::aggregate::expressions::held::Held;
 use crate::aggregate::expressions::node::{null, own};
 use crate::aggregate::expressions::table::{Field, Named, optional, required};
 use crate::aggregate::expressions::{Evaluated, Node, Parser, Scope, Special, coerce};
@@ -211,6 +212,7 @@ fn binary_subtype(value: RawBsonRef<'_>) -> Subtype {
 impl Special for Convert {
     fn evaluate<'a>(&'a self, scope: &'a Scope<'a>) -> Evaluated<'a> {
         let input = self.operand(0, scope)?;
+        let _held = Held::value(input.as_ref())?;
         let to = self.to(scope)?;
         let Some(input) = input.as_ref().map(Value::get).filter(|v| !coerce::is_nullish(Some(*v)))
         else {
