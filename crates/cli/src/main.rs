@@ -1,6 +1,10 @@
 //! The `freeboard` binary: one file a subcommand.
 
+mod backup;
 mod bench;
+mod export;
+mod format;
+mod import;
 mod inspect;
 mod log;
 mod serve;
@@ -26,14 +30,20 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Command {
+    Backup(backup::Arguments),
     Bench(bench::Arguments),
+    Export(export::Arguments),
+    Import(import::Arguments),
     Inspect(inspect::Arguments),
     Serve(serve::Arguments),
 }
 
 fn main() -> ExitCode {
     let result = match Arguments::parse().command {
+        Command::Backup(arguments) => backup::run(arguments),
         Command::Bench(arguments) => bench::run(arguments),
+        Command::Export(arguments) => export::run(arguments),
+        Command::Import(arguments) => import::run(arguments),
         Command::Inspect(arguments) => inspect::run(arguments),
         Command::Serve(arguments) => serve::run(arguments),
     };

@@ -9,7 +9,7 @@ use parking_lot::Mutex;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicI32, Ordering};
+use std::sync::atomic::{AtomicI32, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 #[derive(Debug, Default)]
@@ -30,6 +30,8 @@ pub struct Operation {
     pub cursor: OnceLock<Interrupt>,
     /// Set by commands that take long: index builds.
     pub progress: OnceLock<Arc<Progress>>,
+    /// Microseconds spent waiting for something to come, which is no slowness.
+    pub waited: AtomicU64,
     /// Set by commands that run a plan: its summary, for the profiler.
     pub plan: Mutex<Option<PlanFigures>>,
 }
@@ -64,6 +66,7 @@ impl Operations {
             interrupt: Interrupt::with_deadline(limit.map(|limit| started + limit)),
             cursor: OnceLock::new(),
             progress: OnceLock::new(),
+            waited: AtomicU64::new(0),
             plan: Mutex::new(None),
         });
         self.running.lock().insert(operation.id, operation.clone());
@@ -101,6 +104,12 @@ impl Operation {
         figures.summary = execution.plan().summary();
         figures.keys_examined += stats.keys_examined();
         figures.docs_examined += stats.documents_examined();
+    }
+
+    /// How long it has been at work.
+    pub fn worked(&self) -> Duration {
+        let waited = Duration::from_micros(self.waited.load(Ordering::Relaxed));
+        self.started.elapsed().saturating_sub(waited)
     }
 
     pub fn metadata(&self) -> Option<&RawDocumentBuf> {

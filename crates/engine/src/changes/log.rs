@@ -14,20 +14,17 @@ const TRIM_EVENTS_MAX: usize = 1_024;
 const TRIM_SIXTEENTHS: u64 = 15;
 
 impl Engine {
-    /// Begins the log, if there is none yet. Every writer is waited for, so that
-    /// no write of which nothing is told comes after the beginning.
+    /// Begins the log, if there is none yet. Writers of which nothing is told are
+    /// waited for, so that none of them comes after the beginning.
     pub async fn begin_log(self: &Arc<Self>) -> Result<()> {
-        while !self.store.log().is_on() {
-            let current = self.registry.current();
-            let names: Vec<_> = current.all().map(|collection| &collection.namespace).collect();
-            let mut definition = Definition::begin(self, &names).await;
-            // One that came in between has not been waited for.
-            if definition.catalog.all().count() == names.len() {
-                definition.begin_log();
-                definition.commit().await?;
-            }
+        if self.store.log().is_on() {
+            return Ok(());
         }
-        Ok(())
+        self.store.log().start_telling().await;
+        // Nor does a change of definition.
+        let mut definition = Definition::begin(self, &[]).await;
+        definition.begin_log();
+        definition.commit().await
     }
 
     /// The cluster time of the last event, where there is a log.

@@ -4,6 +4,7 @@
 //! it (`storage::log`). A `Stream` reads the log and shows each event that its
 //! client watches as MongoDB shows it.
 
+mod definition;
 mod event;
 mod log;
 mod options;
@@ -13,6 +14,10 @@ mod stream;
 mod tests;
 mod token;
 
+pub use definition::{
+    altered, created, database_dropped, dropped, index_altered, index_dropped, indexes_created,
+    renamed,
+};
 pub use event::{Event, Operation};
 pub use options::{Options, Scope};
 pub use stream::Stream;

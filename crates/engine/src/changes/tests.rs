@@ -255,3 +255,32 @@ async fn the_log_begins_between_writes() {
         assert_eq!(numbers, expected, "writer {writer}");
     }
 }
+
+/// A transaction that was open when the log began, of which nothing is told, does
+/// not commit.
+#[tokio::test]
+async fn a_transaction_does_not_reach_over_the_beginning() {
+    let world = World::new().await;
+    world.insert(vec![rawdoc! { "_id": 0 }]).await;
+    let statement = |mut command: RawDocumentBuf, number: i64, start: bool| {
+        let uuid = bson::Binary::from(bson::Uuid::from_bytes([7; 16]));
+        command.append(bson::cstr!("lsid"), rawdoc! { "id": uuid });
+        command.append(bson::cstr!("txnNumber"), number);
+        command.append(bson::cstr!("autocommit"), false);
+        if start {
+            command.append(bson::cstr!("startTransaction"), true);
+        }
+        command
+    };
+    let insert = |id: i32| rawdoc! { "insert": "c", "$db": "d", "documents": [{ "_id": id }] };
+    let commit = rawdoc! { "commitTransaction": 1, "$db": "admin" };
+    world.run(statement(insert(1), 1, true)).await;
+    let mut stream = world.watch(rawdoc! {}).await;
+    let refused = run(&world.engine, statement(commit.clone(), 1, false)).await.unwrap_err();
+    assert_eq!(refused.code().number(), 112);
+    assert_eq!(refused.labels(), ["TransientTransactionError"]);
+    world.run(statement(insert(1), 2, true)).await;
+    world.run(statement(commit, 2, false)).await;
+    let event = stream.next().await.unwrap();
+    assert_eq!(event.get_document("documentKey").unwrap(), &*rawdoc! { "_id": 1 });
+}

@@ -3,6 +3,7 @@
 use super::Definition;
 use crate::Engine;
 use crate::catalog::{self, Catalog, Collection, Index, Kind, State};
+use crate::changes;
 use crate::storage::{CollectionId, IndexId};
 use bson::{RawDocument, RawDocumentBuf, cstr};
 use command::Namespace;
@@ -32,7 +33,7 @@ impl Engine {
         let first = definition.take_ids(2);
         let collection = Arc::new(define(&new, CollectionId(first), IndexId(first + 1))?);
         definition.put(collection.clone());
-        definition.tell_created(&collection);
+        definition.tell(|| changes::created(&collection));
         definition.commit().await?;
         Ok(collection)
     }
@@ -60,7 +61,7 @@ impl Engine {
         let Some(collection) = definition.catalog.get(namespace).cloned() else { return Ok(None) };
         definition.remove(namespace);
         definition.discard(&collection);
-        definition.tell_dropped(&collection);
+        definition.tell(|| changes::dropped(&collection));
         definition.commit().await?;
         self.cursors.kill_namespace(namespace);
         Ok(Some(collection))
@@ -102,7 +103,7 @@ impl Engine {
             definition.remove(to);
             definition.discard(target);
         }
-        definition.tell_renamed(&collection, to, target.as_deref());
+        definition.tell(|| changes::renamed(&collection, to, target.as_deref()));
         definition.remove(from);
         definition.put(Arc::new(redefine(&collection, to, &collection.options)?));
         definition.commit().await?;
@@ -123,7 +124,7 @@ impl Engine {
         };
         let options = alter(&collection)?;
         definition.put(Arc::new(redefine(&collection, namespace, &options)?));
-        definition.tell_altered(&collection, &options);
+        definition.tell(|| changes::altered(&collection, &options));
         definition.commit().await
     }
 }

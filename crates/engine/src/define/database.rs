@@ -2,6 +2,7 @@
 
 use super::Definition;
 use crate::Engine;
+use crate::changes;
 use error::Result;
 use std::sync::Arc;
 
@@ -25,9 +26,9 @@ impl Engine {
             for collection in &collections {
                 definition.remove(&collection.namespace);
                 definition.discard(collection);
-                definition.tell_dropped(collection);
+                definition.tell(|| changes::dropped(collection));
             }
-            definition.tell_database_dropped(database);
+            definition.tell(|| changes::database_dropped(database));
             definition.policies = Some(self.policies.current().without_database(database));
             definition.commit().await?;
             for namespace in &names {

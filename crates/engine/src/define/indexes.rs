@@ -4,6 +4,7 @@ use super::build::Build;
 use super::{Definition, Progress};
 use crate::Engine;
 use crate::catalog::{Collection, Index};
+use crate::changes;
 use crate::storage::IndexId;
 use bson::{RawBsonRef, RawDocument, RawDocumentBuf};
 use command::Namespace;
@@ -84,7 +85,8 @@ impl Engine {
         };
         let indexes = collection.indexes.iter().map(ready).collect::<Result<Vec<_>>>()?;
         let count = indexes.len();
-        definition.tell_indexes_created(&collection, names);
+        let names: Vec<_> = names.iter().map(|name| &**name).collect();
+        definition.tell(|| changes::indexes_created(&collection, &names));
         definition.put(Arc::new(collection.with_indexes(indexes)));
         definition.commit().await?;
         Ok(count)
@@ -102,7 +104,7 @@ impl Engine {
             collection.indexes.iter().cloned().partition(|index| names.contains(&index.name));
         for index in &gone {
             definition.discard_index(index);
-            definition.tell_index_dropped(&collection, index);
+            definition.tell(|| changes::index_dropped(&collection, index));
         }
         definition.put(Arc::new(collection.with_indexes(kept)));
         definition.commit().await
@@ -122,7 +124,7 @@ impl Engine {
             false => Ok(index.clone()),
         };
         let indexes = collection.indexes.iter().map(alter).collect::<Result<Vec<_>>>()?;
-        definition.tell_index_altered(&collection, name, spec);
+        definition.tell(|| changes::index_altered(&collection, name, spec));
         definition.put(Arc::new(collection.with_indexes(indexes)));
         definition.commit().await
     }

@@ -8,14 +8,12 @@ mod collection;
 mod database;
 mod indexes;
 mod purge;
-mod tell;
 
 pub use build::Progress;
 pub use collection::{New, TEMPORARY_PREFIX};
 pub(crate) use collection::{check_case, define};
 pub use indexes::Created;
 pub(crate) use indexes::{check_room, missing};
-pub(crate) use tell::{created, indexes_created};
 
 use crate::Engine;
 use crate::catalog::{Catalog, Collection, row};
@@ -133,11 +131,9 @@ impl<'e> Definition<'e> {
     }
 
     /// Tells change streams of the change.
-    pub fn tell(&mut self, event: impl FnOnce() -> Event) {
-        if !self.engine.store.log().is_on() {
-            return;
-        }
-        let event = event().finish();
+    pub fn tell(&mut self, event: impl FnOnce() -> Option<Event>) {
+        let event = self.engine.store.log().is_telling().then(event).flatten();
+        let Some(event) = event.map(Event::finish) else { return };
         match &mut self.log {
             LogChange::Append(events) => events.events.push(event),
             log => *log = LogChange::Append(Events { events: vec![event], together: false }),

@@ -6,6 +6,7 @@ use crate::cursor::{Batch, Source};
 use command::views::GetMore;
 use command::{CursorReply, Reply};
 use error::{Code, Result};
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 use tokio::time::Instant;
 
@@ -57,6 +58,7 @@ pub async fn run(call: Call<'_>) -> Result<Reply> {
             let name = namespace.to_string();
             return Ok(reply.finish_resumable(more.cursor_id, &name, token.as_deref()));
         }
+        let waiting = Instant::now();
         // Whether something has come or not, there is another look.
         if let Some(inserted) = inserted {
             let _ = tokio::time::timeout_at(deadline, inserted).await;
@@ -66,6 +68,8 @@ pub async fn run(call: Call<'_>) -> Result<Reply> {
             let mut synced = stream.synced();
             let _ = tokio::time::timeout_at(deadline, synced.changed()).await;
         }
+        let waited = waiting.elapsed().as_micros() as u64;
+        call.operation.waited.fetch_add(waited, Ordering::Relaxed);
         call.operation.interrupt.check()?;
     }
 }

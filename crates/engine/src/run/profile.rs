@@ -169,7 +169,7 @@ pub fn note(call: Call<'_>, execution: &Execution) {
 
 /// Counts a finished command, and records it if the settings ask for it.
 pub async fn record(call: Call<'_>, command: &Command, outcome: &Result<Reply>) {
-    let took = call.operation.started.elapsed();
+    let took = call.operation.worked();
     top::count(call, command, took);
     let settings = call.engine.profiles.get(call.common.database);
     if took >= settings.slow {

@@ -5,20 +5,12 @@ use super::{Retry, Session, Statement, TRANSACTIONS_OPEN_MAX};
 use crate::Engine;
 use crate::plan::Interrupt;
 use crate::transaction::Transaction;
-use bson::spec::BinarySubtype;
-use bson::{Binary, RawDocumentBuf, Uuid, rawdoc};
 use command::table::Kind;
 use command::{Command, Common};
 use error::{Code, Result};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
-
-/// What stands for the user of a session that has none: the SHA-256 of nothing.
-const NO_USER: [u8; 32] = [
-    0xe3, 0xb0, 0xc4, 0x42, 0x98, 0xfc, 0x1c, 0x14, 0x9a, 0xfb, 0xf4, 0xc8, 0x99, 0x6f, 0xb9, 0x24,
-    0x27, 0xae, 0x41, 0xe4, 0x64, 0x9b, 0x93, 0x4c, 0xa4, 0x95, 0x99, 0x1b, 0x78, 0x52, 0xb8, 0x55,
-];
 
 pub enum Standing {
     /// By itself.
@@ -85,15 +77,8 @@ impl Session {
         engine.sessions.open.lock().insert(self.id, self.clone());
         engine.sessions.figures.started.fetch_add(1, Ordering::Relaxed);
         let mut transaction = Transaction::begin_client(engine.clone());
-        transaction.set_client(self.shown(), number);
+        transaction.set_client(self.id, number);
         Ok(transaction)
-    }
-
-    /// As change streams show it.
-    fn shown(&self) -> RawDocumentBuf {
-        let id = Binary::from(Uuid::from_bytes(self.id));
-        let user = Binary { subtype: BinarySubtype::Generic, bytes: NO_USER.to_vec() };
-        rawdoc! { "id": id, "uid": user }
     }
 
     /// Takes up the transaction that is open.

@@ -14,7 +14,8 @@ use bson::Timestamp;
 use error::Result;
 use fjall::Slice;
 use std::ops::Bound;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
 use tokio::sync::{Notify, watch};
 
@@ -72,6 +73,12 @@ impl LogChange {
 #[derive(Debug)]
 pub struct Log {
     on: AtomicBool,
+    /// Whether writers are to tell what they do: a little before the log begins.
+    telling: AtomicBool,
+    /// Writers that tell nothing, since they came before that.
+    silent: AtomicUsize,
+    /// Rings when the last of them is through.
+    quiet: Notify,
     /// The last cluster time given out.
     last: AtomicU64,
     start: AtomicU64,
@@ -104,6 +111,9 @@ impl Log {
         }
         Ok(Log {
             on: AtomicBool::new(on),
+            telling: AtomicBool::new(on),
+            silent: AtomicUsize::new(0),
+            quiet: Notify::new(),
             last: AtomicU64::new(last),
             start: AtomicU64::new(number(0)),
             bytes: AtomicU64::new(number(8)),
@@ -113,10 +123,37 @@ impl Log {
         })
     }
 
-    /// Whether commits are to carry events. It changes only while no collection
-    /// is being written to, so a writer in its collection may rely on it.
+    /// Whether there is a log.
     pub fn is_on(&self) -> bool {
         self.on.load(Ordering::Acquire)
+    }
+
+    /// Whether a change of definition is to be told.
+    pub fn is_telling(&self) -> bool {
+        self.telling.load(Ordering::SeqCst)
+    }
+
+    /// A writer begins. `None` if it is to tell what it does; otherwise what it
+    /// keeps until its commit is applied, so that no log begins meanwhile.
+    pub fn enter(self: &Arc<Self>) -> Option<Silent> {
+        if self.is_telling() {
+            return None;
+        }
+        self.silent.fetch_add(1, Ordering::SeqCst);
+        let silent = Silent(self.clone());
+        (!self.is_telling()).then_some(silent)
+    }
+
+    /// From now on writers tell what they do; waits for those who do not.
+    pub async fn start_telling(&self) {
+        self.telling.store(true, Ordering::SeqCst);
+        loop {
+            let quiet = self.quiet.notified();
+            if self.silent.load(Ordering::SeqCst) == 0 {
+                return;
+            }
+            quiet.await;
+        }
     }
 
     /// The cluster time of the last event applied.
@@ -168,6 +205,8 @@ impl Log {
                 self.start.store(self.tick(), Ordering::Release);
                 self.on.store(true, Ordering::Release);
             }
+            // Told before the log has begun.
+            LogChange::Append(_) if !self.is_on() => return false,
             LogChange::Append(events) => self.append(events, changes),
             LogChange::Trim { start, bytes } => {
                 self.start.fetch_max(start, Ordering::AcqRel);
@@ -212,6 +251,18 @@ impl Log {
         let next = (self.last() + 1).max(seconds() << 32 | 1);
         self.last.store(next, Ordering::Release);
         next
+    }
+}
+
+/// A writer that tells nothing.
+#[derive(Debug)]
+pub struct Silent(Arc<Log>);
+
+impl Drop for Silent {
+    fn drop(&mut self) {
+        if self.0.silent.fetch_sub(1, Ordering::SeqCst) == 1 && self.0.is_telling() {
+            self.0.quiet.notify_waiters();
+        }
     }
 }
 

@@ -19,7 +19,7 @@ pub use commit::{Commit, Delta, Figures, Mark, Ticket};
 pub use disk::{Recovery, Stop};
 pub use document::Document;
 pub use id::{CollectionId, IndexId, RecordId};
-pub use log::{Events, Log, LogChange, Position};
+pub use log::{Events, Log, LogChange, Position, Silent};
 pub use space::{RESERVE_BYTES, Space};
 pub use store::{OpenError, Store};
 pub use trees::{Change, Tree};

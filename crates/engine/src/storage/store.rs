@@ -151,7 +151,7 @@ impl Store {
         self.committer.figures()
     }
 
-    pub fn log(&self) -> &Log {
+    pub fn log(&self) -> &Arc<Log> {
         &self.log
     }
 

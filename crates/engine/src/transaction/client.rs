@@ -5,9 +5,7 @@ use super::intents::Subject;
 use super::{Entered, Transaction, conflict};
 use crate::Engine;
 use crate::catalog::{Catalog, Collection, Index, row};
-use crate::define::{
-    Created, New, check_case, check_room, created, define, indexes_created, missing,
-};
+use crate::define::{Created, New, check_case, check_room, define, missing};
 use crate::storage::{Change, CollectionId, IndexId, Mark, Ticket, Tree, View};
 use bson::RawDocumentBuf;
 use command::Namespace;
@@ -42,6 +40,7 @@ impl Transaction {
             catalog,
             created: Vec::new(),
         }));
+        transaction.part_from_log();
         transaction
     }
 
@@ -136,8 +135,8 @@ impl Transaction {
         if let Some(snapshot) = &mut self.snapshot {
             snapshot.created.push(new.namespace.clone());
         }
+        self.tell_created(&collection);
         self.redefine(collection.clone());
-        self.tell_defined(&collection, || created(&collection));
         Ok(collection)
     }
 
@@ -171,10 +170,9 @@ impl Transaction {
         }
         let after = indexes.len();
         let collection = Arc::new(collection.with_indexes(indexes));
-        self.redefine(collection.clone());
-        self.tell_defined(&collection, || {
-            indexes_created(&collection, collection.indexes.iter().skip(before))
-        });
+        let names: Vec<_> = collection.indexes[before..].iter().map(|it| &*it.name).collect();
+        self.tell_indexes_created(&collection, &names);
+        self.redefine(collection);
         Ok(Created { before, after, created_collection })
     }
 
@@ -209,6 +207,9 @@ impl Transaction {
     pub async fn commit_client(mut self) -> Result<Option<Ticket>> {
         if self.is_empty() {
             return Ok(None);
+        }
+        if !self.meet_log() {
+            return Err(conflict());
         }
         let engine = self.engine.clone();
         let Some(snapshot) = self.snapshot.take().filter(|it| !it.created.is_empty()) else {

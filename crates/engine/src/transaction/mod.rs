@@ -19,7 +19,7 @@ use crate::Engine;
 use crate::catalog::Collection;
 use crate::plan::Interrupt;
 use crate::storage::layered::{Changes, Layered};
-use crate::storage::{Change, CollectionId, Commit, Delta, Tree, View, keys};
+use crate::storage::{Change, CollectionId, Commit, Delta, Silent, Tree, View, keys};
 use client::Snapshot;
 use command::Namespace;
 use error::{Code, Error, Result};
@@ -70,6 +70,7 @@ struct Fresh {
 /// What a commit holds until it is applied; dropped in this order.
 struct Held {
     _intents: Vec<Intent>,
+    _silent: Option<Silent>,
     entered: Vec<Entered>,
 }
 
@@ -86,6 +87,7 @@ impl Drop for Held {
 impl Transaction {
     pub fn begin(engine: Arc<Engine>) -> Transaction {
         let owner = engine.intents.owner();
+        let told = tell::Told::begin(engine.store.log());
         let base = Fresh::take(&engine);
         Transaction {
             engine,
@@ -101,7 +103,7 @@ impl Transaction {
             waiting: None,
             shut: None,
             multikey: Vec::new(),
-            told: tell::Told::default(),
+            told,
         }
     }
 
@@ -266,7 +268,7 @@ impl Transaction {
     }
 
     /// The commit of everything written; intents are let go once it is applied.
-    pub fn into_commit(self) -> Commit {
+    pub fn into_commit(mut self) -> Commit {
         let changes = Arc::unwrap_or_clone(self.changes);
         let changes =
             changes.into_iter().map(|((tree, key), value)| Change { tree, key, value }).collect();
@@ -275,9 +277,10 @@ impl Transaction {
             Box::new(move || multikey.iter().for_each(|(index, bits)| index.multikey.store(*bits)))
                 as Box<dyn FnOnce() + Send>
         });
-        let held = Box::new(Held { _intents: self.intents, entered: self.entered });
+        let held =
+            Held { _intents: self.intents, _silent: self.told.silent(), entered: self.entered };
         let log = self.told.into_log();
-        Commit { changes, counts: self.counts, held, publish, log }
+        Commit { changes, counts: self.counts, held: Box::new(held), publish, log }
     }
 }
 

@@ -1,23 +1,35 @@
 //! What change streams are told of a transaction's writes.
 //!
-//! The log is on or off for as long as a collection is entered: it begins only
-//! while nobody writes.
+//! A transaction tells of all its writes or of none: that is settled when it
+//! begins.
 
 use super::{Row, Transaction};
 use crate::catalog::Collection;
 use crate::changes::{self, Event, Operation};
-use crate::storage::{Events, LogChange, large};
-use bson::{RawDocument, RawDocumentBuf};
+use crate::session::SessionId;
+use crate::storage::{Events, Log, LogChange, Silent, large};
+use bson::spec::BinarySubtype;
+use bson::{Binary, RawDocument, RawDocumentBuf, rawdoc};
 use error::Result;
 use fjall::Slice;
 use language::Needs;
 use language::update::{Difference, Manner, Update, difference};
 use std::borrow::Cow;
+use std::sync::Arc;
 use value::DocumentWriter;
 
+/// What names the user of a session where nobody has logged in: the SHA-256 digest
+/// of nothing.
+const NOBODY: [u8; 32] = [
+    0xe3, 0xb0, 0xc4, 0x42, 0x98, 0xfc, 0x1c, 0x14, 0x9a, 0xfb, 0xf4, 0xc8, 0x99, 0x6f, 0xb9, 0x24,
+    0x27, 0xae, 0x41, 0xe4, 0x64, 0x9b, 0x93, 0x4c, 0xa4, 0x95, 0x99, 0x1b, 0x78, 0x52, 0xb8, 0x55,
+];
+
 /// The events of a transaction so far.
-#[derive(Default)]
 pub(super) struct Told {
+    on: bool,
+    /// Kept while nothing is told, so that the log does not begin meanwhile.
+    silent: Option<Silent>,
     events: Vec<Slice>,
     /// How the update writes that the next replaced document comes from.
     manner: Option<Manner>,
@@ -26,6 +38,16 @@ pub(super) struct Told {
 }
 
 impl Told {
+    pub fn begin(log: &Arc<Log>) -> Told {
+        let silent = log.enter();
+        Told { on: silent.is_none(), silent, events: Vec::new(), manner: None, client: None }
+    }
+
+    /// What to hold until the commit is applied.
+    pub fn silent(&mut self) -> Option<Silent> {
+        self.silent.take()
+    }
+
     pub fn forget(&mut self) {
         self.events.clear();
         self.manner = None;
@@ -50,20 +72,45 @@ impl Told {
 impl Transaction {
     /// Says that this is a client's transaction: its events share one time, and
     /// name its session and number.
-    pub fn set_client(&mut self, session: RawDocumentBuf, number: i64) {
+    pub fn set_client(&mut self, session: SessionId, number: i64) {
+        let session = rawdoc! {
+            "id": Binary::from(bson::Uuid::from_bytes(session)),
+            "uid": Binary { subtype: BinarySubtype::Generic, bytes: NOBODY.to_vec() },
+        };
         self.told.client = Some((session, number));
     }
 
-    pub(super) fn tell_manner(&mut self, update: &Update) {
-        if self.engine.store.log().is_on() {
-            self.told.manner = Some(update.manner());
+    /// A client's transaction may stay open for long: nobody waits for it.
+    pub(super) fn part_from_log(&mut self) {
+        self.told.silent = None;
+    }
+
+    /// Before the commit of a client's transaction: false if nothing was told of
+    /// what it did, and the log has begun since.
+    pub(super) fn meet_log(&mut self) -> bool {
+        if self.told.on {
+            return true;
+        }
+        self.told.silent = self.engine.store.log().enter();
+        self.told.silent.is_some()
+    }
+
+    pub(super) fn tell_created(&mut self, collection: &Collection) {
+        if self.told.on {
+            changes::created(collection).into_iter().for_each(|event| self.told.push(event));
         }
     }
 
-    /// Tells of what a client's transaction creates.
-    pub(super) fn tell_defined(&mut self, collection: &Collection, event: impl FnOnce() -> Event) {
-        if self.is_told(collection) {
-            self.told.push(event());
+    pub(super) fn tell_indexes_created(&mut self, collection: &Collection, names: &[&str]) {
+        if self.told.on {
+            let event = changes::indexes_created(collection, names);
+            event.into_iter().for_each(|event| self.told.push(event));
+        }
+    }
+
+    pub(super) fn tell_manner(&mut self, update: &Update) {
+        if self.told.on {
+            self.told.manner = Some(update.manner());
         }
     }
 
@@ -114,7 +161,7 @@ impl Transaction {
     }
 
     fn is_told(&self, collection: &Collection) -> bool {
-        self.engine.store.log().is_on() && changes::is_watched(&collection.namespace)
+        self.told.on && changes::is_watched(&collection.namespace)
     }
 
     fn description(&mut self, row: &Row, difference: Difference) -> Result<RawDocumentBuf> {

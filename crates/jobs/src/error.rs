@@ -1,0 +1,58 @@
+//! Why a job could not be done, in one sentence that says what to do.
+
+use mongodb::error::ErrorKind;
+use std::fmt;
+use std::path::PathBuf;
+
+#[derive(Debug)]
+pub enum Error {
+    /// The driver or the server behind it.
+    Client(mongodb::error::Error),
+    /// A file could not be opened, read or written.
+    File(PathBuf, std::io::Error),
+    Io(std::io::Error),
+    /// Wrong use.
+    Use(String),
+    /// The input cannot be read any further.
+    Input(String),
+    Interrupted,
+}
+
+impl std::error::Error for Error {}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Error::Client(error) => f.write_str(&explain(error)),
+            Error::File(path, error) => write!(f, "{}: {error}", path.display()),
+            Error::Io(error) => write!(f, "{error}"),
+            Error::Use(message) | Error::Input(message) => f.write_str(message),
+            Error::Interrupted => f.write_str("interrupted"),
+        }
+    }
+}
+
+/// What the driver says, without its own names for things.
+pub fn explain(error: &mongodb::error::Error) -> String {
+    match &*error.kind {
+        ErrorKind::Command(error) => {
+            format!("the server answered {} ({}): {}", error.code, error.code_name, error.message)
+        }
+        ErrorKind::ServerSelection { .. } => {
+            format!("no server answers; is one running there? ({error})")
+        }
+        _ => error.to_string(),
+    }
+}
+
+impl From<mongodb::error::Error> for Error {
+    fn from(error: mongodb::error::Error) -> Error {
+        Error::Client(error)
+    }
+}
+
+impl From<std::io::Error> for Error {
+    fn from(error: std::io::Error) -> Error {
+        Error::Io(error)
+    }
+}

@@ -1,0 +1,186 @@
+//! A file read into a collection.
+
+use crate::progress::Progress;
+use crate::source::{Item, Source};
+use crate::{Error, Format, connect};
+use bson::RawDocumentBuf;
+use futures::stream::{FuturesUnordered, StreamExt};
+use mongodb::Collection;
+use mongodb::error::ErrorKind;
+use std::path::Path;
+use tokio::sync::mpsc;
+
+/// What one command inserts.
+const BATCH_DOCUMENTS_MAX: usize = 1_000;
+const BATCH_BYTES_MAX: usize = 4 * 1024 * 1024;
+/// Commands under way at once.
+const BATCHES_IN_FLIGHT: usize = 4;
+/// Failures that are told one by one; the rest are counted.
+const FAILURES_TOLD_MAX: usize = 20;
+
+#[derive(Debug)]
+pub struct Import<'a> {
+    pub uri: &'a str,
+    pub namespace: &'a str,
+    /// `-` is standard input.
+    pub file: &'a Path,
+    pub format: Option<Format>,
+    /// Drop the collection first.
+    pub drop: bool,
+}
+
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Imported {
+    pub documents: u64,
+    pub failed: u64,
+    /// The first failures, in the order of the file.
+    pub failures: Vec<Failure>,
+}
+
+/// A document that was not imported.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Failure {
+    /// The line or document of the file, from 1.
+    pub number: u64,
+    pub why: String,
+}
+
+/// Documents on their way, and where they stand in the file.
+#[derive(Default)]
+struct Batch {
+    documents: Vec<RawDocumentBuf>,
+    numbers: Vec<u64>,
+    bytes: usize,
+    file_bytes: u64,
+    unreadable: Vec<Failure>,
+}
+
+impl Import<'_> {
+    pub async fn run(&self) -> Result<Imported, Error> {
+        crate::interruptible(self.work()).await
+    }
+
+    async fn work(&self) -> Result<Imported, Error> {
+        let format = Format::of(self.file, self.format)?;
+        let (source, size) = Source::open(self.file, format)?;
+        let client = connect::client(self.uri).await?;
+        let collection = connect::collection(&client, self.namespace)?;
+        if self.drop {
+            collection.drop().await?;
+        }
+        let progress = Progress::bytes(size);
+        let (sender, mut batches) = mpsc::channel(BATCHES_IN_FLIGHT);
+        let reader = tokio::task::spawn_blocking(move || read(source, &sender));
+        let mut imported = Imported::default();
+        let mut under_way = FuturesUnordered::new();
+        loop {
+            tokio::select! {
+                Some(done) = under_way.next() => {
+                    let (bytes, done): (u64, Imported) = done?;
+                    progress.add(bytes);
+                    imported.add(done);
+                }
+                Some(batch) = batches.recv(), if under_way.len() < BATCHES_IN_FLIGHT => {
+                    under_way.push(insert(&collection, batch));
+                }
+                else => break,
+            }
+        }
+        match reader.await {
+            Ok(outcome) => outcome?,
+            Err(error) => return Err(Error::Input(format!("reading failed: {error}"))),
+        }
+        imported.finish();
+        Ok(imported)
+    }
+}
+
+/// Reads the file to its end, batch by batch.
+fn read(mut source: Source, batches: &mpsc::Sender<Batch>) -> Result<(), Error> {
+    let mut batch = Batch::default();
+    let outcome = loop {
+        match source.next() {
+            Ok(Some(item)) => batch.add(item),
+            Ok(None) => break Ok(()),
+            Err(error) => break Err(error),
+        }
+        // Nobody takes batches any more once one has failed for good.
+        if batch.is_full() && batches.blocking_send(std::mem::take(&mut batch)).is_err() {
+            return Ok(());
+        }
+    };
+    let _ = batches.blocking_send(batch);
+    outcome
+}
+
+async fn insert(
+    collection: &Collection<RawDocumentBuf>,
+    batch: Batch,
+) -> Result<(u64, Imported), Error> {
+    let mut imported = Imported::default();
+    imported.failed = batch.unreadable.len() as u64;
+    imported.failures = batch.unreadable;
+    if batch.documents.is_empty() {
+        return Ok((batch.file_bytes, imported));
+    }
+    let sent = batch.documents.len() as u64;
+    let refused = match collection.insert_many(&batch.documents).ordered(false).await {
+        Ok(_) => Vec::new(),
+        Err(error) => match &*error.kind {
+            ErrorKind::InsertMany(many) if many.write_concern_error.is_none() => {
+                many.write_errors.clone().unwrap_or_default()
+            }
+            _ => return Err(error.into()),
+        },
+    };
+    imported.documents = sent - refused.len() as u64;
+    imported.failed += refused.len() as u64;
+    for error in refused {
+        let number = batch.numbers.get(error.index).copied().unwrap_or_default();
+        imported.failures.push(Failure { number, why: error.message });
+    }
+    Ok((batch.file_bytes, imported))
+}
+
+impl Batch {
+    fn add(&mut self, item: Item) {
+        self.file_bytes += item.bytes;
+        match item.document {
+            Ok(document) => {
+                self.bytes += document.as_bytes().len();
+                self.documents.push(document);
+                self.numbers.push(item.number);
+            }
+            Err(why) => self.unreadable.push(Failure { number: item.number, why }),
+        }
+    }
+
+    fn is_full(&self) -> bool {
+        self.documents.len() + self.unreadable.len() >= BATCH_DOCUMENTS_MAX
+            || self.bytes >= BATCH_BYTES_MAX
+    }
+}
+
+impl Imported {
+    fn add(&mut self, other: Imported) {
+        self.documents += other.documents;
+        self.failed += other.failed;
+        self.failures.extend(other.failures);
+        // Batches end in any order: the first failures of the file are kept.
+        if self.failures.len() > BATCH_DOCUMENTS_MAX {
+            self.finish();
+        }
+    }
+
+    fn finish(&mut self) {
+        self.failures.sort_by_key(|failure| failure.number);
+        self.failures.truncate(FAILURES_TOLD_MAX);
+    }
+}
+
+/// For messages about the whole.
+impl std::fmt::Display for Failure {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}: {}", self.number, self.why)
+    }
+}

@@ -1,0 +1,44 @@
+//! Work on whole collections and stores: export, import, backup.
+//!
+//! A job speaks MongoDB's commands through the official driver and never touches
+//! storage, so it works on any server (`backup` asks Freeboard for a copy). It shows
+//! its progress on a terminal and ends cleanly on Ctrl-C.
+
+mod backup;
+mod connect;
+mod error;
+mod export;
+pub mod extjson;
+mod format;
+mod import;
+mod output;
+mod progress;
+mod source;
+
+pub use backup::{Backup, Copied};
+pub use error::Error;
+pub use export::{Export, Exported};
+pub use format::Format;
+pub use import::{Failure, Import, Imported};
+
+use std::future::Future;
+
+/// A document may weigh so much, as everywhere in MongoDB.
+pub const DOCUMENT_BYTES_MAX: usize = 16 * 1024 * 1024;
+
+/// Runs a job on threads of its own.
+pub fn run<T>(job: impl Future<Output = Result<T, Error>>) -> Result<T, Error> {
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    let outcome = runtime.block_on(job);
+    // A reader may wait for a terminal that says nothing.
+    runtime.shutdown_background();
+    outcome
+}
+
+/// A job that is dropped on Ctrl-C.
+async fn interruptible<T>(job: impl Future<Output = Result<T, Error>>) -> Result<T, Error> {
+    tokio::select! {
+        outcome = job => outcome,
+        _ = tokio::signal::ctrl_c() => Err(Error::Interrupted),
+    }
+}
