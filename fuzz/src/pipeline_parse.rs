@@ -10,9 +10,30 @@ const DEPTH_MAX: usize = 400;
 
 /// Names of arguments, which are no operators.
 const ARGUMENTS: [&str; 24] = [
-    "as", "boundaries", "branches", "coll", "cond", "default", "else", "from", "groupBy", "if", "in",
-    "initialValue", "input", "into", "let", "newRoot", "output", "path", "pipeline", "sortBy",
-    "then", "unit", "vars", "window",
+    "as",
+    "boundaries",
+    "branches",
+    "coll",
+    "cond",
+    "default",
+    "else",
+    "from",
+    "groupBy",
+    "if",
+    "in",
+    "initialValue",
+    "input",
+    "into",
+    "let",
+    "newRoot",
+    "output",
+    "path",
+    "pipeline",
+    "sortBy",
+    "then",
+    "unit",
+    "vars",
+    "window",
 ];
 
 pub fn run(data: &[u8]) {

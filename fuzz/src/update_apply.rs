@@ -13,7 +13,17 @@ const DEPTH_MAX: usize = 400;
 pub fn run(data: &[u8]) {
     let mut words: Vec<&str> = operators::TABLE.iter().map(|row| row.name).collect();
     let names = words.clone();
-    words.extend(["$each", "$position", "$slice", "$sort", "$type", "and", "or", "xor", "timestamp"]);
+    words.extend([
+        "$each",
+        "$position",
+        "$slice",
+        "$sort",
+        "$type",
+        "and",
+        "or",
+        "xor",
+        "timestamp",
+    ]);
     let mut input = Input::new(data, &words);
     let update = input.document(&names);
     let replacement = input.document(&[]);

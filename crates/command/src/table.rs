@@ -135,6 +135,7 @@ pub const COMMANDS: &[Command] = &[
     Command::new("features", Server, "Lists optional features of the server."),
     Command::new("find", Read, "Returns the documents that match a query.").collection().read_concern().transaction().stable(),
     Command::new("findAndModify", Write, "Changes or removes one document and returns it.").alias(&["findandmodify"]).collection().write_concern().transaction().retryable().stable(),
+    Command::new("freeboardBackup", Server, "Copies the whole store into a directory of the server's machine.").admin(),
     Command::new("getCmdLineOpts", Server, "Tells the options that the server was started with.").admin(),
     Command::new("getDefaultRWConcern", Server, "Tells the default read and write concern.").admin(),
     Command::new("getGrowthPolicy", Read, "Tells the growth policy of a collection.").collection(),

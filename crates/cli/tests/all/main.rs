@@ -8,5 +8,6 @@
 )]
 
 mod binary;
+mod jobs;
 mod memory;
 mod serve;

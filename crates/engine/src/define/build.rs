@@ -19,12 +19,14 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// Documents whose intents are held at once.
 const CHUNK_DOCUMENTS: usize = 512;
 
-/// How far a build has come, for `currentOp`.
+/// How far a build, or other long work, has come, for `currentOp`.
 #[derive(Debug, Default)]
 pub struct Progress {
     pub done: AtomicU64,
     pub total: AtomicU64,
     pub interrupt: Interrupt,
+    /// What it is, if it is no build.
+    pub what: Option<&'static str>,
 }
 
 pub(super) struct Build<'a> {

@@ -66,10 +66,11 @@ fn describe(operation: &Operation, host: &str) -> RawDocumentBuf {
     if let Some(progress) = operation.progress.get() {
         let (done, total) =
             (progress.done.load(Ordering::Relaxed), progress.total.load(Ordering::Relaxed));
-        out.append_str(
-            "msg",
-            &format!("Index Build: scanning collection Index Build: {done}/{total}"),
-        );
+        let msg = match progress.what {
+            Some(what) => format!("{what}: {done}/{total}"),
+            None => format!("Index Build: scanning collection Index Build: {done}/{total}"),
+        };
+        out.append_str("msg", &msg);
         out.begin_document("progress");
         out.append_i64("done", done as i64);
         out.append_i64("total", total as i64);

@@ -23,6 +23,7 @@ mod end_sessions;
 mod explain;
 mod find;
 mod find_and_modify;
+mod freeboard_backup;
 mod get_more;
 mod growth_policies;
 mod insert;
@@ -89,6 +90,7 @@ const HANDLERS: &[(&str, Handler)] = &[
     ("explain", |call| Box::pin(explain::run(call))),
     ("find", |call| Box::pin(find::run(call))),
     ("findAndModify", |call| Box::pin(find_and_modify::run(call))),
+    ("freeboardBackup", |call| Box::pin(freeboard_backup::run(call))),
     ("getGrowthPolicy", |call| Box::pin(growth_policies::get(call))),
     ("getMore", |call| Box::pin(get_more::run(call))),
     ("insert", |call| Box::pin(insert::run(call))),

@@ -2,6 +2,7 @@
 //! trees; one committer; views; large values out of line.
 
 mod commit;
+mod copy;
 mod disk;
 mod document;
 mod id;

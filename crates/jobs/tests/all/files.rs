@@ -1,0 +1,162 @@
+//! Export and import.
+
+use crate::place::Place;
+use bson::oid::ObjectId;
+use bson::spec::{BinarySubtype, ElementType};
+use bson::{
+    Binary, DateTime, Decimal128, RawBson, RawDocumentBuf, RawJavaScriptCodeWithScope, Timestamp,
+    doc, rawdoc,
+};
+use freeboard_jobs::{Error, Export, Failure, Import, Imported};
+use std::path::Path;
+use value::{DocumentWriter, Element};
+
+fn export<'a>(place: &'a Place, namespace: &'a str, file: &'a Path) -> Export<'a> {
+    Export { uri: &place.uri, namespace, file, format: None }
+}
+
+fn import<'a>(place: &'a Place, namespace: &'a str, file: &'a Path) -> Import<'a> {
+    Import { uri: &place.uri, namespace, file, format: None, drop: false }
+}
+
+/// A document with a value of every type.
+fn every_type() -> RawDocumentBuf {
+    let code = RawJavaScriptCodeWithScope { code: "f()".into(), scope: rawdoc! { "a": 1 } };
+    let id = ObjectId::from_bytes([7; 12]);
+    let mut pointer = vec![4, 0, 0, 0, b'd', b'.', b'c', 0];
+    pointer.extend_from_slice(&id.bytes());
+    let mut writer = DocumentWriter::resume(rawdoc! {
+        "_id": id,
+        "double": -0.0,
+        "string": "é\n\"",
+        "document": { "b": 1, "a": { "": [] } },
+        "array": [1, "x", RawBson::Null, { "y": [] }],
+        "binary": Binary { subtype: BinarySubtype::UserDefined(0x80), bytes: vec![0, 255] },
+        "old": Binary { subtype: BinarySubtype::BinaryOld, bytes: vec![1, 2, 3] },
+        "uuid": Binary::from(bson::Uuid::from_bytes([9; 16])),
+        "undefined": RawBson::Undefined,
+        "true": true,
+        "date": DateTime::from_millis(-62_135_596_800_001),
+        "null": RawBson::Null,
+        "code": RawBson::JavaScriptCode("1".into()),
+        "symbol": RawBson::Symbol("s".into()),
+        "scope": RawBson::JavaScriptCodeWithScope(code),
+        "int": i32::MIN,
+        "timestamp": Timestamp { time: 7, increment: u32::MAX },
+        "long": i64::MIN,
+        "decimal": "-1.00E-7".parse::<Decimal128>().unwrap(),
+        "min": RawBson::MinKey,
+        "max": RawBson::MaxKey,
+    });
+    writer.copy(Element { kind: ElementType::RegularExpression, key: "regex", bytes: b"^a\0i\0" });
+    writer.copy(Element { kind: ElementType::DbPointer, key: "pointer", bytes: &pointer });
+    writer.finish()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn every_type_and_size_goes_round_unchanged() {
+    let place = Place::new().await;
+    let mut documents = vec![every_type()];
+    let big = "x".repeat(5 * 1024 * 1024);
+    documents.extend((0..3).map(|id| rawdoc! { "_id": format!("big {id}"), "big": big.as_str() }));
+    documents.extend((0..3_000).map(|id| rawdoc! { "_id": id, "name": format!("number {id}") }));
+    place.collection("first").insert_many(&documents).await.unwrap();
+    let first = place.path("first.bson");
+    export(&place, "d.first", &first).run().await.unwrap();
+    let bytes = std::fs::read(&first).unwrap();
+    assert!(bytes.starts_with(documents[0].as_bytes()));
+    for (name, file) in [("by_json", "first.ndjson"), ("by_bson", "copy.bson")] {
+        let file = place.path(file);
+        let exported = export(&place, "d.first", &file).run().await.unwrap();
+        assert_eq!(exported.documents, documents.len() as u64);
+        let namespace = format!("d.{name}");
+        let imported = import(&place, &namespace, &file).run().await.unwrap();
+        let all = Imported { documents: documents.len() as u64, ..Imported::default() };
+        assert_eq!(imported, all);
+        // Batches arrive in any order: compared document by document.
+        let collection = place.collection(name);
+        for document in documents.iter().take(50) {
+            let id = bson::serialize_to_bson(&document.get("_id").unwrap().unwrap()).unwrap();
+            let found = collection.find_one(doc! { "_id": id }).await.unwrap();
+            assert_eq!(found.unwrap().as_bytes(), document.as_bytes());
+        }
+        assert_eq!(collection.count_documents(doc! {}).await.unwrap(), documents.len() as u64);
+    }
+    place.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_cannot_be_imported_is_told_by_its_line() {
+    let place = Place::new().await;
+    let file = place.path("some.json");
+    let lines = [
+        r#"{"_id": 1}"#,
+        "",
+        r#"{"_id": 2, "a": }"#,
+        r#"{"_id": 1, "again": true}"#,
+        r#"{"_id": {"$numberLong": "3"}}"#,
+        "not json",
+    ];
+    std::fs::write(&file, lines.join("\n")).unwrap();
+    let imported = import(&place, "d.c", &file).run().await.unwrap();
+    assert_eq!((imported.documents, imported.failed), (2, 3));
+    let numbers: Vec<u64> = imported.failures.iter().map(|failure| failure.number).collect();
+    assert_eq!(numbers, [3, 4, 6]);
+    assert!(imported.failures[1].why.contains("E11000"), "{:?}", imported.failures);
+    let bad = Failure { number: 3, why: "column 17: expected a value".to_owned() };
+    assert_eq!(imported.failures[0], bad);
+    place.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn many_failures_are_counted() {
+    let place = Place::new().await;
+    let file = place.path("same.ndjson");
+    std::fs::write(&file, "{\"_id\": 1}\n".repeat(5_000)).unwrap();
+    let imported = import(&place, "d.c", &file).run().await.unwrap();
+    assert_eq!((imported.documents, imported.failed), (1, 4_999));
+    assert_eq!(imported.failures.len(), 20);
+    place.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_cut_off_file_ends_the_import() {
+    let place = Place::new().await;
+    let whole = rawdoc! { "_id": 1, "text": "some" };
+    let file = place.path("cut.bson");
+    let bytes = [whole.as_bytes(), &whole.as_bytes()[..10]].concat();
+    std::fs::write(&file, bytes).unwrap();
+    let error = import(&place, "d.c", &file).run().await.unwrap_err();
+    assert!(matches!(error, Error::Input(_)), "{error}");
+    assert_eq!(error.to_string(), "document 2 is cut off; nothing behind it was read");
+    assert_eq!(place.collection("c").count_documents(doc! {}).await.unwrap(), 1);
+    place.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_collection_can_be_dropped_first() {
+    let place = Place::new().await;
+    place.collection("c").insert_one(rawdoc! { "_id": "old" }).await.unwrap();
+    let file = place.path("new.jsonl");
+    std::fs::write(&file, "{\"_id\": \"new\"}\n").unwrap();
+    let import = Import { drop: true, ..import(&place, "d.c", &file) };
+    import.run().await.unwrap();
+    let found = place.collection("c").find_one(doc! {}).await.unwrap().unwrap();
+    assert_eq!(found, rawdoc! { "_id": "new" });
+    place.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn wrong_use_is_explained() {
+    let place = Place::new().await;
+    let unknown = place.path("file.txt");
+    let error = export(&place, "d.c", &unknown).run().await.unwrap_err();
+    assert!(error.to_string().contains("does not tell the format"), "{error}");
+    let file = place.path("file.ndjson");
+    let error = export(&place, "nodot", &file).run().await.unwrap_err();
+    assert!(error.to_string().contains("database.collection"), "{error}");
+    let error = import(&place, "d.c", &file).run().await.unwrap_err();
+    assert!(matches!(error, Error::File(..)), "{error}");
+    assert!(!file.exists() && !place.path("file.ndjson.part").exists());
+    place.stop().await;
+}

@@ -1,0 +1,12 @@
+//! Jobs against a real server.
+
+#![allow(
+    clippy::expect_used,
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "a test fails by panicking"
+)]
+
+mod backup;
+mod files;
+mod place;

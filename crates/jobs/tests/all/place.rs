@@ -1,0 +1,46 @@
+//! A server of its own for every test.
+
+use bson::{Document, RawDocumentBuf};
+use mongodb::{Client, Collection};
+use server::{Options, Running, Server};
+use std::path::{Path, PathBuf};
+use tempfile::TempDir;
+
+pub struct Place {
+    pub uri: String,
+    pub client: Client,
+    running: Running,
+    directory: TempDir,
+}
+
+impl Place {
+    pub async fn new() -> Place {
+        let directory = tempfile::tempdir().unwrap();
+        let (uri, client, running) = serve(&directory.path().join("data")).await;
+        Place { uri, client, running, directory }
+    }
+
+    /// A file beside the data.
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.directory.path().join(name)
+    }
+
+    pub fn collection(&self, name: &str) -> Collection<RawDocumentBuf> {
+        self.client.database("d").collection(name)
+    }
+
+    pub async fn command(&self, command: Document) -> mongodb::error::Result<Document> {
+        self.client.database("admin").run_command(command).await
+    }
+
+    pub async fn stop(self) {
+        self.running.stop().await;
+    }
+}
+
+pub async fn serve(data: &Path) -> (String, Client, Running) {
+    let running = Server::start(Options::local(data)).await.unwrap();
+    let uri = format!("mongodb://{}/", running.address);
+    let client = Client::with_uri_str(&uri).await.unwrap();
+    (uri, client, running)
+}
