@@ -265,7 +265,7 @@ fn is_empty(directory: &Path) -> std::io::Result<bool> {
 }
 
 /// The marker is there whole or not at all.
-fn write_marker(directory: &Path) -> std::io::Result<()> {
+pub(super) fn write_marker(directory: &Path) -> std::io::Result<()> {
     use std::io::Write;
     let new = directory.join(NEW_MARKER);
     let mut file = File::create(&new)?;
