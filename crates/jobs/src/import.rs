@@ -117,9 +117,11 @@ async fn insert(
     collection: &Collection<RawDocumentBuf>,
     batch: Batch,
 ) -> Result<(u64, Imported), Error> {
-    let mut imported = Imported::default();
-    imported.failed = batch.unreadable.len() as u64;
-    imported.failures = batch.unreadable;
+    let mut imported = Imported {
+        documents: 0,
+        failed: batch.unreadable.len() as u64,
+        failures: batch.unreadable,
+    };
     if batch.documents.is_empty() {
         return Ok((batch.file_bytes, imported));
     }

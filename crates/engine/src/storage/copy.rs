@@ -3,8 +3,8 @@
 //! The copy is what one snapshot shows, written through the same trees. Its marker
 //! comes last: a directory without one is no store and is not opened.
 
-use super::disk::{self, Disk};
-use super::store::{MARKER, write_marker};
+use super::disk::Disk;
+use super::store::write_marker;
 use super::trees::{Change, Snapshot, Trees};
 use super::{Store, Tree, failed, keys};
 use error::{Code, Error, Result};
@@ -44,9 +44,8 @@ fn claim(directory: &Path) -> Result<bool> {
     }
     let shown = directory.display();
     let made = !directory.exists();
-    std::fs::create_dir_all(directory).map_err(|error| unwritable(directory, &error))?;
-    let mut entries =
-        std::fs::read_dir(directory).map_err(|error| unwritable(directory, &error))?;
+    std::fs::create_dir_all(directory).map_err(|error| broken(directory, &error))?;
+    let mut entries = std::fs::read_dir(directory).map_err(|error| broken(directory, &error))?;
     if entries.next().is_some() {
         return Err(Code::BadValue.error(format!(
             "{shown} is not empty; choose a directory for the backup that is empty or not there"
@@ -54,7 +53,7 @@ fn claim(directory: &Path) -> Result<bool> {
     }
     let note = "A backup is being written here, or was cut off: this is no whole store.\n";
     let noted = std::fs::write(directory.join(UNFINISHED), note);
-    noted.map_err(|error| unwritable(directory, &error))?;
+    noted.map_err(|error| broken(directory, &error))?;
     Ok(made)
 }
 
@@ -63,14 +62,14 @@ fn copy(
     directory: &Path,
     advance: &mut dyn FnMut(u64) -> Result<()>,
 ) -> Result<u64> {
-    let disk = Disk::open(directory).map_err(|error| failed(Box::new(error)))?;
+    let disk = Disk::open(directory).map_err(|fault| broken(directory, &fault))?;
     let mut total = 0;
     for tree in Tree::ALL {
         let mut batch = Vec::new();
         let mut bytes = 0;
         for pair in snapshot.range(tree, (Bound::Unbounded, Bound::Unbounded)) {
             let (key, value) = pair.map_err(failed)?;
-            // The copy numbers its own batches.
+            // The copy stamps its own batches.
             if tree == Tree::Records && keys::is_stamp(&key) {
                 continue;
             }
@@ -88,7 +87,7 @@ fn copy(
     }
     disk.flush().map_err(failed)?;
     drop(disk);
-    finish(directory).map_err(|error| unwritable(directory, &error))?;
+    finish(directory).map_err(|error| broken(directory, &error))?;
     Ok(total)
 }
 
@@ -102,20 +101,24 @@ fn finish(directory: &Path) -> std::io::Result<()> {
     }
 }
 
-/// Takes away what was written.
+/// Takes away what was written: the directory was empty before.
 fn clear(directory: &Path, made: bool) {
-    let gone = [
-        disk::remove(directory),
-        std::fs::remove_file(directory.join(MARKER)),
-        std::fs::remove_file(directory.join(UNFINISHED)),
-        if made { std::fs::remove_dir(directory) } else { Ok(()) },
-    ];
-    let missing = |error: &std::io::Error| error.kind() == std::io::ErrorKind::NotFound;
-    if let Some(error) = gone.into_iter().filter_map(|it| it.err()).find(|error| !missing(error)) {
-        tracing::warn!(directory = %directory.display(), %error, "an unfinished backup stays behind");
+    let cleared = (|| {
+        for entry in std::fs::read_dir(directory)? {
+            let entry = entry?;
+            match entry.file_type()?.is_dir() {
+                true => std::fs::remove_dir_all(entry.path())?,
+                false => std::fs::remove_file(entry.path())?,
+            }
+        }
+        if made { std::fs::remove_dir(directory) } else { Ok(()) }
+    })();
+    if let Err(error) = cleared {
+        let directory = directory.display();
+        tracing::warn!(%directory, %error, "an unfinished backup stays behind");
     }
 }
 
-fn unwritable(directory: &Path, error: &std::io::Error) -> Error {
-    Code::OperationFailed.error(format!("cannot write to {}: {error}", directory.display()))
+fn broken(directory: &Path, why: &dyn std::fmt::Display) -> Error {
+    Code::OperationFailed.error(format!("cannot write to {}: {why}", directory.display()))
 }

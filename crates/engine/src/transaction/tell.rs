@@ -141,7 +141,7 @@ impl Transaction {
         event = event.key(row);
         if changes::keeps_images(&row.collection) {
             let before = row.record.load(&self.view(), &Needs::All)?;
-            event = event.before(&before).after(&*self.whole(row, after)?);
+            event = event.before(&before).after(&self.whole(row, after)?);
         }
         self.told.push(event);
         Ok(())
@@ -154,7 +154,7 @@ impl Transaction {
         }
         let mut event = Event::of(Operation::Delete, &row.collection).key(row);
         if changes::keeps_images(&row.collection) {
-            event = event.before(&*row.record.load(&self.view(), &Needs::All)?);
+            event = event.before(&row.record.load(&self.view(), &Needs::All)?);
         }
         self.told.push(event);
         Ok(())

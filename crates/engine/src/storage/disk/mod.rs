@@ -119,12 +119,6 @@ impl Disk {
     }
 }
 
-/// Takes the trees of a directory away.
-pub fn remove(directory: &Path) -> std::io::Result<()> {
-    std::fs::remove_dir_all(directory.join(TREES))?;
-    std::fs::remove_file(directory.join(watermark::NAME))
-}
-
 fn cache_bytes() -> u64 {
     let system = rustix::system::sysinfo();
     let memory_bytes = (system.totalram as u64).saturating_mul(u64::from(system.mem_unit));

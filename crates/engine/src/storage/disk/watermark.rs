@@ -15,7 +15,7 @@ use std::os::unix::fs::FileExt;
 use std::path::Path;
 use xxhash_rust::xxh3::xxh3_64;
 
-pub const NAME: &str = "SYNCED";
+const NAME: &str = "SYNCED";
 const BYTES: usize = 24;
 
 /// What the file says.
