@@ -78,6 +78,19 @@ impl Policies {
         }
     }
 
+    /// Refuses to make something under a guarded name that its policy is not for.
+    pub fn check_create(&self, namespace: &Namespace, view: bool, capped: bool) -> Result<()> {
+        let guarded = self.get(namespace);
+        let Some(Guarded::Policy(policy)) = guarded.as_deref() else { return Ok(()) };
+        if view || (capped && policy.overflows().next().is_some()) {
+            return Err(Code::IllegalOperation.error(format!(
+                "{namespace} has a growth policy that is not for a view or a capped collection; \
+                 drop the policy first"
+            )));
+        }
+        Ok(())
+    }
+
     /// Refuses indexes that a policy rules out: unique ones over an array that
     /// overflows, and on pages those that would refuse or delete them.
     pub fn check_indexes(&self, namespace: &Namespace, specs: &[RawDocumentBuf]) -> Result<()> {

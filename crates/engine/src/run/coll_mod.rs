@@ -39,6 +39,11 @@ pub async fn run(call: Call<'_>) -> Result<Reply> {
     check(&change, &collection)?;
     let altered = change.index.map(|wanted| index::Altered::new(&collection, &wanted));
     let altered = altered.transpose()?;
+    call.engine.policies.check_definition(namespace)?;
+    if let Some(altered) = &altered {
+        let specs = std::slice::from_ref(&altered.spec);
+        call.engine.policies.check_indexes(namespace, specs)?;
+    }
     if !change.dry_run && touches_options(&change) {
         call.engine.alter(namespace, |collection| options(call, &change, collection)).await?;
     }

@@ -39,6 +39,7 @@ pub async fn run(call: Call<'_>) -> Result<Reply> {
         check_validator(namespace, &options)?;
     }
     let view = create.view_on.is_some();
+    call.engine.policies.check_create(namespace, view, create.capped)?;
     match make(call, New { namespace, options: &options, view }).await {
         Err(error) if error.code() == Code::NamespaceExists => {
             already_there(call, namespace, &options, view)?;
