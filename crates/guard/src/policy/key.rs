@@ -4,12 +4,15 @@ use super::reader::Reader;
 use super::{Policy, array, document};
 use error::{Code, Result};
 
+/// Reads the value of a key into a policy.
+type Read = fn(&mut Policy, &Reader<'_>, &str) -> Result<()>;
+
 /// One key of a policy.
 pub struct Key {
     pub name: &'static str,
     pub help: &'static str,
     /// `None`: the pattern is not there yet.
-    read: Option<fn(&mut Policy, &Reader<'_>, &str) -> Result<()>>,
+    read: Option<Read>,
 }
 
 pub const KEYS: &[Key] = &[

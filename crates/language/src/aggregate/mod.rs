@@ -13,4 +13,4 @@ pub mod windows;
 pub use foreign::{Foreign, Nowhere, Spill};
 pub use pipeline::{Documents, Pipeline, Place};
 pub use stages::Stage;
-pub use tally::Tally;
+pub use tally::{Counted, Tally};

@@ -2,7 +2,7 @@
 
 use super::limits::{PIPELINE_DEPTH_MAX, PIPELINE_STAGES_MAX};
 use super::stages::{self, Match, Source, Stage, Target};
-use super::{Foreign, Tally, optimize};
+use super::{Counted, Foreign, Tally, optimize};
 use crate::{Context, Needs};
 use bson::{RawArray, RawDocument, RawDocumentBuf};
 use error::{Code, Result};
@@ -158,7 +158,7 @@ impl Pipeline {
         self,
         input: Documents,
         foreign: &Arc<dyn Foreign>,
-    ) -> Result<(Documents, Vec<(&'static str, Arc<Tally>)>)> {
+    ) -> Result<(Documents, Vec<Counted>)> {
         let mut tallies = Vec::with_capacity(self.stages.len());
         let mut documents = input;
         for stage in self.stages {

@@ -14,6 +14,9 @@ pub struct Tally {
     nanoseconds: AtomicU64,
 }
 
+/// A stage's name and its figures.
+pub type Counted = (&'static str, Arc<Tally>);
+
 impl Tally {
     pub fn returned(&self) -> u64 {
         self.returned.load(Ordering::Relaxed)
@@ -34,16 +37,16 @@ impl Tally {
 
     /// Counts what a stage gives out.
     pub fn count(self: &Arc<Tally>, documents: Documents) -> Documents {
-        Box::new(Counted { documents, tally: self.clone() })
+        Box::new(Counting { documents, tally: self.clone() })
     }
 }
 
-struct Counted {
+struct Counting {
     documents: Documents,
     tally: Arc<Tally>,
 }
 
-impl Iterator for Counted {
+impl Iterator for Counting {
     type Item = Result<RawDocumentBuf>;
 
     fn next(&mut self) -> Option<Self::Item> {

@@ -27,7 +27,7 @@ use command::{Namespace, Reply};
 use error::{Code, Result};
 use input::Input;
 use language::Context;
-use language::aggregate::{Documents, Foreign, Pipeline, Tally};
+use language::aggregate::{Counted, Documents, Foreign, Pipeline, Tally};
 use std::sync::Arc;
 use value::ArrayWriter;
 use value::element::array_elements;
@@ -211,9 +211,6 @@ impl Prepared {
         })
     }
 }
-
-/// A stage's name and its figures.
-pub type Counted = (&'static str, Arc<Tally>);
 
 fn rows(documents: Documents) -> CursorSource {
     CursorSource::Rows(Box::new(documents.map(|document| document.map(Document::Built))))

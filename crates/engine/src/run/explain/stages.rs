@@ -2,11 +2,12 @@
 //! that remain.
 
 use super::Explaining;
-use crate::run::aggregate::{Counted, Prepared, take_front};
+use crate::run::aggregate::{Prepared, take_front};
 use bson::{RawDocument, RawDocumentBuf};
 use command::views::Verbosity;
 use error::Result;
 use language::Context;
+use language::aggregate::Counted;
 use language::aggregate::{Place, stages};
 use value::DocumentWriter;
 use value::element::{array_elements, elements};
