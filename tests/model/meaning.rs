@@ -42,9 +42,9 @@ fn filters_match_as_the_naive_matcher_says() -> Result<()> {
         let document = generate::document(&mut random, DEPTH);
         let filter = generate::filter(&mut random, DEPTH - 1);
         let expected = matcher::matches(&document, &filter);
-        let parsed = Filter::parse(&*raw(&filter)?, &Context::new())
+        let parsed = Filter::parse(&raw(&filter)?, &Context::new())
             .map_err(|error| format!("seed {seed}: {filter} is refused: {error}"))?;
-        if parsed.matches(&*raw(&document)?)? != expected {
+        if parsed.matches(&raw(&document)?)? != expected {
             return Err(format!("seed {seed}: {filter} on {document} should be {expected}").into());
         }
         matched += usize::from(expected);

@@ -182,7 +182,7 @@ impl<'s> Ask<'s> {
             return Ok(Answer::Error(print::write_error(error)?));
         }
         match reply.get("ok")? {
-            Some(RawBsonRef::Double(ok)) if ok == 1.0 => Ok(Answer::Reply(reply)),
+            Some(RawBsonRef::Double(1.0)) => Ok(Answer::Reply(reply)),
             _ => Ok(Answer::Error(print::reply(&reply, &[])?)),
         }
     }
