@@ -1,5 +1,12 @@
 //! The patterns on a naive store in memory: they know no engine.
 
+#![allow(
+    clippy::expect_used,
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "a test fails by panicking"
+)]
+
 mod memory;
 mod model;
 mod overflow;
