@@ -68,6 +68,66 @@ async fn random_updates_end_as_on_a_plain_array() -> Result<()> {
     Ok(())
 }
 
+/// Heads and pages that are kept out of line, since they pass 16 KB.
+#[tokio::test(flavor = "multi_thread")]
+async fn large_elements_are_kept_as_small_ones_are() -> Result<()> {
+    let pad = "x".repeat(300);
+    let element = |number: i32| doc! { "v": number, "pad": &pad };
+    for keep in ["oldest", "newest"] {
+        let database = database(&format!("large_{keep}")).await?;
+        set_policy(&database, doc! { "into": "p", "keep": keep, "page": 400 }, 100).await?;
+        let (c, plain) = (database.collection("c"), database.collection("plain"));
+        for collection in [&c, &plain] {
+            collection.insert_one(doc! { "_id": 1, "n": 0 }).await?;
+        }
+        let batch = |from: i32| (from..from + 90).map(element).collect::<Vec<_>>();
+        let updates = [
+            doc! { "$push": { "a": { "$each": batch(0) } } },
+            doc! { "$inc": { "n": 1 } },
+            doc! { "$push": { "a": { "$each": batch(90) } }, "$inc": { "n": 1 } },
+            doc! { "$push": { "a": element(180) } },
+            doc! { "$inc": { "n": 1 } },
+            doc! { "$push": { "a": { "$each": batch(181) } } },
+            doc! { "$pull": { "a": { "v": { "$in": [3, 99, 100, 150, 270] } } } },
+            doc! { "$pop": { "a": 1 }, "$set": { "s": "text" } },
+            doc! { "$pop": { "a": -1 } },
+            doc! { "$set": { "a.5.v": -5, "a.120.v": -120, "a.200.pad": pad.repeat(3) } },
+            doc! { "$inc": { "a.$[].v": 1 } },
+            doc! { "$addToSet": { "a": { "v": 1 } } },
+            doc! { "$push": { "a": { "$each": [element(-1)], "$position": 50 } } },
+            doc! { "$unset": { "s": 1 }, "$push": { "a": element(500) } },
+        ];
+        for update in updates {
+            let mut modified = Vec::new();
+            for collection in [&c, &plain] {
+                let done = collection.update_one(doc! { "_id": 1 }, update.clone()).await?;
+                modified.push(done.modified_count);
+            }
+            let mut told = format!("keep {keep}: {update}");
+            told.truncate(100);
+            assert_eq!(modified[0], modified[1], "{told}");
+            let whole = doc! { "a": { "$slice": 10_000 } };
+            let ours = c.find_one(doc! {}).projection(whole).await?.ok_or("gone")?;
+            let theirs = plain.find_one(doc! {}).await?.ok_or("gone")?;
+            assert!(array(&Some(ours.clone())) == array(&Some(theirs.clone())), "{told}");
+            assert_eq!((ours.get("n"), ours.get("s")), (theirs.get("n"), theirs.get("s")));
+            let last = doc! { "a": { "$slice": [-3, 2] } };
+            let ours = c.find_one(doc! {}).projection(last.clone()).await?;
+            assert_eq!(array(&ours), array(&plain.find_one(doc! {}).projection(last).await?));
+        }
+        let reply = database.run_command(doc! { "validate": "c", "full": true }).await?;
+        assert!(reply.get_bool("valid")?, "{reply}");
+        let reply = database.run_command(doc! { "validate": "p", "full": true }).await?;
+        assert!(reply.get_bool("valid")?, "{reply}");
+        let sizes = [doc! { "$project": { "n": { "$bsonSize": "$$ROOT" } } }];
+        let mut pages = database.collection::<Document>("p").aggregate(sizes).await?;
+        while let Some(page) = pages.try_next().await? {
+            assert!(page.get_i32("n")? <= 32 * 1024, "{page}");
+        }
+    }
+    Ok(())
+}
+
 fn array(document: &Option<Document>) -> Vec<Bson> {
     let array = document.as_ref().and_then(|document| document.get_array("a").ok());
     array.cloned().unwrap_or_default()
