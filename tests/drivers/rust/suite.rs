@@ -38,7 +38,7 @@ async fn all(
 #[tokio::test]
 async fn pings() -> Result {
     let reply = client().await?.database("admin").run_command(doc! { "ping": 1 }).await?;
-    assert_eq!(reply, doc! { "ok": 1.0 });
+    assert_eq!(reply.get_f64("ok")?, 1.0);
     Ok(())
 }
 
