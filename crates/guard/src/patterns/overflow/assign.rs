@@ -128,6 +128,10 @@ impl<T: Transaction> Work<'_, T> {
             }
         };
         let new: Vec<Element<'_>> = new.children().items().collect();
+        let old = sequence.items(self.rule);
+        if old.len() == new.len() && old.iter().zip(&new).all(|(a, b)| identical(a, b)) {
+            return Ok(Done { head: Some(sequence.head.clone()), counters, paged: false });
+        }
         let head: Vec<Element<'_>> =
             value::element::array_elements(&sequence.head).items().collect();
         let mut done = self.rewrite(&head, &sequence.pages, &new).await?;
