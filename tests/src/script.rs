@@ -127,7 +127,7 @@ impl Script {
             self.remember_cursors(reply)?;
             self.remember_events(reply)?;
         }
-        replies.iter().map(|reply| without_times(reply)).collect()
+        Ok(replies)
     }
 
     /// Cursor ids differ from run to run; scripts call them by their order.
@@ -215,19 +215,6 @@ impl Script {
         }
         Ok(String::new())
     }
-}
-
-/// A reply without the times that end it once there are change streams: whether there are
-/// depends on which scripts have run.
-fn without_times(reply: &RawDocument) -> Result<RawDocumentBuf> {
-    let mut without = RawDocumentBuf::new();
-    for field in reply {
-        let (name, value) = field?;
-        if !matches!(name.as_str(), "$clusterTime" | "operationTime") {
-            without.append(name, value);
-        }
-    }
-    Ok(without)
 }
 
 /// `ok`, or the code of the error.
