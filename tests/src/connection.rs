@@ -93,12 +93,13 @@ impl Connection {
         if rest.get(4) != Some(&0) {
             return Err("a reply does not begin with its body".into());
         }
-        Ok((flags, without_times(&RawDocumentBuf::from_bytes(rest.split_off(5))?)?))
+        let reply = RawDocumentBuf::from_bytes(rest.split_off(5))?;
+        Ok((flags, without_times(&reply)?))
     }
 }
 
 /// A reply without the times that end it once there are change streams: whether there are
-/// depends on which scripts have run.
+/// depends on which tests have run.
 fn without_times(reply: &RawDocument) -> Result<RawDocumentBuf> {
     let mut without = RawDocumentBuf::new();
     for field in reply {

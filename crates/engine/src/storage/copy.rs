@@ -6,10 +6,11 @@
 use super::disk::Disk;
 use super::store::write_marker;
 use super::trees::{Change, Snapshot, Trees};
-use super::{Store, Tree, failed, keys};
+use super::{Space, Store, Tree, failed, keys};
 use error::{Code, Error, Result};
 use std::ops::Bound;
 use std::path::Path;
+use std::sync::Arc;
 
 /// What is written at once.
 const BATCH_KEYS_MAX: usize = 1_024;
@@ -29,7 +30,8 @@ impl Store {
     ) -> Result<u64> {
         let made = claim(directory)?;
         let snapshot = self.view();
-        let copied = copy(snapshot.snapshot(), directory, &mut advance);
+        let reserve_bytes = self.space().reserve_bytes();
+        let copied = copy(snapshot.snapshot(), directory, reserve_bytes, &mut advance);
         if copied.is_err() {
             clear(directory, made);
         }
@@ -60,9 +62,14 @@ fn claim(directory: &Path) -> Result<bool> {
 fn copy(
     snapshot: &dyn Snapshot,
     directory: &Path,
+    reserve_bytes: u64,
     advance: &mut dyn FnMut(u64) -> Result<()>,
 ) -> Result<u64> {
     let disk = Disk::open(directory).map_err(|fault| broken(directory, &fault))?;
+    let disk = Arc::new(disk);
+    // The copy leaves room where it is written, as the store does.
+    let space = Space::new(disk.clone());
+    space.set_reserve(reserve_bytes);
     let mut total = 0;
     for tree in Tree::ALL {
         let mut batch = Vec::new();
@@ -76,6 +83,7 @@ fn copy(
             bytes += (key.len() + value.len()) as u64;
             batch.push(Change { tree, key, value: Some(value) });
             if batch.len() >= BATCH_KEYS_MAX || bytes >= BATCH_BYTES_MAX {
+                space.check()?;
                 disk.apply(std::mem::take(&mut batch)).map_err(failed)?;
                 total += bytes;
                 advance(std::mem::take(&mut bytes))?;
@@ -86,7 +94,7 @@ fn copy(
         advance(bytes)?;
     }
     disk.flush().map_err(failed)?;
-    drop(disk);
+    drop((space, disk));
     finish(directory).map_err(|error| broken(directory, &error))?;
     Ok(total)
 }
