@@ -28,9 +28,9 @@ pub async fn settle(database: &Database) {
     }
 }
 
-/// Flushes and compactions under way.
+/// Flushes, compactions and purges under way.
 async fn background(database: &Database) -> Option<i64> {
     let status = database.run_command(doc! { "serverStatus": 1 }).await.ok()?;
     let work = status.get_document("freeboard").ok()?.get_document("background").ok()?;
-    Some(integer(work, "flushes")? + integer(work, "compactions")?)
+    ["flushes", "compactions", "purges"].iter().map(|kind| integer(work, kind)).sum()
 }

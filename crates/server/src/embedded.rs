@@ -96,6 +96,7 @@ impl Status for Embedded {
                 "background": {
                     "flushes": background.flushes as i64,
                     "compactions": background.compactions as i64,
+                    "purges": self.0.dropped() as i64,
                 },
             },
         }

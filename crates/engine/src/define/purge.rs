@@ -3,8 +3,12 @@
 use crate::Engine;
 use crate::storage::{Change, Commit, Mark, Tree, keys};
 use error::Result;
+use fjall::Slice;
+use std::ops::Bound;
 use std::sync::Arc;
 use std::time::Duration;
+
+type KeyRange = (Bound<Slice>, Bound<Slice>);
 
 /// How often readers of dropped definitions are looked for.
 const READERS_INTERVAL: Duration = Duration::from_millis(50);
@@ -48,28 +52,37 @@ impl Engine {
             self.readers_gone().await;
             let (key, _) = row.map_err(crate::storage::failed)?;
             if let Some((tree, id)) = keys::dropped_parts(&key) {
-                while self.purge_some(tree, id).await? {}
+                let mut rest = keys::prefix(id);
+                while let Some(last) = self.purge_some(tree, rest.clone()).await? {
+                    // What was removed before it is not looked at again.
+                    rest.0 = Bound::Excluded(last);
+                }
             }
             let done = Change { tree: Tree::Records, key, value: None };
             self.commit_changes(vec![done]).await?;
         }
     }
 
-    /// Removes the first keys under a prefix; false if there are none.
-    async fn purge_some(&self, tree: Tree, id: u32) -> Result<bool> {
+    /// How many dropped prefixes are still to be purged.
+    pub fn dropped(&self) -> usize {
+        self.store.view().range(Tree::Records, keys::rows(keys::DROPPED_ROWS)).count()
+    }
+
+    /// Removes the first keys of a range and gives the last of them, if there was any.
+    async fn purge_some(&self, tree: Tree, range: KeyRange) -> Result<Option<Slice>> {
         let view = self.store.view();
-        let pairs = view.range(tree, keys::prefix(id)).take(PURGE_KEYS_MAX);
+        let pairs = view.range(tree, range).take(PURGE_KEYS_MAX);
         let mut changes = Vec::new();
         for pair in pairs {
             let (key, _) = pair.map_err(crate::storage::failed)?;
             changes.push(Change { tree, key, value: None });
         }
         drop(view);
-        let more = !changes.is_empty();
-        if more {
+        let last = changes.last().map(|change| change.key.clone());
+        if last.is_some() {
             self.commit_changes(changes).await?;
         }
-        Ok(more)
+        Ok(last)
     }
 
     async fn commit_changes(&self, changes: Vec<Change>) -> Result<()> {
