@@ -60,7 +60,7 @@ impl Step<'_> {
             );
         }
         let deleted = self.run(call, statement).await?;
-        self.writes.seal(number, RawDocumentBuf::new)?;
+        self.writes.seal(number, RawDocumentBuf::new).await?;
         Ok(deleted)
     }
 

@@ -51,7 +51,7 @@ pub async fn run(call: Call<'_>) -> Result<Reply> {
         Some(update) => step.update(&writes, update).await?,
     };
     let answer = done.answer();
-    writes.seal(number, || answer.clone())?;
+    writes.seal(number, || answer.clone()).await?;
     writes.acknowledge(call.common.write_concern.as_ref()).await?;
     Ok(reply(call, answer, None))
 }

@@ -77,7 +77,7 @@ impl Step<'_> {
                 .error("Cannot use (or request) retryable writes with multi=true"));
         }
         let updated = self.run(call, statement).await?;
-        self.writes.seal(number, || answer(&updated))?;
+        self.writes.seal(number, || answer(&updated)).await?;
         Ok(updated)
     }
 

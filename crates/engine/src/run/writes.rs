@@ -91,12 +91,16 @@ impl Writes {
 
     /// Commits a retryable statement together with what it answers. One that wrote
     /// nothing leaves no record: it may as well be carried out again.
-    pub fn seal(&self, statement: i32, answer: impl FnOnce() -> RawDocumentBuf) -> Result<()> {
+    pub async fn seal(
+        &self,
+        statement: i32,
+        answer: impl FnOnce() -> RawDocumentBuf,
+    ) -> Result<()> {
         let Some(retrying) = &self.retrying else { return Ok(()) };
         let ready = retrying.ready.lock().take();
         let Some(mut transaction) = ready else { return Ok(()) };
         retrying.retry.record(&mut transaction, statement, &answer());
-        self.submit(transaction)
+        self.submit(transaction).await
     }
 
     /// Says which statements the documents of the next inserts are.
@@ -106,8 +110,8 @@ impl Writes {
         }
     }
 
-    fn submit(&self, transaction: Transaction) -> Result<()> {
-        let ticket = self.engine.store.submit(transaction.into_commit())?;
+    async fn submit(&self, transaction: Transaction) -> Result<()> {
+        let ticket = self.engine.store.submit_with_others(transaction.into_commit()).await?;
         *self.last.lock() = Some(ticket);
         Ok(())
     }
@@ -179,7 +183,7 @@ impl write::Backend for Writes {
             *retrying.ready.lock() = Some(transaction);
             return Ok(());
         }
-        self.submit(transaction)
+        self.submit(transaction).await
     }
 
     async fn commit_inserted(
@@ -188,10 +192,12 @@ impl write::Backend for Writes {
         places: Range<usize>,
     ) -> Result<()> {
         let Some(retrying) = &self.retrying else { return self.commit(transaction).await };
-        let inserts = retrying.inserts.lock();
-        retrying.retry.record_inserts(&mut transaction, inserts.get(places).unwrap_or_default());
-        drop(inserts);
-        self.submit(transaction)
+        {
+            let inserts = retrying.inserts.lock();
+            let numbers = inserts.get(places).unwrap_or_default();
+            retrying.retry.record_inserts(&mut transaction, numbers);
+        }
+        self.submit(transaction).await
     }
 
     async fn select(&self, namespace: &Namespace, selection: &Selection<'_>) -> Result<Candidates> {

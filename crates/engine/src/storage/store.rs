@@ -129,6 +129,10 @@ impl Store {
         self.committer.submit(commit)
     }
 
+    pub async fn submit_with_others(&self, commit: Commit) -> Result<Ticket> {
+        self.committer.submit_with_others(commit).await
+    }
+
     pub async fn commit(&self, commit: Commit, mark: Mark) -> Result<Ticket> {
         self.committer.commit(commit, mark).await
     }

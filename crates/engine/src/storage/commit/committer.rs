@@ -15,7 +15,7 @@ use tokio::sync::{oneshot, watch};
 /// What one group may weigh: commits beyond it wait for the next.
 const GROUP_BYTES_MAX: usize = 32 * 1024 * 1024;
 /// What a group may hold and still be applied by whoever submits it.
-const QUICK_CHANGES_MAX: usize = 64;
+const QUICK_CHANGES_MAX: usize = 512;
 /// How long a relaxed write may stay unsynced.
 const SYNC_INTERVAL: Duration = Duration::from_millis(100);
 
@@ -82,17 +82,17 @@ impl Committer {
         Ok(Committer { shared, thread: Mutex::new(Some(thread)) })
     }
 
-    /// Queues a commit. The order of submission is the order of commits.
+    /// Queues a commit and applies it. The order of submission is the order of commits.
     pub fn submit(&self, commit: Commit) -> Result<Ticket> {
-        let ticket = {
-            let mut state = self.shared.state.lock();
-            state.accepts()?;
-            state.queue.push_back(commit);
-            state.submitted += 1;
-            Ticket(state.submitted)
-        };
-        self.shared.apply_here();
-        Ok(ticket)
+        self.shared.queue(commit).map(|queued| queued.ticket())
+    }
+
+    /// Queues a commit, lets those who are about to commit queue theirs, and applies them
+    /// together: a group costs little more than a commit.
+    pub async fn submit_with_others(&self, commit: Commit) -> Result<Ticket> {
+        let queued = self.shared.queue(commit)?;
+        tokio::task::yield_now().await;
+        Ok(queued.ticket())
     }
 
     /// Queues a commit and waits for a mark.
@@ -119,7 +119,12 @@ impl Committer {
             state.waiting.push(Waiter { ticket: ticket.0, mark, done });
             wait
         };
-        self.shared.work.notify_one();
+        match mark {
+            Mark::Applied | Mark::Written => self.shared.work_here(),
+            Mark::Synced => {
+                self.shared.work.notify_one();
+            }
+        }
         wait.await.unwrap_or_else(|_| Err(stopped()))
     }
 
@@ -167,6 +172,27 @@ impl Committer {
     }
 }
 
+/// A commit in the queue. Whoever lets go of it, even by being cancelled, sees to it
+/// that it is applied.
+struct Queued<'a> {
+    shared: &'a Shared,
+    ticket: u64,
+}
+
+impl Queued<'_> {
+    fn ticket(&self) -> Ticket {
+        Ticket(self.ticket)
+    }
+}
+
+impl Drop for Queued<'_> {
+    fn drop(&mut self) {
+        if self.shared.applied.load(Ordering::Acquire) < self.ticket {
+            self.shared.work_here();
+        }
+    }
+}
+
 impl State {
     fn accepts(&self) -> Result<()> {
         match &self.failed {
@@ -189,6 +215,11 @@ impl State {
         self.waiting.iter().any(|waiter| waiter.mark == mark && waiter.ticket <= self.applied)
     }
 
+    /// Whether there is something that need not wait for the committer thread.
+    fn has_work_here(&self) -> bool {
+        !self.queue.is_empty() || self.wanted(Mark::Written)
+    }
+
     /// Answers those whose mark has been passed.
     fn answer(&mut self) {
         let (applied, written, synced) = (self.applied, self.written, self.synced);
@@ -208,42 +239,66 @@ impl State {
 }
 
 impl Shared {
-    /// Applies what is queued on the caller's thread, unless someone else is at
-    /// it, who then looks at the queue again when done, or it would take long.
-    fn apply_here(&self) {
+    fn queue(&self, commit: Commit) -> Result<Queued<'_>> {
+        let mut state = self.state.lock();
+        state.accepts()?;
+        state.queue.push_back(commit);
+        state.submitted += 1;
+        Ok(Queued { shared: self, ticket: state.submitted })
+    }
+
+    /// Applies what is queued, and writes what someone waits to have written, on the
+    /// caller's thread, unless someone else is at work, who then looks again when done,
+    /// or it would take long.
+    fn work_here(&self) {
         loop {
-            let Some(mut applier) = self.applier.try_lock() else { return };
-            let (group, first) = {
-                let mut state = self.state.lock();
-                let changes: usize = state.queue.iter().map(Commit::changes).sum();
-                if changes > QUICK_CHANGES_MAX {
-                    self.work.notify_one();
-                    return;
+            {
+                let Some(mut applier) = self.applier.try_lock() else { return };
+                let (group, first) = {
+                    let mut state = self.state.lock();
+                    let changes: usize = state.queue.iter().map(Commit::changes).sum();
+                    if changes > QUICK_CHANGES_MAX {
+                        self.work.notify_one();
+                        return;
+                    }
+                    (take_group(&mut state.queue), state.applied == state.synced)
+                };
+                if !group.is_empty() {
+                    self.apply(&mut applier, group);
+                    if first {
+                        // From now on there is something to sync within the interval.
+                        self.work.notify_one();
+                    }
                 }
-                (take_group(&mut state.queue), state.applied == state.synced)
-            };
-            if group.is_empty() {
-                return;
+                if self.state.lock().wanted(Mark::Written) {
+                    self.write();
+                }
             }
-            self.apply(&mut applier, group);
-            drop(applier);
-            if first {
-                // From now on there is something to sync within the interval.
-                self.work.notify_one();
-            }
-            if self.state.lock().queue.is_empty() {
+            if !self.state.lock().has_work_here() {
                 return;
             }
         }
     }
 
-    /// Hands what was applied to the operating system on the caller's thread,
-    /// unless someone else is at work.
+    /// Has a commit written on the caller's thread, unless someone else is at work.
     fn write_here(&self, ticket: Ticket) {
-        let Some(_applier) = self.applier.try_lock() else { return };
+        {
+            let Some(_applier) = self.applier.try_lock() else { return };
+            if self.state.lock().written < ticket.0 {
+                self.write();
+            }
+        }
+        // Someone may have come by while it was at work.
+        if self.state.lock().has_work_here() {
+            self.work_here();
+        }
+    }
+
+    /// Hands what was applied to the operating system. The caller holds the applier.
+    fn write(&self) {
         let applied = {
             let state = self.state.lock();
-            if state.written >= ticket.0 || state.failed.is_some() {
+            if state.failed.is_some() {
                 return;
             }
             state.applied
