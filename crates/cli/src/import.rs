@@ -1,9 +1,8 @@
 //! `freeboard import`: a file into a collection.
 
 use crate::FAILURE;
-use crate::format::Format;
+use crate::place::Place;
 use std::error::Error;
-use std::path::PathBuf;
 use std::process::ExitCode;
 
 /// Read a file into a collection: NDJSON in extended JSON, or BSON.
@@ -12,28 +11,44 @@ use std::process::ExitCode;
 /// and the rest is imported; then the exit code is 2.
 #[derive(clap::Args)]
 pub struct Arguments {
-    /// The server, as mongodb://host:port.
-    #[arg(env = "FREEBOARD_URI", value_name = "URI")]
-    uri: String,
-    /// The collection, as database.collection.
-    #[arg(env = "FREEBOARD_NAMESPACE", value_name = "NAMESPACE")]
-    namespace: String,
-    /// The file: .ndjson, .json, .jsonl or .bson; - is standard input.
-    #[arg(env = "FREEBOARD_FILE", value_name = "FILE")]
-    file: PathBuf,
-    /// The format, whatever the file is called.
-    #[arg(long, env = "FREEBOARD_FORMAT", value_enum)]
-    format: Option<Format>,
+    #[command(flatten)]
+    place: Place,
     /// Drop the collection first.
     #[arg(long, env = "FREEBOARD_DROP")]
     drop: bool,
+    /// What becomes of a document whose _id is in the collection already. With `skip`
+    /// an import that was interrupted goes on where it was.
+    #[arg(long, env = "FREEBOARD_EXISTING", value_enum, default_value_t = Existing::Fail)]
+    existing: Existing,
+}
+
+#[derive(Clone, Copy, clap::ValueEnum)]
+enum Existing {
+    Fail,
+    Skip,
+}
+
+impl From<Existing> for jobs::Existing {
+    fn from(existing: Existing) -> jobs::Existing {
+        match existing {
+            Existing::Fail => jobs::Existing::Fail,
+            Existing::Skip => jobs::Existing::Skip,
+        }
+    }
 }
 
 pub fn run(arguments: Arguments) -> Result<ExitCode, Box<dyn Error>> {
-    let Arguments { uri, namespace, file, format, drop } = arguments;
+    let Arguments { place, drop, existing } = arguments;
+    let Place { uri, namespace, file, format } = place;
     let format = jobs::Format::of(&file, format.map(jobs::Format::from))?;
-    let import =
-        jobs::Import { uri: &uri, namespace: &namespace, file: &file, format: Some(format), drop };
+    let import = jobs::Import {
+        uri: &uri,
+        namespace: &namespace,
+        file: &file,
+        format: Some(format),
+        drop,
+        existing: existing.into(),
+    };
     let imported = jobs::run(import.run())?;
     for failure in &imported.failures {
         eprintln!("freeboard: {} {failure}", format.unit());
@@ -42,9 +57,17 @@ pub fn run(arguments: Arguments) -> Result<ExitCode, Box<dyn Error>> {
     if untold > 0 {
         eprintln!("freeboard: {untold} more failed");
     }
+    let skipped = match imported.skipped {
+        0 => String::new(),
+        skipped => format!(", {skipped} were there already"),
+    };
     eprintln!(
-        "{} documents imported into {namespace}, {} failed",
+        "{} documents imported into {namespace}{skipped}, {} failed",
         imported.documents, imported.failed
     );
-    Ok(if imported.failed == 0 { ExitCode::SUCCESS } else { ExitCode::from(FAILURE) })
+    if imported.interrupted {
+        eprintln!("freeboard: interrupted; run it again with --existing skip to go on");
+    }
+    let done = imported.failed == 0 && !imported.interrupted;
+    Ok(if done { ExitCode::SUCCESS } else { ExitCode::from(FAILURE) })
 }

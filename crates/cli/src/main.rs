@@ -8,6 +8,7 @@ mod format;
 mod import;
 mod inspect;
 mod log;
+mod place;
 mod serve;
 mod size;
 

@@ -2,7 +2,6 @@
 
 use crate::define::Progress;
 use crate::plan::{Execution, Interrupt};
-use bson::RawDocumentBuf;
 use command::{Client, Request};
 use error::Code;
 use parking_lot::Mutex;
@@ -110,10 +109,6 @@ impl Operation {
     pub fn worked(&self) -> Duration {
         let waited = Duration::from_micros(self.waited.load(Ordering::Relaxed));
         self.started.elapsed().saturating_sub(waited)
-    }
-
-    pub fn metadata(&self) -> Option<&RawDocumentBuf> {
-        self.client.metadata.as_ref()
     }
 }
 

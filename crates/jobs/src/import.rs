@@ -6,7 +6,7 @@ use crate::{Error, Format, connect};
 use bson::RawDocumentBuf;
 use futures::stream::{FuturesUnordered, StreamExt};
 use mongodb::Collection;
-use mongodb::error::ErrorKind;
+use mongodb::error::{ErrorKind, IndexedWriteError};
 use std::path::Path;
 use tokio::sync::mpsc;
 
@@ -17,6 +17,7 @@ const BATCH_BYTES_MAX: usize = 4 * 1024 * 1024;
 const BATCHES_IN_FLIGHT: usize = 4;
 /// Failures that are told one by one; the rest are counted.
 const FAILURES_TOLD_MAX: usize = 20;
+const DUPLICATE_KEY: i32 = 11000;
 
 #[derive(Debug)]
 pub struct Import<'a> {
@@ -27,12 +28,27 @@ pub struct Import<'a> {
     pub format: Option<Format>,
     /// Drop the collection first.
     pub drop: bool,
+    pub existing: Existing,
+}
+
+/// What becomes of a document whose `_id` is in the collection already.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Existing {
+    /// It is told as a failure.
+    #[default]
+    Fail,
+    /// It is left as it is there: an import that was interrupted goes on.
+    Skip,
 }
 
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Imported {
     pub documents: u64,
+    /// Those that were there already, where they are to be skipped.
+    pub skipped: u64,
     pub failed: u64,
+    /// Ctrl-C came before the end of the file.
+    pub interrupted: bool,
     /// The first failures, in the order of the file.
     pub failures: Vec<Failure>,
 }
@@ -57,10 +73,6 @@ struct Batch {
 
 impl Import<'_> {
     pub async fn run(&self) -> Result<Imported, Error> {
-        crate::interruptible(self.work()).await
-    }
-
-    async fn work(&self) -> Result<Imported, Error> {
         let format = Format::of(self.file, self.format)?;
         let (source, size) = Source::open(self.file, format)?;
         let client = connect::client(self.uri).await?;
@@ -73,26 +85,76 @@ impl Import<'_> {
         let reader = tokio::task::spawn_blocking(move || read(source, &sender));
         let mut imported = Imported::default();
         let mut under_way = FuturesUnordered::new();
-        loop {
+        let mut ctrl_c = std::pin::pin!(tokio::signal::ctrl_c());
+        let mut reads = true;
+        while reads || !under_way.is_empty() {
             tokio::select! {
                 Some(done) = under_way.next() => {
                     let (bytes, done): (u64, Imported) = done?;
                     progress.add(bytes);
                     imported.add(done);
                 }
-                Some(batch) = batches.recv(), if under_way.len() < BATCHES_IN_FLIGHT => {
-                    under_way.push(insert(&collection, batch));
+                batch = batches.recv(), if reads && under_way.len() < BATCHES_IN_FLIGHT => {
+                    match batch {
+                        Some(batch) => under_way.push(self.insert(&collection, batch)),
+                        None => reads = false,
+                    }
                 }
-                else => break,
+                // What is under way is finished, so that what is told is true.
+                _ = &mut ctrl_c, if reads => {
+                    imported.interrupted = true;
+                    reads = false;
+                }
             }
+        }
+        imported.finish();
+        if imported.interrupted {
+            // The reader may wait for a terminal that says nothing.
+            return Ok(imported);
         }
         match reader.await {
             Ok(outcome) => outcome?,
             Err(error) => return Err(Error::Input(format!("reading failed: {error}"))),
         }
-        imported.finish();
         Ok(imported)
     }
+
+    async fn insert(
+        &self,
+        collection: &Collection<RawDocumentBuf>,
+        batch: Batch,
+    ) -> Result<(u64, Imported), Error> {
+        let failed = batch.unreadable.len() as u64;
+        let mut imported = Imported { failed, failures: batch.unreadable, ..Imported::default() };
+        if batch.documents.is_empty() {
+            return Ok((batch.file_bytes, imported));
+        }
+        let refused = match collection.insert_many(&batch.documents).ordered(false).await {
+            Ok(_) => Vec::new(),
+            Err(error) => match &*error.kind {
+                ErrorKind::InsertMany(many) if many.write_concern_error.is_none() => {
+                    many.write_errors.clone().unwrap_or_default()
+                }
+                _ => return Err(error.into()),
+            },
+        };
+        imported.documents = (batch.documents.len() - refused.len()) as u64;
+        for error in refused {
+            if self.existing == Existing::Skip && is_there_already(&error) {
+                imported.skipped += 1;
+                continue;
+            }
+            let number = batch.numbers.get(error.index).copied().unwrap_or_default();
+            imported.failed += 1;
+            imported.failures.push(Failure { number, why: error.message });
+        }
+        Ok((batch.file_bytes, imported))
+    }
+}
+
+/// Whether it was refused for its `_id`, not for another unique key.
+fn is_there_already(error: &IndexedWriteError) -> bool {
+    error.code == DUPLICATE_KEY && error.message.contains("index: _id_ ")
 }
 
 /// Reads the file to its end, batch by batch.
@@ -111,37 +173,6 @@ fn read(mut source: Source, batches: &mpsc::Sender<Batch>) -> Result<(), Error> 
     };
     let _ = batches.blocking_send(batch);
     outcome
-}
-
-async fn insert(
-    collection: &Collection<RawDocumentBuf>,
-    batch: Batch,
-) -> Result<(u64, Imported), Error> {
-    let mut imported = Imported {
-        documents: 0,
-        failed: batch.unreadable.len() as u64,
-        failures: batch.unreadable,
-    };
-    if batch.documents.is_empty() {
-        return Ok((batch.file_bytes, imported));
-    }
-    let sent = batch.documents.len() as u64;
-    let refused = match collection.insert_many(&batch.documents).ordered(false).await {
-        Ok(_) => Vec::new(),
-        Err(error) => match &*error.kind {
-            ErrorKind::InsertMany(many) if many.write_concern_error.is_none() => {
-                many.write_errors.clone().unwrap_or_default()
-            }
-            _ => return Err(error.into()),
-        },
-    };
-    imported.documents = sent - refused.len() as u64;
-    imported.failed += refused.len() as u64;
-    for error in refused {
-        let number = batch.numbers.get(error.index).copied().unwrap_or_default();
-        imported.failures.push(Failure { number, why: error.message });
-    }
-    Ok((batch.file_bytes, imported))
 }
 
 impl Batch {
@@ -166,6 +197,7 @@ impl Batch {
 impl Imported {
     fn add(&mut self, other: Imported) {
         self.documents += other.documents;
+        self.skipped += other.skipped;
         self.failed += other.failed;
         self.failures.extend(other.failures);
         // Batches end in any order: the first failures of the file are kept.

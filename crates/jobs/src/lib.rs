@@ -19,7 +19,7 @@ pub use backup::{Backup, Copied};
 pub use error::Error;
 pub use export::{Export, Exported};
 pub use format::Format;
-pub use import::{Failure, Import, Imported};
+pub use import::{Existing, Failure, Import, Imported};
 
 use std::future::Future;
 

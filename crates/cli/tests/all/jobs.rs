@@ -44,6 +44,43 @@ fn documents_go_out_and_in_and_the_store_is_copied() {
 }
 
 #[test]
+fn an_import_that_is_interrupted_goes_on() {
+    let data = tempfile::tempdir().unwrap();
+    let (mut child, address) = start(&data.path().join("store"));
+    let uri = format!("mongodb://{address}/");
+    let import = ["import", &uri, "d.c", "-", "--format", "ndjson"];
+    let mut first = freeboard().args(import).stdin(Stdio::piped()).spawn().unwrap();
+    // More than a batch, so that something is imported while it waits for the rest.
+    let lines: String = (0..1_500).map(|id| format!("{{\"_id\": {id}}}\n")).collect();
+    let mut stdin = first.stdin.take().unwrap();
+    stdin.write_all(lines.as_bytes()).unwrap();
+    let exported = || {
+        let export = ["export", &uri, "d.c", "-", "--format", "ndjson"];
+        String::from_utf8(freeboard().args(export).output().unwrap().stdout).unwrap()
+    };
+    while exported().is_empty() {}
+    signal(&first, "INT");
+    let output = first.wait_with_output().unwrap();
+    assert_failed(&output, "1000 documents imported into d.c, 0 failed");
+    assert_failed(&output, "run it again with --existing skip");
+    drop(stdin);
+
+    let file = data.path().join("all.ndjson");
+    std::fs::write(&file, &lines).unwrap();
+    let file = file.to_str().unwrap();
+    let again = freeboard().args(["import", &uri, "d.c", file]).output().unwrap();
+    assert_failed(&again, "500 documents imported into d.c, 1000 failed");
+    let again = freeboard().args(["import", &uri, "d.c", file, "--existing", "skip"]).output();
+    let again = again.unwrap();
+    let stderr = String::from_utf8_lossy(&again.stderr);
+    assert!(again.status.success(), "{stderr}");
+    assert_eq!(stderr, "0 documents imported into d.c, 1500 were there already, 0 failed\n");
+    assert_eq!(exported().lines().count(), 1_500);
+    signal(&child, "TERM");
+    assert!(child.wait().unwrap().success());
+}
+
+#[test]
 fn no_server_is_said_in_a_sentence() {
     let uri = "mongodb://127.0.0.1:1/?serverSelectionTimeoutMS=100";
     let output = freeboard().args(["export", uri, "d.c", "x.ndjson"]).output().unwrap();

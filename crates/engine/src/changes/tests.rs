@@ -284,3 +284,16 @@ async fn a_transaction_does_not_reach_over_the_beginning() {
     let event = stream.next().await.unwrap();
     assert_eq!(event.get_document("documentKey").unwrap(), &*rawdoc! { "_id": 1 });
 }
+
+#[tokio::test]
+async fn whoever_waits_for_an_event_hears_that_the_cursor_is_killed() {
+    let world = World::new().await;
+    let mut stream = world.watch(rawdoc! {}).await;
+    let kill = rawdoc! { "killCursors": "c", "$db": "d", "cursors": [stream.id] };
+    let (waiting, ()) = tokio::join!(stream.next(), async {
+        // The other has begun to wait: they take turns on one thread.
+        tokio::task::yield_now().await;
+        world.run(kill).await;
+    });
+    assert_eq!(waiting.unwrap_err().code(), error::Code::CursorKilled);
+}

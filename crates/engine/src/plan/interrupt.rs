@@ -5,6 +5,7 @@ use parking_lot::Mutex;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI32, Ordering};
 use std::time::{Duration, Instant};
+use tokio::sync::Notify;
 
 /// Shared between an operation and whoever may stop it. Cheap to clone.
 #[derive(Debug, Clone, Default)]
@@ -14,6 +15,8 @@ pub struct Interrupt(Arc<Inner>);
 struct Inner {
     /// The code the operation is to fail with; 0 while nobody asked.
     code: AtomicI32,
+    /// Wakes those who wait to be asked.
+    asked: Notify,
     limit: Mutex<Limit>,
 }
 
@@ -30,13 +33,23 @@ impl Interrupt {
     /// Fails with MaxTimeMSExpired once the deadline has passed.
     pub fn with_deadline(deadline: Option<Instant>) -> Interrupt {
         let limit = deadline.map_or(Limit::None, Limit::Until);
-        Interrupt(Arc::new(Inner { code: AtomicI32::new(0), limit: Mutex::new(limit) }))
+        Interrupt(Arc::new(Inner { limit: Mutex::new(limit), ..Inner::default() }))
     }
 
     /// Asks the operation to stop; the first asker's code wins.
     pub fn stop(&self, code: Code) {
         let _ =
             self.0.code.compare_exchange(0, code.number(), Ordering::Relaxed, Ordering::Relaxed);
+        self.0.asked.notify_waiters();
+    }
+
+    /// Waits until someone asks the operation to stop.
+    pub async fn stopped(&self) {
+        let mut asked = std::pin::pin!(self.0.asked.notified());
+        asked.as_mut().enable();
+        if self.0.code.load(Ordering::Relaxed) == 0 {
+            asked.await;
+        }
     }
 
     /// Stops the clock: the time until `resume` does not count.

@@ -1,11 +1,14 @@
 //! `currentOp`, and the operations that `$currentOp` lists too.
 
+mod transaction;
+
 use super::Call;
 use super::context::context;
 use crate::operation::Operation;
-use bson::{RawBsonRef, RawDocument, RawDocumentBuf};
+use crate::session::OpenTransaction;
+use bson::{RawBsonRef, RawDocumentBuf};
 use command::views::CurrentOp;
-use command::{Reply, ReplyWriter, Request};
+use command::{Client, Reply, ReplyWriter, Request};
 use error::Result;
 use language::query::Filter;
 use std::sync::atomic::Ordering;
@@ -18,7 +21,7 @@ pub async fn run(call: Call<'_>) -> Result<Reply> {
     let mut reply = ReplyWriter::new();
     let out = reply.writer();
     out.begin_array("inprog");
-    for operation in operations(call) {
+    for operation in operations(call, true) {
         if filter.matches(&operation)? {
             out.push(RawBsonRef::Document(&operation));
         }
@@ -27,27 +30,38 @@ pub async fn run(call: Call<'_>) -> Result<Reply> {
     Ok(reply.finish())
 }
 
-/// Everything under way, this command included.
-pub fn operations(call: Call<'_>) -> Vec<RawDocumentBuf> {
+/// Everything under way, this command included, and open transactions that wait for
+/// their next statement.
+pub fn operations(call: Call<'_>, idle_sessions: bool) -> Vec<RawDocumentBuf> {
     let host = call.engine.identity().host_and_port();
-    call.engine.operations.list().iter().map(|operation| describe(operation, &host)).collect()
+    let transactions = call.engine.sessions.open_list();
+    let running = call.engine.operations.list();
+    let idle = transactions.iter().filter(|transaction| idle_sessions && transaction.idle);
+    running
+        .iter()
+        .map(|operation| describe(operation, &host, &transactions))
+        .chain(idle.map(|transaction| transaction::idle(transaction, &host)))
+        .collect()
 }
 
-fn describe(operation: &Operation, host: &str) -> RawDocumentBuf {
-    let client = &operation.client;
-    let took = operation.started.elapsed();
-    let mut out = DocumentWriter::new();
-    out.append_str("type", "op");
-    out.append_str("host", host);
-    out.append_str("desc", &format!("conn{}", client.connection_id));
+fn describe_client(out: &mut DocumentWriter, client: &Client) {
     out.append_i64("connectionId", client.connection_id.into());
     out.append_str("client", &client.address.to_string());
     if let Some(application) = &client.application {
         out.append_str("appName", application);
     }
-    if let Some(metadata) = operation.metadata() {
+    if let Some(metadata) = &client.metadata {
         out.append_document("clientMetadata", metadata);
     }
+}
+
+fn describe(operation: &Operation, host: &str, transactions: &[OpenTransaction]) -> RawDocumentBuf {
+    let took = operation.started.elapsed();
+    let mut out = DocumentWriter::new();
+    out.append_str("type", "op");
+    out.append_str("host", host);
+    out.append_str("desc", &format!("conn{}", operation.client.connection_id));
+    describe_client(&mut out, &operation.client);
     out.append_bool("active", true);
     if let Ok(now) = bson::DateTime::now().try_to_rfc3339_string() {
         out.append_str("currentOpTime", &now);
@@ -56,6 +70,9 @@ fn describe(operation: &Operation, host: &str) -> RawDocumentBuf {
     out.append_i32("opid", operation.id);
     if let Some(session) = get_value(operation.request.body(), "lsid") {
         out.append("lsid", session);
+    }
+    if let Some(found) = transaction::of(operation.request.body(), transactions) {
+        transaction::describe(&mut out, found);
     }
     out.append_i64("secs_running", took.as_secs() as i64);
     out.append_i64("microsecs_running", took.as_micros() as i64);
@@ -117,8 +134,8 @@ pub fn namespace(request: &Request) -> String {
     }
 }
 
-/// `$currentOp` looks at the options and gives the same documents.
-pub fn check_stage(database: &str, collectionless: bool, _options: &RawDocument) -> Result<()> {
+/// `$currentOp` gives the same documents.
+pub fn check_stage(database: &str, collectionless: bool) -> Result<()> {
     if database != "admin" || !collectionless {
         return Err(error::Code::InvalidNamespace
             .error("$currentOp must be run against the 'admin' database with {aggregate: 1}"));

@@ -59,14 +59,24 @@ pub async fn run(call: Call<'_>) -> Result<Reply> {
             return Ok(reply.finish_resumable(more.cursor_id, &name, token.as_deref()));
         }
         let waiting = Instant::now();
-        // Whether something has come or not, there is another look.
-        if let Some(inserted) = inserted {
-            let _ = tokio::time::timeout_at(deadline, inserted).await;
-        } else if let Source::Changes(stream) = &cursor.source
-            && batch != Batch::Paused
-        {
-            let mut synced = stream.synced();
-            let _ = tokio::time::timeout_at(deadline, synced.changed()).await;
+        let interrupt = cursor.interrupt.clone();
+        let synced = match &cursor.source {
+            Source::Changes(stream) if batch != Batch::Paused => Some(stream.synced()),
+            _ => None,
+        };
+        let something = async {
+            if let Some(inserted) = inserted {
+                inserted.await;
+            } else if let Some(mut synced) = synced {
+                // The log ends with the server, and then this ends too.
+                let _ = synced.changed().await;
+            }
+        };
+        // Whatever it is that ends the wait, there is another look.
+        tokio::select! {
+            () = something => {}
+            () = interrupt.stopped() => {}
+            () = tokio::time::sleep_until(deadline) => {}
         }
         let waited = waiting.elapsed().as_micros() as u64;
         call.operation.waited.fetch_add(waited, Ordering::Relaxed);

@@ -137,7 +137,7 @@ pub async fn run(engine: &Arc<Engine>, request: Request, client: &Arc<Client>) -
     let running = engine.operations.begin(request.clone(), client, limit);
     let operation = &running.operation;
     let labelled = |error| session::labelled(error, &common, row);
-    let standing = session::stand(engine, &common, row, &operation.interrupt).await;
+    let standing = session::stand(engine, &common, row, operation).await;
     let standing = standing.map_err(labelled)?;
     let moment = match &common.read_concern {
         Some(concern) if !common.in_transaction() => engine.moment(concern).await?,

@@ -106,6 +106,7 @@ pub fn fill_batch(
     limit: Option<u64>,
 ) -> Result<Batch> {
     let Cursor { source, pending, interrupt, .. } = cursor;
+    interrupt.check()?;
     match source {
         Source::Plan(execution) => {
             let batch = fill_planned(execution, pending, reply, limit);

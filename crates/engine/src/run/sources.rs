@@ -12,6 +12,7 @@ use command::Namespace;
 use error::{Code, Result};
 use language::aggregate::Documents;
 use language::aggregate::stages::Source;
+use value::element::get_value;
 
 /// Where sessions are listed.
 const SESSIONS: &str = "config.system.sessions";
@@ -22,12 +23,9 @@ pub fn documents(call: Call<'_>, namespace: &Namespace, source: &Source) -> Resu
         "$documents" => ready(Vec::new()),
         "$collStats" => ready(vec![coll_stats::document(call, namespace, &source.options)?]),
         "$currentOp" => {
-            current_op::check_stage(
-                call.common.database,
-                namespace.is_collectionless(),
-                &source.options,
-            )?;
-            ready(current_op::operations(call))
+            current_op::check_stage(call.common.database, namespace.is_collectionless())?;
+            let asked = get_value(&source.options, "idleSessions").and_then(|it| it.as_bool());
+            ready(current_op::operations(call, asked.unwrap_or(true)))
         }
         "$indexStats" => ready(index_stats::documents(call, namespace)?),
         "$listCatalog" => ready(list_catalog::documents(call, namespace)?),

@@ -13,7 +13,7 @@ impl Session {
     pub(super) fn abort(&self, engine: &Engine, code: Code) {
         let ended = self.state.lock().abort();
         if let Some(running) = ended.as_ref().and_then(|open| open.running.as_ref()) {
-            running.stop(code);
+            running.interrupt.stop(code);
         }
         self.discard(engine, ended);
     }

@@ -7,6 +7,7 @@
 mod commands;
 mod ending;
 mod labels;
+mod open;
 mod reap;
 mod record;
 mod retry;
@@ -18,6 +19,7 @@ mod tests;
 
 pub use commands::{abort, acknowledge, commit};
 pub use labels::{is_transient, labelled};
+pub use open::OpenTransaction;
 pub use retry::Retry;
 pub use standing::{Standing, stand};
 pub use statement::Statement;

@@ -1,16 +1,16 @@
 //! How a command stands in its session, found out before it runs.
 
-use super::state::{Open, Phase};
+use super::state::{Open, Phase, Running};
 use super::{Retry, Session, Statement, TRANSACTIONS_OPEN_MAX};
 use crate::Engine;
-use crate::plan::Interrupt;
+use crate::operation::Operation;
 use crate::transaction::Transaction;
 use command::table::Kind;
 use command::{Command, Common};
 use error::{Code, Result};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 pub enum Standing {
     /// By itself.
@@ -27,7 +27,7 @@ pub async fn stand(
     engine: &Arc<Engine>,
     common: &Common<'_>,
     command: &Command,
-    interrupt: &Interrupt,
+    operation: &Operation,
 ) -> Result<Standing> {
     let Some(id) = common.session else { return Ok(Standing::Plain) };
     let Some(number) = common.txn_number.filter(|_| command.kind != Kind::Session) else {
@@ -36,7 +36,7 @@ pub async fn stand(
     };
     let session = engine.sessions.get(id)?;
     let turn = session.turn.clone().lock_owned().await;
-    interrupt.check()?;
+    operation.interrupt.check()?;
     session.load(engine)?;
     if !common.in_transaction() {
         let (fresh, ended) = session.state.lock().write(id, number)?;
@@ -44,8 +44,8 @@ pub async fn stand(
         return Ok(Standing::Retryable(Arc::new(Retry::new(session, number, fresh, turn))));
     }
     let transaction = match common.start_transaction {
-        true => session.start(engine, common, number, interrupt)?,
-        false => session.go_on(number, interrupt)?,
+        true => session.start(engine, common, number, operation)?,
+        false => session.go_on(number, operation)?,
     };
     let engine = engine.clone();
     Ok(Standing::Statement(Arc::new(Statement::new(engine, session, number, transaction, turn))))
@@ -58,7 +58,7 @@ impl Session {
         engine: &Arc<Engine>,
         common: &Common<'_>,
         number: i64,
-        interrupt: &Interrupt,
+        operation: &Operation,
     ) -> Result<Transaction> {
         self.state.lock().check_start(self.id, number)?;
         if engine.sessions.open_transactions() >= TRANSACTIONS_OPEN_MAX {
@@ -68,9 +68,12 @@ impl Session {
         }
         let open = Open {
             started: Instant::now(),
+            began: bson::DateTime::now(),
             level: common.read_concern.map(|concern| concern.level).unwrap_or_default(),
             parked: None,
-            running: Some(interrupt.clone()),
+            running: Some(Running::new(&operation.interrupt)),
+            active: Duration::ZERO,
+            client: operation.client.clone(),
         };
         let ended = self.state.lock().advance(number, Phase::Open(Box::new(open)));
         self.discard(engine, ended);
@@ -82,10 +85,11 @@ impl Session {
     }
 
     /// Takes up the transaction that is open.
-    fn go_on(&self, number: i64, interrupt: &Interrupt) -> Result<Transaction> {
+    fn go_on(&self, number: i64, operation: &Operation) -> Result<Transaction> {
         let mut state = self.state.lock();
         let open = state.open(self.id, number)?;
-        open.running = Some(interrupt.clone());
+        open.running = Some(Running::new(&operation.interrupt));
+        open.client = operation.client.clone();
         open.parked.take().ok_or_else(|| super::state::aborted(number))
     }
 }

@@ -4,9 +4,11 @@ use super::SessionId;
 use crate::plan::Interrupt;
 use crate::storage::Ticket;
 use crate::transaction::Transaction;
+use command::Client;
 use command::common::ReadLevel;
 use error::{Code, Error, Result};
-use std::time::Instant;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 pub(super) struct State {
     /// Whether what the store knows of the session has been read.
@@ -29,11 +31,39 @@ pub(super) enum Phase {
 /// A transaction that is neither committed nor aborted.
 pub(super) struct Open {
     pub started: Instant,
+    /// `started`, by the clock on the wall.
+    pub began: bson::DateTime,
     pub level: ReadLevel,
     /// Away while a statement runs.
     pub parked: Option<Transaction>,
-    /// What stops the statement that runs.
-    pub running: Option<Interrupt>,
+    pub running: Option<Running>,
+    /// How long statements have run, the present one not counted.
+    pub active: Duration,
+    /// Whose statement was the last.
+    pub client: Arc<Client>,
+}
+
+/// A statement that runs.
+pub(super) struct Running {
+    pub since: Instant,
+    /// What stops it.
+    pub interrupt: Interrupt,
+}
+
+impl Running {
+    pub fn new(interrupt: &Interrupt) -> Running {
+        Running { since: Instant::now(), interrupt: interrupt.clone() }
+    }
+}
+
+impl Open {
+    /// Puts the transaction aside after a statement.
+    pub fn park(&mut self, transaction: Transaction) {
+        if let Some(running) = self.running.take() {
+            self.active += running.since.elapsed();
+        }
+        self.parked = Some(transaction);
+    }
 }
 
 impl Default for State {

@@ -84,9 +84,7 @@ impl Drop for Statement {
             let mut state = self.session.state.lock();
             match (&mut state.phase, kept) {
                 (Phase::Open(open), Some(transaction)) => {
-                    open.running = None;
-                    open.parked = Some(transaction);
-                    return;
+                    return open.park(transaction);
                 }
                 (Phase::Open(_), None) => state.abort(),
                 // Someone else has put an end to it meanwhile.
