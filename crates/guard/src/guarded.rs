@@ -1,7 +1,7 @@
 //! A collection that is not written to freely, as the write loop meets it.
 
 use crate::patterns::{bounds, overflow};
-use crate::policy::{OnLimit, Policy};
+use crate::policy::{Keep, OnLimit, Overflow, Policy};
 use crate::read;
 use bson::{RawDocument, RawDocumentBuf};
 use command::Namespace;
@@ -10,6 +10,8 @@ use language::Needs;
 use language::query::{Filter, Matched};
 use language::update::Update;
 use std::borrow::Cow;
+use std::sync::Arc;
+use value::Path;
 use write::{Applied, Guard, Outcome, Returns, Transaction};
 
 #[derive(Debug)]
@@ -45,6 +47,16 @@ impl Guarded {
                 error.message()
             ))),
         }
+    }
+
+    /// The arrays of a document that appending leaves as they are: what is pushed
+    /// goes to their pages.
+    pub fn cold(&self, document: &RawDocument) -> Vec<&Path> {
+        let Guarded::Policy(policy) = self else { return Vec::new() };
+        let is_cold = |rule: &&Arc<Overflow>| {
+            rule.keep == Keep::Oldest && overflow::Counters::read(document, rule).pages > 0
+        };
+        policy.overflows().filter(is_cold).map(|rule| &rule.path).collect()
     }
 }
 

@@ -16,7 +16,7 @@ fn open(path: &Path) -> Store {
 
 fn put(store: &Store, record: u64, document: &RawDocumentBuf) -> Commit {
     let id = RecordId(record);
-    let split = large::split(document, None, store.secret());
+    let split = large::split(document, None, store.secret(), &[]);
     let mut changes = vec![Change {
         tree: Tree::Records,
         key: keys::record(COLLECTION, id).into(),
@@ -91,17 +91,17 @@ async fn large_values_stand_apart_and_come_back_whole() {
 fn a_kept_stub_is_not_written_again() {
     let secret = [7; 8];
     let text = "x".repeat(LARGE_VALUE_BYTES + 1);
-    let first = large::split(&rawdoc! { "_id": 1, "big": text.as_str() }, None, &secret);
+    let first = large::split(&rawdoc! { "_id": 1, "big": text.as_str() }, None, &secret, &[]);
     assert_eq!(first.values.len(), 1);
     let inline = &first.record[..first.record.len() - large::TRAILER_BYTES];
     let inline = RawDocumentBuf::from_bytes(inline.to_vec()).expect("a document");
     let mut after = inline.clone();
     after.append(bson::cstr!("n"), 1);
-    let second = large::split(&after, Some(1), &secret);
+    let second = large::split(&after, Some(1), &secret, &[]);
     assert!(second.values.is_empty());
     assert_eq!(second.kept, [0]);
     assert_eq!(second.size, first.size + 7);
-    let forged = large::split(&after, Some(1), &[8; 8]);
+    let forged = large::split(&after, Some(1), &[8; 8], &[]);
     assert!(forged.kept.is_empty(), "without the secret it is a value like any other");
 }
 

@@ -1,7 +1,7 @@
 //! The whole sequence at once: for updates that must see all of it, and for
 //! elements that must move from piece to piece.
 
-use super::pack::{Packer, head_len};
+use super::pack::{Held, Packer, head_len};
 use super::page::{Look, Page};
 use super::{Counters, Done, Work, array, identical, items, limits};
 use crate::patterns::fields::{self, Edit};
@@ -210,7 +210,7 @@ impl<T: Transaction> Work<'_, T> {
         let mut number = pages.last().map_or(0, |page| page.number);
         let mut rest = &items[at..];
         while !rest.is_empty() {
-            let (fit, more) = rest.split_at(packer.take(&[], rest).max(1).min(rest.len()));
+            let (fit, more) = rest.split_at(packer.take(Held::default(), rest).max(1).min(rest.len()));
             match (pages.get(slot), held.get(slot)) {
                 (Some(page), Some(held)) => {
                     let same = held.len() == fit.len()
