@@ -69,12 +69,12 @@ impl<T: Transaction> Guard<T> for Guarded {
         let bounded = declared.filter(|rule| !matches!(rule.on_limit, OnLimit::Overflow(_)));
         let touched = bounded.into_iter().any(|rule| update.touches(&rule.path));
         let whole = policy.undeclared != crate::policy::Undeclared::Allow;
-        Ok(Plan { bounds: touched || whole, overflow: overflow::Plan::new(policy, update) })
+        Ok(Plan { bounds: touched || whole, overflow: overflow::Plan::default() })
     }
 
-    fn needs(&self, update: &Update, plan: &Plan, needs: &mut Needs) {
+    fn needs(&self, update: &Update, needs: &mut Needs) {
         let Guarded::Policy(policy) = self else { return };
-        plan.overflow.needs(update, needs);
+        overflow::needs(policy, update, needs);
         for rule in &policy.arrays {
             // What it was tells whether it has grown.
             if !matches!(rule.on_limit, OnLimit::Overflow(_)) && update.touches(&rule.path) {

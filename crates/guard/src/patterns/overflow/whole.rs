@@ -56,7 +56,7 @@ impl<T: Transaction> Document<T> {
 
     pub fn add(&mut self, rule: &Overflow, loaded: Loaded<T::Row>) -> Result<()> {
         let whole = RawBson::Array(array(&loaded.items(rule)));
-        self.document = fields::edit(&self.document, &[(rule.path.clone(), Some(whole))])?;
+        self.document = fields::edit(&self.document, &[(&rule.path, Some(whole))])?;
         self.loaded.push((rule.path.clone(), loaded));
         Ok(())
     }
@@ -66,18 +66,18 @@ impl<T: Transaction> Document<T> {
     }
 
     /// Puts back what the row has of an array that stays as it is.
-    pub fn restore(
+    pub fn restore<'r>(
         &self,
-        rule: &Overflow,
+        rule: &'r Overflow,
         row: &RawDocument,
         after: &RawDocument,
-        edits: &mut Vec<Edit>,
+        edits: &mut Vec<Edit<'r>>,
     ) {
         if self.of(rule).is_some()
             && place::find(after, &rule.path).is_some()
             && let Some(old) = place::find(row, &rule.path)
         {
-            edits.push((rule.path.clone(), Some(RawBson::from(old.value()))));
+            edits.push((&rule.path, Some(RawBson::from(old.value()))));
         }
     }
 }
