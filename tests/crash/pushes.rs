@@ -195,9 +195,12 @@ impl Client {
         let text = "x".repeat((self.acknowledged as usize % 16) * 8);
         let element = doc! { "c": self.name, "n": self.acknowledged, "text": text };
         let update = doc! { "q": { "_id": 1 }, "u": { "$push": { "log": element } } };
+        // Every other client waits until it is synced; what is with the operating system
+        // survives the process as well.
         let command = doc! {
             "update": COLLECTION,
             "updates": [update],
+            "writeConcern": { "w": 1, "j": self.name % 2 == 0 },
             "lsid": self.session.clone(),
             "txnNumber": i64::from(self.acknowledged) + 1,
         };

@@ -89,7 +89,8 @@ impl Apart {
             BufReader::new(output).read_line(&mut line)?;
         }
         let address = line.trim().strip_prefix("listening on ");
-        let address = address.ok_or_else(|| Error::Own("it did not say where it listens".into()))?;
+        let address =
+            address.ok_or_else(|| Error::Own("it did not say where it listens".into()))?;
         apart.uri = format!("mongodb://{address}/");
         Ok(apart)
     }

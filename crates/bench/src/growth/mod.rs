@@ -13,9 +13,7 @@ use futures::future::BoxFuture;
 
 use crate::Error;
 use crate::site::Site;
-use crate::workloads::{
-    PUSH_ALONE, PUSH_OVERFLOW_1K, PUSH_OVERFLOW_1M, PUSH_TOGETHER, Workload,
-};
+use crate::workloads::{PUSH_ALONE, PUSH_OVERFLOW_1K, PUSH_OVERFLOW_1M, PUSH_TOGETHER, Workload};
 
 pub struct Pair {
     pub name: &'static str,

@@ -55,7 +55,8 @@ pub async fn guard(site: &Site, name: &str) -> Result<(), Error> {
 
 async fn prepare(site: Site, name: &str, elements: u64) -> Result<(), Error> {
     guard(&site, name).await?;
-    try_join_all((0..site.clients).map(|client| fill(&site, name, client as i64, elements))).await?;
+    try_join_all((0..site.clients).map(|client| fill(&site, name, client as i64, elements)))
+        .await?;
     Ok(())
 }
 

@@ -17,7 +17,8 @@ fn bench(arguments: &[&str]) -> String {
 #[test]
 fn pairs_are_compared_on_a_server_of_their_own() {
     let small = ["--growth", "--clients", "2", "--elements", "3000"];
-    let report = bench(&[&small[..], &["--only", "policy_push,elsewhere_inc,push_length"]].concat());
+    let report =
+        bench(&[&small[..], &["--only", "policy_push,elsewhere_inc,push_length"]].concat());
     for expected in [
         r#""name": "policy_push""#,
         r#""base": "small_push""#,

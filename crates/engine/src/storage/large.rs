@@ -5,7 +5,8 @@
 //! the field copies the stub, a read that does not need it does not follow it.
 //! Sub-documents are split further down, at the values that make them large.
 //! Values that are known to stay as they are while their document changes are
-//! kept apart from `COLD_VALUE_BYTES` on.
+//! kept apart from `COLD_VALUE_BYTES` on. A value that was loaded and comes back as
+//! it was keeps its place.
 //!
 //! A stub is a binary value of subtype `STUB` with the payload
 //!
@@ -30,6 +31,7 @@ use bson::{RawDocument, RawDocumentBuf};
 use error::{Code, Result};
 use fjall::Slice;
 use language::Needs;
+use value::element::get;
 use value::{DocumentWriter, Element, Path, elements};
 
 /// What a value may weigh and still stand in its record.
@@ -92,12 +94,37 @@ pub struct Split {
     pub size: usize,
 }
 
-/// Takes a document apart, if it is large. `next` is the first number free;
-/// `None` says that the document holds no stubs yet, as it came from a client.
-/// `cold` are the paths of values that seldom change.
+/// The document in whose place another one comes.
+#[derive(Clone, Copy)]
+pub struct Before<'a> {
+    /// As it is stored, stubs and all.
+    pub stored: &'a RawDocument,
+    /// The same with some of its large values.
+    pub loaded: &'a RawDocument,
+    /// The first number that is free.
+    pub next: u32,
+}
+
+impl<'a> Before<'a> {
+    /// The same for a sub-document.
+    fn inside(self, key: &str) -> Option<Before<'a>> {
+        let inner = |document| get(document, key).and_then(|it| inner(&it));
+        Some(Before { stored: inner(self.stored)?, loaded: inner(self.loaded)?, ..self })
+    }
+
+    /// The stub of a value that is the same as it was.
+    fn unchanged(self, value: &Element<'_>, secret: &Secret) -> Option<Stub> {
+        let stub = Stub::read(&get(self.stored, value.key)?, secret)?;
+        let was = get(self.loaded, value.key)?;
+        (was.kind == value.kind && was.bytes == value.bytes).then_some(stub)
+    }
+}
+
+/// Takes a document apart, if it is large. Without one `before` it, it holds no stubs
+/// yet, as it came from a client. `cold` are the paths of values that seldom change.
 pub fn split(
     document: &RawDocument,
-    next: Option<u32>,
+    before: Option<Before<'_>>,
     secret: &Secret,
     cold: &[&Path],
 ) -> Split {
@@ -108,19 +135,19 @@ pub fn split(
         kept: Vec::new(),
         size,
     };
-    if next.is_none() && size <= LARGE_VALUE_BYTES && cold.is_empty() {
+    if before.is_none() && size <= LARGE_VALUE_BYTES && cold.is_empty() {
         return whole();
     }
     let mut splitter = Splitter {
         secret,
-        stubs: next.is_some(),
-        next: next.unwrap_or(0),
+        stubs: before.is_some(),
+        next: before.map_or(0, |before| before.next),
         values: Vec::new(),
         kept: Vec::new(),
         grown: 0,
         writer: DocumentWriter::new(),
     };
-    splitter.document(document, cold, 0);
+    splitter.document(document, Depth { level: 0, cold, before });
     if splitter.values.is_empty() && splitter.kept.is_empty() {
         return whole();
     }
@@ -144,35 +171,55 @@ struct Splitter<'a> {
     writer: DocumentWriter,
 }
 
+/// Where in a document the splitter is.
+#[derive(Clone, Copy)]
+struct Depth<'a> {
+    level: usize,
+    /// The cold paths that lead here.
+    cold: &'a [&'a Path],
+    /// What was here before.
+    before: Option<Before<'a>>,
+}
+
 impl Splitter<'_> {
-    /// Takes a document `depth` levels down apart. `cold` are paths that lead here.
-    fn document(&mut self, document: &RawDocument, cold: &[&Path], depth: usize) {
+    fn document(&mut self, document: &RawDocument, at: Depth<'_>) {
         for element in elements(document) {
-            let names = |path: &&&Path| path.component(depth) == element.key;
-            if depth == 0 && element.key == "_id" {
+            let names = |path: &&&Path| path.component(at.level) == element.key;
+            if at.level == 0 && element.key == "_id" {
                 self.writer.copy(element);
             } else if let Some(stub) = self.stub(&element) {
-                self.kept.push(stub.number);
-                self.grown += stub.length as usize - STUB_BYTES;
-                self.writer.copy(element);
-            } else if cold.iter().any(|path| names(&path) && path.len() == depth + 1) {
-                self.place(element, COLD_VALUE_BYTES);
+                self.keep(stub, element.key);
+            } else if at.cold.iter().any(|path| names(&path) && path.len() == at.level + 1) {
+                self.place(element, at.before, COLD_VALUE_BYTES);
             } else {
-                let below: Vec<&Path> = cold.iter().filter(names).copied().collect();
-                match self.inner(&element, !below.is_empty()) {
+                let cold: Vec<&Path> = at.cold.iter().filter(names).copied().collect();
+                match self.inner(&element, !cold.is_empty()) {
                     Some(inner) => {
+                        let before = at.before.and_then(|before| before.inside(element.key));
                         self.writer.begin_document(element.key);
-                        self.document(inner, &below, depth + 1);
+                        self.document(inner, Depth { level: at.level + 1, cold: &cold, before });
                         self.writer.end();
                     }
-                    None => self.place(element, LARGE_VALUE_BYTES),
+                    None => self.place(element, at.before, LARGE_VALUE_BYTES),
                 }
             }
         }
     }
 
-    fn place(&mut self, element: Element<'_>, bytes_max: usize) {
-        if element.bytes.len() > bytes_max { self.take(element) } else { self.writer.copy(element) }
+    fn place(&mut self, element: Element<'_>, before: Option<Before<'_>>, bytes_max: usize) {
+        if element.bytes.len() <= bytes_max {
+            return self.writer.copy(element);
+        }
+        match before.and_then(|before| before.unchanged(&element, self.secret)) {
+            Some(stub) => self.keep(stub, element.key),
+            None => self.take(element),
+        }
+    }
+
+    fn keep(&mut self, stub: Stub, key: &str) {
+        self.kept.push(stub.number);
+        self.grown += (stub.length as usize).saturating_sub(STUB_BYTES);
+        stub.write(key, self.secret, &mut self.writer);
     }
 
     fn stub(&self, element: &Element<'_>) -> Option<Stub> {
@@ -218,7 +265,8 @@ fn grown(element: &Element<'_>, secret: &Secret) -> usize {
 
 /// The numbers of the large values a record holds.
 pub fn numbers(document: &RawDocument, secret: &Secret) -> Vec<u32> {
-    split(document, Some(0), secret, &[]).kept
+    let before = Before { stored: document, loaded: document, next: 0 };
+    split(document, Some(before), secret, &[]).kept
 }
 
 /// The document of a record, or a successor of it, with the large values loaded
@@ -285,7 +333,9 @@ impl Joiner<'_> {
         for element in elements(document) {
             let parent = enter(path, element.key);
             match (Stub::read(&element, self.secret), inner(&element)) {
-                (Some(stub), _) if self.needs_value(path) => self.load(stub, element.key, writer)?,
+                (Some(stub), _) if self.needs_value(path) => {
+                    self.load(stub, element.key, writer)?
+                }
                 (None, Some(inner)) => {
                     writer.begin_document(element.key);
                     self.document(inner, path, writer)?;

@@ -5,7 +5,8 @@ use super::{Row, Transaction};
 use crate::catalog::{Action, Collection, Kind, Level};
 use crate::define::New;
 use crate::plan::{self, Interrupt, Query, Sort};
-use crate::storage::{CollectionId, RecordId, Tree, keys, large};
+use crate::storage::large::{self, Before};
+use crate::storage::{CollectionId, RecordId, Tree, keys};
 use bson::{RawBsonRef, RawDocument, RawDocumentBuf};
 use command::Namespace;
 use error::{Code, Result};
@@ -107,7 +108,12 @@ impl write::Transaction for Transaction {
     ) -> Result<()> {
         self.engine.store.space().check()?;
         let record = &row.record;
-        let split = self.split(namespace, after, record.next_large());
+        let before = record.next_large().map(|next| Before {
+            stored: record.stored(),
+            loaded: &row.document,
+            next,
+        });
+        let split = self.split(namespace, after, before);
         if split.size > limits::DOCUMENT_BYTES_MAX {
             return Err(limits::update_too_large());
         }
@@ -234,11 +240,11 @@ impl Transaction {
         &self,
         namespace: &Namespace,
         document: &RawDocument,
-        next: Option<u32>,
+        before: Option<Before<'_>>,
     ) -> large::Split {
         let guard = self.engine.policies.get(namespace);
         let cold = guard.as_ref().map(|guard| guard.cold(document)).unwrap_or_default();
-        large::split(document, next, self.engine.store.secret(), &cold)
+        large::split(document, before, self.engine.store.secret(), &cold)
     }
 
     /// The numbers of the large values stored for a row.

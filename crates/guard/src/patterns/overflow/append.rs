@@ -27,7 +27,8 @@ impl<T: Transaction> Work<'_, T> {
         }
         let mut made = 0;
         while !rest.is_empty() {
-            let (fit, more) = rest.split_at(packer.take(Held::default(), rest).max(1).min(rest.len()));
+            let (fit, more) =
+                rest.split_at(packer.take(Held::default(), rest).max(1).min(rest.len()));
             number += 1;
             made += 1;
             self.insert_page(number, fit).await?;

@@ -48,8 +48,8 @@ use page::Page;
 use settle::Settled;
 use std::borrow::Cow;
 use std::sync::{Arc, OnceLock};
-use value::{Element, Path};
 use value::element::get_value;
+use value::{Element, Path};
 use write::{Applied, Outcome, Transaction};
 
 /// What an update does to the arrays that overflow.

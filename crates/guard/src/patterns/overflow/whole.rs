@@ -210,7 +210,8 @@ impl<T: Transaction> Work<'_, T> {
         let mut number = pages.last().map_or(0, |page| page.number);
         let mut rest = &items[at..];
         while !rest.is_empty() {
-            let (fit, more) = rest.split_at(packer.take(Held::default(), rest).max(1).min(rest.len()));
+            let (fit, more) =
+                rest.split_at(packer.take(Held::default(), rest).max(1).min(rest.len()));
             match (pages.get(slot), held.get(slot)) {
                 (Some(page), Some(held)) => {
                     let same = held.len() == fit.len()
