@@ -9,7 +9,7 @@ pub fn everything(server: &Process) {
     let reply = connection.run("admin", doc! { "listDatabases": 1, "nameOnly": true }).unwrap();
     for database in reply.get_array("databases").unwrap() {
         let database = database.as_document().unwrap().get_str("name").unwrap();
-        let list = doc! { "listCollections": 1, "nameOnly": true };
+        let list = doc! { "listCollections": 1, "filter": { "type": "collection" } };
         for collection in connection.names(database, list) {
             let validate = doc! { "validate": &collection, "full": true };
             let reply = connection.run(database, validate).unwrap();

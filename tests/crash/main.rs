@@ -19,6 +19,7 @@ mod disk;
 mod ledger;
 mod load;
 mod process;
+mod pushes;
 mod start;
 mod workers;
 

@@ -1,15 +1,18 @@
 //! The binary in a process of its own.
 
 use crate::connection::Connection;
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
-use std::process::{Child, Command, Output, Stdio};
+use std::process::{Child, Command, ExitStatus, Output, Stdio};
 use std::sync::Mutex;
+use std::thread::JoinHandle;
 use std::time::Duration;
 
 pub struct Process {
     child: Mutex<Child>,
     address: String,
+    /// Reads the log as it is written: a full pipe would stop the server.
+    log: JoinHandle<String>,
 }
 
 /// A server that may not be ready yet.
@@ -28,7 +31,14 @@ impl Process {
             let log = String::from_utf8_lossy(&output.stderr);
             panic!("the server did not start, {}:\n{log}", output.status);
         };
-        Process { address: address.to_owned(), child: Mutex::new(child) }
+        let address = address.to_owned();
+        let mut pipe = child.stderr.take().unwrap();
+        let log = std::thread::spawn(move || {
+            let mut log = Vec::new();
+            pipe.read_to_end(&mut log).unwrap();
+            String::from_utf8_lossy(&log).into_owned()
+        });
+        Process { address, child: Mutex::new(child), log }
     }
 
     pub fn spawn(data: &Path, arguments: &[&str]) -> Starting {
@@ -59,28 +69,30 @@ impl Process {
     /// Waits for the end of a killed server, and gives its log; it must not have ended
     /// by itself.
     pub fn wait(self) -> String {
-        let output = self.child.into_inner().unwrap().wait_with_output().unwrap();
-        let log = String::from_utf8_lossy(&output.stderr);
-        assert_eq!(output.status.code(), None, "ended by itself, {}:\n{log}", output.status);
+        let (status, log) = self.end();
+        assert_eq!(status.code(), None, "ended by itself, {status}:\n{log}");
         assert!(!log.contains("panicked") && !log.contains("ERROR"), "{log}");
-        log.into_owned()
+        log
     }
 
     /// Waits for the end of a server that ends by itself; gives its exit code and log.
     pub fn ended(self) -> (Option<i32>, String) {
-        let output = self.child.into_inner().unwrap().wait_with_output().unwrap();
-        (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
+        let (status, log) = self.end();
+        (status.code(), log)
     }
 
     /// Stops the server in good order, and gives its log.
     pub fn stop(self) -> String {
-        let child = self.child.into_inner().unwrap();
-        let status = Command::new("kill").arg(child.id().to_string()).status();
-        assert!(status.unwrap().success());
-        let output = child.wait_with_output().unwrap();
-        let log = String::from_utf8_lossy(&output.stderr);
-        assert_eq!(output.status.code(), Some(0), "{log}");
-        log.into_owned()
+        let process = self.child.lock().unwrap().id().to_string();
+        assert!(Command::new("kill").arg(process).status().unwrap().success());
+        let (status, log) = self.end();
+        assert_eq!(status.code(), Some(0), "{log}");
+        log
+    }
+
+    fn end(self) -> (ExitStatus, String) {
+        let status = self.child.into_inner().unwrap().wait().unwrap();
+        (status, self.log.join().unwrap())
     }
 }
 

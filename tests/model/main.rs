@@ -10,6 +10,7 @@ mod concurrent;
 mod generate;
 mod history;
 mod isolation;
+mod journal;
 mod matcher;
 mod meaning;
 mod naive;

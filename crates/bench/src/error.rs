@@ -10,6 +10,10 @@ pub enum Error {
     Own(String),
     /// A name that is no workload.
     NoWorkload(String),
+    /// A name that is no pair of workloads.
+    NoPair(String),
+    /// A server that does not tell its CPU time, or shares a process with the clients.
+    NoCpuTime,
     /// Nothing to measure.
     NoTarget,
     Io(std::io::Error),
@@ -37,6 +41,16 @@ impl fmt::Display for Error {
                     write!(f, " {}", workload.name)?;
                 }
                 Ok(())
+            }
+            Error::NoPair(name) => {
+                write!(f, "there is no pair {name:?}; there are:")?;
+                for pair in crate::growth::PAIRS {
+                    write!(f, " {}", pair.name)?;
+                }
+                Ok(())
+            }
+            Error::NoCpuTime => {
+                write!(f, "the server does not tell the CPU time of a process of its own")
             }
             Error::NoTarget => {
                 write!(f, "no server to measure: give a --uri or leave out --no-own")

@@ -19,6 +19,7 @@ pub struct Lane {
     random: u64,
     latencies_ns: Histogram<u64>,
     done: u64,
+    numbered: i64,
 }
 
 impl Lane {
@@ -26,7 +27,7 @@ impl Lane {
         let latencies_ns = Histogram::new_with_bounds(1, LATENCY_MAX_NS, LATENCY_DIGITS)
             .map_err(|error| std::io::Error::other(error.to_string()))?;
         let random = (number as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        Ok(Lane { site, number, until: Instant::now(), random, latencies_ns, done: 0 })
+        Ok(Lane { site, number, until: Instant::now(), random, latencies_ns, done: 0, numbered: 0 })
     }
 
     /// Opens the next round, which ends at `until`.
@@ -62,6 +63,12 @@ impl Lane {
         self.random ^= self.random >> 7;
         self.random ^= self.random << 17;
         self.random.checked_rem(limit).unwrap_or(0)
+    }
+
+    /// A number that this lane has not given before.
+    pub fn number(&mut self) -> i64 {
+        self.numbered += 1;
+        self.numbered
     }
 
     pub fn done(&self) -> u64 {

@@ -5,9 +5,15 @@
 //! A run is a list of targets ([`Target`]) and of workloads (the table in [`workloads`]).
 //! For each workload the targets take turns in short rounds (`run::measure`); the figures of
 //! all rounds are one [`Report`], printed as a table or as JSON.
+//!
+//! With [`Options::growth`] a run compares instead what growth policies cost: pairs of
+//! workloads that differ in one thing (the table in [`growth`]), in turns on each target.
 
+mod cost;
+mod course;
 mod data;
 mod error;
+pub mod growth;
 mod lane;
 mod own;
 mod report;
@@ -19,9 +25,11 @@ mod target;
 pub mod workloads;
 
 pub use error::Error;
-pub use report::{Figures, Report, TargetReport};
+pub use report::{Comparison, Figures, Report, TargetReport};
 pub use run::run;
 pub use target::Target;
+
+use std::path::PathBuf;
 
 /// What to run, as the command line says it.
 #[derive(Debug, Clone)]
@@ -35,8 +43,15 @@ pub struct Options {
     pub clients: usize,
     /// How many documents the read workloads find.
     pub documents: u64,
-    /// Names of workloads; empty means all.
+    /// Names of workloads, or of pairs; empty means all.
     pub only: Vec<String>,
+    /// Whether to compare what growth policies cost.
+    pub growth: bool,
+    /// How long the long arrays are that are pushed to.
+    pub elements: u64,
+    /// The binary whose `serve` is the own server where its CPU time is asked for; without
+    /// it the server is in this process, and its CPU time is not told.
+    pub program: Option<PathBuf>,
 }
 
 impl Default for Options {
@@ -48,6 +63,9 @@ impl Default for Options {
             clients: 16,
             documents: 100_000,
             only: Vec::new(),
+            growth: false,
+            elements: 1_000_000,
+            program: None,
         }
     }
 }

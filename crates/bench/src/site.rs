@@ -12,6 +12,8 @@ pub struct Site {
     pub database: Database,
     pub clients: usize,
     pub documents: u64,
+    /// How long the long arrays are.
+    pub elements: u64,
 }
 
 impl Site {

@@ -5,8 +5,8 @@ use std::time::Duration;
 use mongodb::Client;
 use mongodb::options::{ClientOptions, WriteConcern};
 
-use crate::Error;
 use crate::site::{DATABASE, Site};
+use crate::{Error, Options};
 
 /// How long a server may take to answer the first command.
 const SELECTION_TIMEOUT: Duration = Duration::from_secs(10);
@@ -16,21 +16,18 @@ pub struct Target {
     pub name: String,
     /// Without user and password.
     pub uri: String,
-    /// The server of this process.
+    /// The server that this run has started.
     pub own: bool,
+    /// Whether it has a process to itself.
+    pub apart: bool,
     pub site: Site,
 }
 
 impl Target {
     /// Connects, with one connection for each client.
-    pub async fn connect(
-        uri: &str,
-        own: bool,
-        clients: usize,
-        documents: u64,
-    ) -> Result<Target, Error> {
+    pub async fn connect(uri: &str, own: bool, run: &Options) -> Result<Target, Error> {
         let mut options = ClientOptions::parse(uri).await?;
-        let connections = u32::try_from(clients).unwrap_or(u32::MAX).max(1);
+        let connections = u32::try_from(run.clients).unwrap_or(u32::MAX).max(1);
         options.max_pool_size = Some(connections);
         options.min_pool_size = Some(connections);
         options.server_selection_timeout = Some(SELECTION_TIMEOUT);
@@ -47,7 +44,13 @@ impl Target {
             name,
             uri: without_credentials(uri),
             own,
-            site: Site { database, clients, documents },
+            apart: !own,
+            site: Site {
+                database,
+                clients: run.clients,
+                documents: run.documents,
+                elements: run.elements,
+            },
         })
     }
 }

@@ -28,7 +28,14 @@ pub struct Arguments {
     /// How many documents the collections have that are read.
     #[arg(long, env = "FREEBOARD_BENCH_DOCUMENTS", default_value_t = 100_000, value_parser = clap::value_parser!(u64).range(1..))]
     documents: u64,
-    /// Only these workloads.
+    /// Compare what growth policies cost, in pairs of workloads that take turns. The own
+    /// server then is a process of its own, so that its CPU time can be told.
+    #[arg(long, env = "FREEBOARD_BENCH_GROWTH")]
+    growth: bool,
+    /// How many elements the long arrays have that are pushed to.
+    #[arg(long, env = "FREEBOARD_BENCH_ELEMENTS", default_value_t = 1_000_000, value_parser = clap::value_parser!(u64).range(1..))]
+    elements: u64,
+    /// Only these workloads, or with --growth these pairs.
     #[arg(long, env = "FREEBOARD_BENCH_ONLY", value_name = "NAME,…", value_delimiter = ',')]
     only: Vec<String>,
     #[arg(long, env = "FREEBOARD_BENCH_FORMAT", value_enum, default_value_t = Format::Text)]
@@ -56,6 +63,9 @@ pub fn run(arguments: Arguments) -> Result<ExitCode, Box<dyn Error>> {
         clients: arguments.clients as usize,
         documents: arguments.documents,
         only: arguments.only,
+        growth: arguments.growth,
+        elements: arguments.elements,
+        program: std::env::current_exe().ok(),
     };
     let report = bench::run(&options)?;
     match arguments.format {

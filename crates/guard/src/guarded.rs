@@ -1,7 +1,7 @@
 //! A collection that is not written to freely, as the write loop meets it.
 
 use crate::patterns::{bounds, overflow};
-use crate::policy::{OnLimit, Policy};
+use crate::policy::{Keep, OnLimit, Overflow, Policy};
 use crate::read;
 use bson::{RawDocument, RawDocumentBuf};
 use command::Namespace;
@@ -10,6 +10,8 @@ use language::Needs;
 use language::query::{Filter, Matched};
 use language::update::Update;
 use std::borrow::Cow;
+use std::sync::Arc;
+use value::Path;
 use write::{Applied, Guard, Outcome, Returns, Transaction};
 
 #[derive(Debug)]
@@ -46,6 +48,16 @@ impl Guarded {
             ))),
         }
     }
+
+    /// The arrays of a document that appending leaves as they are: what is pushed
+    /// goes to their pages.
+    pub fn cold(&self, document: &RawDocument) -> Vec<&Path> {
+        let Guarded::Policy(policy) = self else { return Vec::new() };
+        let is_cold = |rule: &&Arc<Overflow>| {
+            rule.keep == Keep::Oldest && overflow::Counters::read(document, rule).pages > 0
+        };
+        policy.overflows().filter(is_cold).map(|rule| &rule.path).collect()
+    }
 }
 
 impl<T: Transaction> Guard<T> for Guarded {
@@ -57,12 +69,12 @@ impl<T: Transaction> Guard<T> for Guarded {
         let bounded = declared.filter(|rule| !matches!(rule.on_limit, OnLimit::Overflow(_)));
         let touched = bounded.into_iter().any(|rule| update.touches(&rule.path));
         let whole = policy.undeclared != crate::policy::Undeclared::Allow;
-        Ok(Plan { bounds: touched || whole, overflow: overflow::Plan::new(policy, update) })
+        Ok(Plan { bounds: touched || whole, overflow: overflow::Plan::default() })
     }
 
-    fn needs(&self, update: &Update, plan: &Plan, needs: &mut Needs) {
+    fn needs(&self, update: &Update, needs: &mut Needs) {
         let Guarded::Policy(policy) = self else { return };
-        plan.overflow.needs(update, needs);
+        overflow::needs(policy, update, needs);
         for rule in &policy.arrays {
             // What it was tells whether it has grown.
             if !matches!(rule.on_limit, OnLimit::Overflow(_)) && update.touches(&rule.path) {

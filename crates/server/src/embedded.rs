@@ -93,6 +93,7 @@ impl Status for Embedded {
                     "groups": number(&figures.groups),
                     "fsyncs": number(&figures.syncs),
                 },
+                "journal": { "bytes": self.0.store.journaled_bytes() as i64 },
                 "background": {
                     "flushes": background.flushes as i64,
                     "compactions": background.compactions as i64,

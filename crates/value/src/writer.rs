@@ -116,6 +116,17 @@ impl DocumentWriter {
         self.begin();
     }
 
+    /// Opens an array that begins with the `len` elements of another, copied as they
+    /// are; further ones number themselves from there.
+    pub fn begin_array_with(&mut self, key: &str, array: Element<'_>, len: usize) {
+        self.header(ElementType::Array, key);
+        let next = u32::try_from(len).unwrap_or(u32::MAX);
+        self.open.push(Open { start: self.bytes.len(), next });
+        self.bytes.extend_from_slice(&[0; 4]);
+        let elements = array.bytes.get(4..array.bytes.len().saturating_sub(1));
+        self.bytes.extend_from_slice(elements.unwrap_or(&[]));
+    }
+
     /// Appends the next element of the innermost open array.
     pub fn push(&mut self, value: RawBsonRef<'_>) {
         self.next_header(value.element_type());

@@ -27,6 +27,6 @@ pub fn all() -> Vec<Box<dyn Worker>> {
 }
 
 /// A session of one's own.
-fn session() -> Document {
+pub fn session() -> Document {
     doc! { "id": bson::Uuid::new() }
 }

@@ -4,10 +4,12 @@ mod table;
 
 use serde::Serialize;
 
+use crate::growth::Pair;
 use crate::workloads::Workload;
 use crate::{Error, Options, Target};
 
-/// Serialises to `{"targets": [{"name", "uri", "workloads": […]}]}`.
+/// Serialises to `{"targets": [{"name", "uri", "workloads": […], "pairs": […]}]}`; the
+/// pairs are there where some were compared.
 #[derive(Debug, Serialize)]
 pub struct Report {
     pub targets: Vec<TargetReport>,
@@ -23,6 +25,8 @@ pub struct TargetReport {
     pub name: String,
     pub uri: String,
     pub workloads: Vec<Figures>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub pairs: Vec<Comparison>,
 }
 
 #[derive(Debug, Serialize)]
@@ -34,6 +38,28 @@ pub struct Figures {
     /// How many writes shared an fsync, where the server tells.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub writes_per_fsync: Option<f64>,
+    /// What an operation adds to the journal before compression, where the server tells.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub journal_bytes_per_op: Option<f64>,
+    /// The server's CPU time for an operation, where it can be told from the clients'.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cpu_us_per_op: Option<f64>,
+}
+
+/// Two workloads side by side.
+#[derive(Debug, Serialize)]
+pub struct Comparison {
+    pub name: &'static str,
+    /// What was compared, with its unit.
+    pub measure: &'static str,
+    pub base: &'static str,
+    pub other: &'static str,
+    pub base_value: f64,
+    pub other_value: f64,
+    /// The other, in terms of the base.
+    pub ratio: f64,
+    pub bound: String,
+    pub holds: bool,
 }
 
 #[derive(Debug)]
@@ -51,6 +77,7 @@ impl Report {
                 name: target.name.clone(),
                 uri: target.uri.clone(),
                 workloads: Vec::new(),
+                pairs: Vec::new(),
             })
             .collect();
         let conditions = Conditions {
@@ -70,6 +97,28 @@ impl Report {
                     self.failures.push((workload.name, target.name.clone(), error.to_string()));
                 }
             }
+        }
+    }
+
+    /// Takes what a pair showed on a target, and the figures of its two sides. A workload
+    /// that has been part of an earlier pair keeps the figures it had there.
+    pub(crate) fn add_pair(
+        &mut self,
+        target: usize,
+        pair: &Pair,
+        outcome: Result<(Comparison, [Figures; 2]), Error>,
+    ) {
+        let Some(target) = self.targets.get_mut(target) else { return };
+        match outcome {
+            Ok((comparison, sides)) => {
+                for side in sides {
+                    if target.workload(side.name).is_none() {
+                        target.workloads.push(side);
+                    }
+                }
+                target.pairs.push(comparison);
+            }
+            Err(error) => self.failures.push((pair.name, target.name.clone(), error.to_string())),
         }
     }
 

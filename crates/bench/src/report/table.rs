@@ -2,7 +2,8 @@
 
 use std::fmt::Write as _;
 
-use super::{Figures, Report, TargetReport};
+use super::{Comparison, Figures, Report, TargetReport};
+use crate::growth::PAIRS;
 use crate::workloads::{Counts, WORKLOADS, Workload};
 
 const RIGHT_FROM_COLUMN: usize = 2;
@@ -17,7 +18,13 @@ pub fn render(report: &Report) -> String {
     );
     let several = report.targets.len() > 1;
     let mut rows = vec![header(report, several)];
-    for workload in WORKLOADS {
+    let sides = PAIRS.iter().flat_map(|pair| [&pair.base, &pair.other]);
+    let mut shown = Vec::new();
+    for workload in WORKLOADS.iter().chain(sides) {
+        if shown.contains(&workload.name) {
+            continue;
+        }
+        shown.push(workload.name);
         for target in &report.targets {
             if let Some(figures) = target.workload(workload.name) {
                 rows.push(row(report, workload, target, figures, several));
@@ -25,8 +32,38 @@ pub fn render(report: &Report) -> String {
         }
     }
     align(&rows, &mut text);
+    pairs(report, &mut text);
     notes(report, &mut text);
     text
+}
+
+/// A line for each pair on each target.
+fn pairs(report: &Report, text: &mut String) {
+    let header = ["pair", "target", "of", "base", "other", "ratio", "bound", ""];
+    let mut rows = vec![header.map(str::to_owned).to_vec()];
+    for pair in PAIRS {
+        for target in &report.targets {
+            let compared = target.pairs.iter().find(|compared| compared.name == pair.name);
+            rows.extend(compared.map(|compared| pair_row(target, compared)));
+        }
+    }
+    if rows.len() > 1 {
+        text.push('\n');
+        align(&rows, text);
+    }
+}
+
+fn pair_row(target: &TargetReport, compared: &Comparison) -> Vec<String> {
+    vec![
+        compared.name.to_owned(),
+        target.name.clone(),
+        compared.measure.to_owned(),
+        grouped(compared.base_value),
+        grouped(compared.other_value),
+        format!("{:.3}", compared.ratio),
+        compared.bound.clone(),
+        if compared.holds { "" } else { "missed" }.to_owned(),
+    ]
 }
 
 fn header(report: &Report, several: bool) -> Vec<String> {
@@ -76,6 +113,14 @@ fn notes(report: &Report, text: &mut String) {
                 let _ = writeln!(
                     text,
                     "{} on {}: {writes:.1} writes for each fsync",
+                    figures.name, target.name
+                );
+            }
+            if let Some(bytes) = figures.journal_bytes_per_op {
+                let bytes = grouped(bytes);
+                let _ = writeln!(
+                    text,
+                    "{} on {}: {bytes} bytes journaled for each operation",
                     figures.name, target.name
                 );
             }
@@ -140,7 +185,15 @@ mod tests {
     use crate::report::{Conditions, TargetReport};
 
     fn figures(name: &'static str, ops_per_s: f64) -> Figures {
-        Figures { name, ops_per_s, p50_us: 100.0, p99_us: 2000.0, writes_per_fsync: None }
+        Figures {
+            name,
+            ops_per_s,
+            p50_us: 100.0,
+            p99_us: 2000.0,
+            writes_per_fsync: None,
+            journal_bytes_per_op: (name == "push_overflow_1k").then_some(16_500.0),
+            cpu_us_per_op: None,
+        }
     }
 
     #[test]
@@ -152,6 +205,7 @@ mod tests {
                 figures("ping", 20_000.0 * factor),
                 figures("scan", 500_000.0 * factor),
             ],
+            pairs: Vec::new(),
         };
         let report = Report {
             targets: vec![target("own", 1.0), target("other", 0.5)],
@@ -171,6 +225,46 @@ scan *    other   250,000     100   2,000    25.00    0.50
 
 * counted in documents; the latency is that of one batch
 group on other failed: no such thing
+"
+        );
+    }
+
+    #[test]
+    fn pairs_stand_below_with_their_bounds() {
+        let compared = |name, ratio, holds| Comparison {
+            name,
+            measure: "p50 µs",
+            base: "push_overflow_1k",
+            other: "push_overflow_1m",
+            base_value: 200.0,
+            other_value: 200.0 * ratio,
+            ratio,
+            bound: "≤ 1.20".to_owned(),
+            holds,
+        };
+        let own = TargetReport {
+            name: "own".to_owned(),
+            uri: String::new(),
+            workloads: vec![figures("push_overflow_1k", 5000.0)],
+            pairs: vec![compared("push_length", 1.05, true), compared("policy_inc", 1.5, false)],
+        };
+        let report = Report {
+            targets: vec![own],
+            conditions: Conditions { seconds: 5.0, clients: 1, documents: 100_000 },
+            failures: Vec::new(),
+        };
+        assert_eq!(
+            render(&report),
+            "\
+1 clients, 5 s a workload, 100,000 documents
+
+workload          target  rate/s  p50 µs  p99 µs  of ping
+push_overflow_1k  own      5,000     100   2,000        -
+
+pair         target      of  base  other  ratio   bound
+policy_inc   own     p50 µs   200    300  1.500  ≤ 1.20  missed
+push_length  own     p50 µs   200    210  1.050  ≤ 1.20
+push_overflow_1k on own: 16,500 bytes journaled for each operation
 "
         );
     }

@@ -18,7 +18,8 @@ pub const WORKLOAD: Workload = Workload {
     name: "bulk_insert",
     help: "documents of 250 bytes in batches of 5,000 (j: false)",
     counts: Counts::Documents,
-    commits: false,
+    costs: false,
+    on_demand: false,
     prepare: |_| Box::pin(async { Ok(()) }),
     run: |lane| Box::pin(run(lane)),
 };

@@ -11,7 +11,8 @@ pub const WORKLOAD: Workload = Workload {
     name: "find_by_id",
     help: "one document of 1 KB by _id",
     counts: Counts::Operations,
-    commits: false,
+    costs: false,
+    on_demand: false,
     prepare: |site| Box::pin(async move { KILOBYTE.fill(&site).await }),
     run: |lane| Box::pin(run(lane)),
 };

@@ -12,7 +12,8 @@ pub const WORKLOAD: Workload = Workload {
     name: "group",
     help: "$group with $sum over a whole collection of documents of 300 bytes",
     counts: Counts::Operations,
-    commits: false,
+    costs: false,
+    on_demand: false,
     prepare: |site| Box::pin(async move { SMALL.fill(&site).await }),
     run: |lane| Box::pin(run(lane)),
 };

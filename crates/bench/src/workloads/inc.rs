@@ -15,7 +15,8 @@ pub const WORKLOAD: Workload = Workload {
     name: NAME,
     help: "$inc of a counter in a document of 1 KB (j: false)",
     counts: Counts::Operations,
-    commits: false,
+    costs: false,
+    on_demand: false,
     prepare: |site| Box::pin(prepare(site)),
     run: |lane| Box::pin(run(lane)),
 };

@@ -18,7 +18,8 @@ pub const TOGETHER: Workload = Workload {
     name: TOGETHER_NAME,
     help: "$inc of a counter in one document by all clients (j: false)",
     counts: Counts::Operations,
-    commits: false,
+    costs: false,
+    on_demand: false,
     prepare: |site| Box::pin(prepare(site, TOGETHER_NAME)),
     run: |lane| Box::pin(run(lane, TOGETHER_NAME)),
 };
@@ -27,7 +28,8 @@ pub const ALONE: Workload = Workload {
     name: ALONE_NAME,
     help: "$inc of a counter in one document by one client (j: false)",
     counts: Counts::Operations,
-    commits: false,
+    costs: false,
+    on_demand: false,
     prepare: |site| Box::pin(prepare(site, ALONE_NAME)),
     run: |lane| Box::pin(alone(lane)),
 };

@@ -14,7 +14,8 @@ pub const DURABLE: Workload = Workload {
     name: "insert_durable",
     help: "insert of 1 KB, acknowledged after the sync (j: true)",
     counts: Counts::Operations,
-    commits: true,
+    costs: true,
+    on_demand: false,
     prepare: |_| Box::pin(async { Ok(()) }),
     run: |lane| Box::pin(run(lane, "insert_durable", true)),
 };
@@ -23,7 +24,8 @@ pub const RELAXED: Workload = Workload {
     name: "insert_relaxed",
     help: "insert of 1 KB, acknowledged before the sync (j: false)",
     counts: Counts::Operations,
-    commits: false,
+    costs: false,
+    on_demand: false,
     prepare: |_| Box::pin(async { Ok(()) }),
     run: |lane| Box::pin(run(lane, "insert_relaxed", false)),
 };

@@ -12,8 +12,13 @@ mod insert;
 mod name_beside_5mb;
 mod ping;
 mod push;
+mod push_one_document;
+mod push_overflow;
 mod range_scan;
 mod scan;
+
+pub(crate) use push_one_document::{ALONE as PUSH_ALONE, TOGETHER as PUSH_TOGETHER};
+pub(crate) use push_overflow::{ON_1K as PUSH_OVERFLOW_1K, ON_1M as PUSH_OVERFLOW_1M};
 
 use futures::future::BoxFuture;
 
@@ -25,8 +30,10 @@ pub struct Workload {
     pub name: &'static str,
     pub help: &'static str,
     pub counts: Counts,
-    /// Whether the server is asked how many writes shared an fsync.
-    pub commits: bool,
+    /// Whether the server is asked what the writes cost it.
+    pub costs: bool,
+    /// Whether it runs only if it is named: it takes long to prepare.
+    pub on_demand: bool,
     /// Brings the site's data into the state the clients expect.
     pub(crate) prepare: fn(Site) -> BoxFuture<'static, Result<(), Error>>,
     /// One client's round: operations from `Lane::begin` to `Lane::end` until it is over.
@@ -58,16 +65,23 @@ pub static WORKLOADS: &[Workload] = &[
     group::WORKLOAD,
     inc_one_document::TOGETHER,
     inc_one_document::ALONE,
+    push_one_document::TOGETHER,
+    push_one_document::ALONE,
+    push_overflow::ON_1K,
+    push_overflow::ON_1M,
 ];
 
-/// The rows named, in the order of the table; all when none is named.
+/// The rows named, in the order of the table; when none is named, all but those on demand.
 pub fn select(only: &[String]) -> Result<Vec<&'static Workload>, Error> {
     if let Some(name) = only.iter().find(|name| WORKLOADS.iter().all(|row| row.name != **name)) {
         return Err(Error::NoWorkload(name.clone()));
     }
     Ok(WORKLOADS
         .iter()
-        .filter(|row| only.is_empty() || only.iter().any(|name| name == row.name))
+        .filter(|row| match only {
+            [] => !row.on_demand,
+            only => only.iter().any(|name| name == row.name),
+        })
         .collect())
 }
 
@@ -82,7 +96,8 @@ mod tests {
             names.join(" "),
             "ping find_by_id find_by_index insert_durable insert_relaxed bulk_insert inc push_10 \
              push_500 push_5000 inc_beside_5mb name_beside_5mb range_scan scan group \
-             inc_one_document inc_one_document_alone"
+             inc_one_document inc_one_document_alone push_one_document push_one_document_alone \
+             push_overflow_1k push_overflow_1m"
         );
     }
 
@@ -92,5 +107,6 @@ mod tests {
         let names: Vec<&str> = select(&only).unwrap().iter().map(|row| row.name).collect();
         assert_eq!(names, ["ping", "scan"]);
         assert!(matches!(select(&["pong".to_owned()]), Err(Error::NoWorkload(_))));
+        assert!(select(&[]).unwrap().iter().all(|row| row.name != "push_overflow_1m"));
     }
 }

@@ -11,7 +11,8 @@ pub const WORKLOAD: Workload = Workload {
     name: "name_beside_5mb",
     help: "one small field of a document that also holds a 5 MB array",
     counts: Counts::Operations,
-    commits: false,
+    costs: false,
+    on_demand: false,
     prepare: |site| Box::pin(async move { fill_large(&site).await }),
     run: |lane| Box::pin(run(lane)),
 };

@@ -10,7 +10,8 @@ pub const WORKLOAD: Workload = Workload {
     name: "ping",
     help: "the ping command",
     counts: Counts::Operations,
-    commits: false,
+    costs: false,
+    on_demand: false,
     prepare: |_| Box::pin(async { Ok(()) }),
     run: |lane| Box::pin(run(lane)),
 };

@@ -12,7 +12,8 @@ pub const ON_10: Workload = Workload {
     name: "push_10",
     help: "$push on an array kept at 10 elements (j: false)",
     counts: Counts::Operations,
-    commits: false,
+    costs: false,
+    on_demand: false,
     prepare: |site| Box::pin(prepare(site, "push_10", 10)),
     run: |lane| Box::pin(run(lane, "push_10", 10)),
 };
@@ -21,7 +22,8 @@ pub const ON_500: Workload = Workload {
     name: "push_500",
     help: "$push on an array kept at 500 elements (j: false)",
     counts: Counts::Operations,
-    commits: false,
+    costs: false,
+    on_demand: false,
     prepare: |site| Box::pin(prepare(site, "push_500", 500)),
     run: |lane| Box::pin(run(lane, "push_500", 500)),
 };
@@ -30,7 +32,8 @@ pub const ON_5000: Workload = Workload {
     name: "push_5000",
     help: "$push on an array kept at 5,000 elements (j: false)",
     counts: Counts::Operations,
-    commits: false,
+    costs: false,
+    on_demand: false,
     prepare: |site| Box::pin(prepare(site, "push_5000", 5000)),
     run: |lane| Box::pin(run(lane, "push_5000", 5000)),
 };

@@ -14,7 +14,8 @@ pub const WORKLOAD: Workload = Workload {
     name: "range_scan",
     help: "100 documents of 300 bytes by a range of an indexed field",
     counts: Counts::Documents,
-    commits: false,
+    costs: false,
+    on_demand: false,
     prepare: |site| Box::pin(async move { SMALL.fill_and_index(&site).await }),
     run: |lane| Box::pin(run(lane)),
 };

@@ -15,7 +15,8 @@ pub const WORKLOAD: Workload = Workload {
     name: "scan",
     help: "a whole collection of documents of 300 bytes, in batches of 5,000",
     counts: Counts::Documents,
-    commits: false,
+    costs: false,
+    on_demand: false,
     prepare: |site| Box::pin(async move { SMALL.fill(&site).await }),
     run: |lane| Box::pin(run(lane)),
 };

@@ -8,6 +8,7 @@
 )]
 
 mod apply;
+mod bench;
 mod binary;
 mod jobs;
 mod memory;

@@ -4,6 +4,9 @@
 //! own, and the record holds a stub in its place: a write that does not change
 //! the field copies the stub, a read that does not need it does not follow it.
 //! Sub-documents are split further down, at the values that make them large.
+//! Values that are known to stay as they are while their document changes are
+//! kept apart from `COLD_VALUE_BYTES` on. A value that was loaded and comes back as
+//! it was keeps its place.
 //!
 //! A stub is a binary value of subtype `STUB` with the payload
 //!
@@ -26,11 +29,15 @@ use super::{CollectionId, Record, RecordId, View, failed, keys};
 use bson::spec::ElementType;
 use bson::{RawDocument, RawDocumentBuf};
 use error::{Code, Result};
+use fjall::Slice;
 use language::Needs;
+use value::element::get;
 use value::{DocumentWriter, Element, Path, elements};
 
 /// What a value may weigh and still stand in its record.
 pub const LARGE_VALUE_BYTES: usize = 16 * 1024;
+/// The same for a value that seldom changes when its document does.
+pub const COLD_VALUE_BYTES: usize = 1024;
 
 const STUB: u8 = 0xFB;
 const PAYLOAD_BYTES: usize = 17;
@@ -80,16 +87,47 @@ pub struct Split {
     /// The record's bytes: the document with stubs, and the trailer.
     pub record: Vec<u8>,
     /// New large values and their numbers.
-    pub values: Vec<(u32, Vec<u8>)>,
+    pub values: Vec<(u32, Slice)>,
     /// Numbers of the large values that stay as they are.
     pub kept: Vec<u32>,
     /// The size of the whole document.
     pub size: usize,
 }
 
-/// Takes a document apart, if it is large. `next` is the first number free;
-/// `None` says that the document holds no stubs yet, as it came from a client.
-pub fn split(document: &RawDocument, next: Option<u32>, secret: &Secret) -> Split {
+/// The document in whose place another one comes.
+#[derive(Clone, Copy)]
+pub struct Before<'a> {
+    /// As it is stored, stubs and all.
+    pub stored: &'a RawDocument,
+    /// The same with some of its large values.
+    pub loaded: &'a RawDocument,
+    /// The first number that is free.
+    pub next: u32,
+}
+
+impl<'a> Before<'a> {
+    /// The same for a sub-document.
+    fn inside(self, key: &str) -> Option<Before<'a>> {
+        let inner = |document| get(document, key).and_then(|it| inner(&it));
+        Some(Before { stored: inner(self.stored)?, loaded: inner(self.loaded)?, ..self })
+    }
+
+    /// The stub of a value that is the same as it was.
+    fn unchanged(self, value: &Element<'_>, secret: &Secret) -> Option<Stub> {
+        let stub = Stub::read(&get(self.stored, value.key)?, secret)?;
+        let was = get(self.loaded, value.key)?;
+        (was.kind == value.kind && was.bytes == value.bytes).then_some(stub)
+    }
+}
+
+/// Takes a document apart, if it is large. Without one `before` it, it holds no stubs
+/// yet, as it came from a client. `cold` are the paths of values that seldom change.
+pub fn split(
+    document: &RawDocument,
+    before: Option<Before<'_>>,
+    secret: &Secret,
+    cold: &[&Path],
+) -> Split {
     let size = document.as_bytes().len();
     let whole = || Split {
         record: document.as_bytes().to_vec(),
@@ -97,19 +135,19 @@ pub fn split(document: &RawDocument, next: Option<u32>, secret: &Secret) -> Spli
         kept: Vec::new(),
         size,
     };
-    if next.is_none() && size <= LARGE_VALUE_BYTES {
+    if before.is_none() && size <= LARGE_VALUE_BYTES && cold.is_empty() {
         return whole();
     }
     let mut splitter = Splitter {
         secret,
-        stubs: next.is_some(),
-        next: next.unwrap_or(0),
+        stubs: before.is_some(),
+        next: before.map_or(0, |before| before.next),
         values: Vec::new(),
         kept: Vec::new(),
         grown: 0,
         writer: DocumentWriter::new(),
     };
-    splitter.document(document, true);
+    splitter.document(document, Depth { level: 0, cold, before });
     if splitter.values.is_empty() && splitter.kept.is_empty() {
         return whole();
     }
@@ -126,42 +164,72 @@ struct Splitter<'a> {
     /// Whether stubs may stand in the document.
     stubs: bool,
     next: u32,
-    values: Vec<(u32, Vec<u8>)>,
+    values: Vec<(u32, Slice)>,
     kept: Vec<u32>,
     /// What the stubs stand for, beyond their own size.
     grown: usize,
     writer: DocumentWriter,
 }
 
+/// Where in a document the splitter is.
+#[derive(Clone, Copy)]
+struct Depth<'a> {
+    level: usize,
+    /// The cold paths that lead here.
+    cold: &'a [&'a Path],
+    /// What was here before.
+    before: Option<Before<'a>>,
+}
+
 impl Splitter<'_> {
-    fn document(&mut self, document: &RawDocument, top: bool) {
+    fn document(&mut self, document: &RawDocument, at: Depth<'_>) {
         for element in elements(document) {
-            if top && element.key == "_id" {
+            let names = |path: &&&Path| path.component(at.level) == element.key;
+            if at.level == 0 && element.key == "_id" {
                 self.writer.copy(element);
             } else if let Some(stub) = self.stub(&element) {
-                self.kept.push(stub.number);
-                self.grown += stub.length as usize - STUB_BYTES;
-                self.writer.copy(element);
-            } else if let Some(inner) = self.inner(&element) {
-                self.writer.begin_document(element.key);
-                self.document(inner, false);
-                self.writer.end();
-            } else if element.bytes.len() > LARGE_VALUE_BYTES {
-                self.take(element);
+                self.keep(stub, element.key);
+            } else if at.cold.iter().any(|path| names(&path) && path.len() == at.level + 1) {
+                self.place(element, at.before, COLD_VALUE_BYTES);
             } else {
-                self.writer.copy(element);
+                let cold: Vec<&Path> = at.cold.iter().filter(names).copied().collect();
+                match self.inner(&element, !cold.is_empty()) {
+                    Some(inner) => {
+                        let before = at.before.and_then(|before| before.inside(element.key));
+                        self.writer.begin_document(element.key);
+                        self.document(inner, Depth { level: at.level + 1, cold: &cold, before });
+                        self.writer.end();
+                    }
+                    None => self.place(element, at.before, LARGE_VALUE_BYTES),
+                }
             }
         }
+    }
+
+    fn place(&mut self, element: Element<'_>, before: Option<Before<'_>>, bytes_max: usize) {
+        if element.bytes.len() <= bytes_max {
+            return self.writer.copy(element);
+        }
+        match before.and_then(|before| before.unchanged(&element, self.secret)) {
+            Some(stub) => self.keep(stub, element.key),
+            None => self.take(element),
+        }
+    }
+
+    fn keep(&mut self, stub: Stub, key: &str) {
+        self.kept.push(stub.number);
+        self.grown += (stub.length as usize).saturating_sub(STUB_BYTES);
+        stub.write(key, self.secret, &mut self.writer);
     }
 
     fn stub(&self, element: &Element<'_>) -> Option<Stub> {
         if self.stubs { Stub::read(element, self.secret) } else { None }
     }
 
-    /// A sub-document that is large, or may hold stubs.
-    fn inner<'a>(&self, element: &Element<'a>) -> Option<&'a RawDocument> {
+    /// A sub-document that is large, or may hold stubs or something cold.
+    fn inner<'a>(&self, element: &Element<'a>, cold: bool) -> Option<&'a RawDocument> {
         let look = element.kind == ElementType::EmbeddedDocument
-            && (self.stubs || element.bytes.len() > LARGE_VALUE_BYTES);
+            && (self.stubs || cold || element.bytes.len() > LARGE_VALUE_BYTES);
         if look { element.value().as_document() } else { None }
     }
 
@@ -170,7 +238,7 @@ impl Splitter<'_> {
             Stub { number: self.next, kind: element.kind, length: element.bytes.len() as u32 };
         self.next += 1;
         self.grown += element.bytes.len() - STUB_BYTES;
-        self.values.push((stub.number, element.bytes.to_vec()));
+        self.values.push((stub.number, element.bytes.into()));
         stub.write(element.key, self.secret, &mut self.writer);
     }
 }
@@ -197,7 +265,8 @@ fn grown(element: &Element<'_>, secret: &Secret) -> usize {
 
 /// The numbers of the large values a record holds.
 pub fn numbers(document: &RawDocument, secret: &Secret) -> Vec<u32> {
-    split(document, Some(0), secret).kept
+    let before = Before { stored: document, loaded: document, next: 0 };
+    split(document, Some(before), secret, &[]).kept
 }
 
 /// The document of a record, or a successor of it, with the large values loaded
@@ -232,10 +301,27 @@ impl Joiner<'_> {
         if matches!(self.needs, Needs::Paths(paths) if paths.is_empty()) {
             return Ok(None);
         }
-        let mut writer = DocumentWriter::with_capacity(size);
         let mut path = String::new();
-        let loaded = self.document(document, &mut path, &mut writer)?;
-        Ok(loaded.then(|| writer.finish()))
+        if !self.wants(document, &mut path) {
+            return Ok(None);
+        }
+        let mut writer = DocumentWriter::with_capacity(size);
+        self.document(document, &mut path, &mut writer)?;
+        Ok(Some(writer.finish()))
+    }
+
+    /// Whether there is a stub to follow. Asked first: most often there is none, and
+    /// then nothing is copied.
+    fn wants(&self, document: &RawDocument, path: &mut String) -> bool {
+        elements(document).any(|element| {
+            let parent = enter(path, element.key);
+            let wants = match inner(&element) {
+                Some(inner) => self.wants(inner, path),
+                None => Stub::read(&element, self.secret).is_some() && self.needs_value(path),
+            };
+            path.truncate(parent);
+            wants
+        })
     }
 
     fn document(
@@ -243,31 +329,27 @@ impl Joiner<'_> {
         document: &RawDocument,
         path: &mut String,
         writer: &mut DocumentWriter,
-    ) -> Result<bool> {
-        let mut loaded = false;
+    ) -> Result<()> {
         for element in elements(document) {
-            let parent = path.len();
-            if parent > 0 {
-                path.push('.');
-            }
-            path.push_str(element.key);
-            if let Some(stub) = Stub::read(&element, self.secret) {
-                if self.needs.contains(&Path::new(path)) {
-                    self.load(stub, element.key, writer)?;
-                    loaded = true;
-                } else {
-                    writer.copy(element);
+            let parent = enter(path, element.key);
+            match (Stub::read(&element, self.secret), inner(&element)) {
+                (Some(stub), _) if self.needs_value(path) => {
+                    self.load(stub, element.key, writer)?
                 }
-            } else if let Some(inner) = inner(&element) {
-                writer.begin_document(element.key);
-                loaded |= self.document(inner, path, writer)?;
-                writer.end();
-            } else {
-                writer.copy(element);
+                (None, Some(inner)) => {
+                    writer.begin_document(element.key);
+                    self.document(inner, path, writer)?;
+                    writer.end();
+                }
+                _ => writer.copy(element),
             }
             path.truncate(parent);
         }
-        Ok(loaded)
+        Ok(())
+    }
+
+    fn needs_value(&self, path: &str) -> bool {
+        self.needs.contains(&Path::new(path))
     }
 
     fn load(&self, stub: Stub, key: &str, writer: &mut DocumentWriter) -> Result<()> {
@@ -283,6 +365,16 @@ impl Joiner<'_> {
         writer.copy(Element { kind: stub.kind, key, bytes: &bytes });
         Ok(())
     }
+}
+
+/// Goes down to a field, and gives back what to cut the path to on the way up.
+fn enter(path: &mut String, key: &str) -> usize {
+    let parent = path.len();
+    if parent > 0 {
+        path.push('.');
+    }
+    path.push_str(key);
+    parent
 }
 
 fn inner<'a>(element: &Element<'a>) -> Option<&'a RawDocument> {

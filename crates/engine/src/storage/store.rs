@@ -167,6 +167,11 @@ impl Store {
         self.trees.disk_bytes()
     }
 
+    /// What was written to the journal since the start, as it is before compression.
+    pub fn journaled_bytes(&self) -> u64 {
+        self.trees.journaled_bytes()
+    }
+
     pub fn background(&self) -> Background {
         self.trees.background()
     }

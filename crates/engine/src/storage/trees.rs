@@ -117,6 +117,11 @@ pub trait Trees: Send + Sync + 'static {
 
     fn disk_bytes(&self) -> u64;
 
+    /// What was written to the journal since the start, as it is before compression.
+    fn journaled_bytes(&self) -> u64 {
+        0
+    }
+
     /// The file system that the trees are on, if they are on one.
     fn file_system(&self) -> Option<FileSystem> {
         None

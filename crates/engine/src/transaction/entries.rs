@@ -58,7 +58,7 @@ impl Transaction {
             if index::untouched(index, &row.document, after) {
                 continue;
             }
-            let before = self.whole_for(index, row, &row.document)?.into_owned();
+            let before = self.whole_for(index, row, &row.document)?;
             let after = self.whole_for(index, row, after)?;
             let diff = index::diff(index, &before, &after)?;
             self.set_multikey(index, diff.multikey);
@@ -75,7 +75,7 @@ impl Transaction {
     /// Removes the entries of a document that goes.
     pub(super) async fn remove_entries(&mut self, row: &Row) -> Result<()> {
         for index in &row.collection.indexes {
-            let document = self.whole_for(index, row, &row.document)?.into_owned();
+            let document = self.whole_for(index, row, &row.document)?;
             for key in index::keys(index, &document)?.keys {
                 self.remove_entry(index, row.record.id, &key).await?;
             }

@@ -67,15 +67,16 @@ struct Fresh {
     applied: u64,
 }
 
-/// What a commit holds until it is applied; dropped in this order.
+/// What a commit holds until it is applied; let go in this order.
 struct Held {
-    _intents: Vec<Intent>,
+    intents: Vec<Intent>,
     _silent: Option<Silent>,
     entered: Vec<Entered>,
 }
 
 impl Drop for Held {
     fn drop(&mut self) {
+        let_go(&mut self.intents);
         for Entered { collection, .. } in &self.entered {
             if collection.is_capped() {
                 collection.state.inserted.notify_waiters();
@@ -213,7 +214,7 @@ impl Transaction {
         self.changes = Arc::default();
         self.bytes = 0;
         self.counts.clear();
-        self.intents.clear();
+        let_go(&mut self.intents);
         self.multikey.clear();
         self.told.forget();
         if let Some(shut) = self.shut.take() {
@@ -278,7 +279,7 @@ impl Transaction {
                 as Box<dyn FnOnce() + Send>
         });
         let held =
-            Held { _intents: self.intents, _silent: self.told.silent(), entered: self.entered };
+            Held { intents: self.intents, _silent: self.told.silent(), entered: self.entered };
         let log = self.told.into_log();
         Commit { changes, counts: self.counts, held: Box::new(held), publish, log }
     }
@@ -290,6 +291,12 @@ impl Fresh {
         let applied = engine.store.applied();
         Fresh { applied, view: engine.store.view() }
     }
+}
+
+/// The last taken goes first: whoever waits for the first one, a document, finds
+/// those behind it, its pages, free.
+fn let_go(intents: &mut Vec<Intent>) {
+    while intents.pop().is_some() {}
 }
 
 fn conflict() -> Error {

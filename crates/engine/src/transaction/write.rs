@@ -5,7 +5,8 @@ use super::{Row, Transaction};
 use crate::catalog::{Action, Collection, Kind, Level};
 use crate::define::New;
 use crate::plan::{self, Interrupt, Query, Sort};
-use crate::storage::{CollectionId, RecordId, Tree, keys, large};
+use crate::storage::large::{self, Before};
+use crate::storage::{CollectionId, RecordId, Tree, keys};
 use bson::{RawBsonRef, RawDocument, RawDocumentBuf};
 use command::Namespace;
 use error::{Code, Result};
@@ -89,7 +90,7 @@ impl write::Transaction for Transaction {
         }
         let record = self.next_record(&collection)?;
         self.add_entries(&collection, record, document).await?;
-        let split = large::split(document, None, self.engine.store.secret());
+        let split = self.split(namespace, document, None);
         for (number, value) in split.values {
             self.put(Tree::Large, keys::large(collection.id, record, number), value);
         }
@@ -101,13 +102,18 @@ impl write::Transaction for Transaction {
 
     async fn replace(
         &mut self,
-        _namespace: &Namespace,
+        namespace: &Namespace,
         row: &Row,
         after: &RawDocument,
     ) -> Result<()> {
         self.engine.store.space().check()?;
         let record = &row.record;
-        let split = large::split(after, record.next_large(), self.engine.store.secret());
+        let before = record.next_large().map(|next| Before {
+            stored: record.stored(),
+            loaded: &row.document,
+            next,
+        });
+        let split = self.split(namespace, after, before);
         if split.size > limits::DOCUMENT_BYTES_MAX {
             return Err(limits::update_too_large());
         }
@@ -227,6 +233,18 @@ impl Transaction {
             let _ = next.compare_exchange(0, last + 1, Ordering::AcqRel, Ordering::Acquire);
         }
         Ok(RecordId(next.fetch_add(1, Ordering::AcqRel)))
+    }
+
+    /// Takes a document apart for storage.
+    fn split(
+        &self,
+        namespace: &Namespace,
+        document: &RawDocument,
+        before: Option<Before<'_>>,
+    ) -> large::Split {
+        let guard = self.engine.policies.get(namespace);
+        let cold = guard.as_ref().map(|guard| guard.cold(document)).unwrap_or_default();
+        large::split(document, before, self.engine.store.secret(), &cold)
     }
 
     /// The numbers of the large values stored for a row.

@@ -1,27 +1,64 @@
 //! Fields of a document set and removed, everything else copied as bytes.
 
+use super::place;
 use bson::spec::ElementType;
 use bson::{RawBson, RawDocument, RawDocumentBuf};
 use error::{Code, Result};
 use value::{DocumentWriter, Elements, Path, elements};
 
 /// A field and its new value; `None` removes it.
-pub type Edit = (Path, Option<RawBson>);
+pub type Edit<'p> = (&'p Path, Option<RawBson>);
 
 /// The document with its fields edited. No path may be part of another.
-pub fn edit(document: &RawDocument, edits: &[Edit]) -> Result<RawDocumentBuf> {
+pub fn edit(document: &RawDocument, edits: &[Edit<'_>]) -> Result<RawDocumentBuf> {
     let mut out = DocumentWriter::with_capacity(document.as_bytes().len() + 64);
-    let all: Vec<&Edit> = edits.iter().collect();
-    write(elements(document), 0, &all, &mut out)?;
+    let all: Vec<&Edit<'_>> = edits.iter().collect();
+    let met = |key: &str| edits.iter().any(|(path, _)| path.first() == key);
+    if elements(document).any(|field| met(field.key)) {
+        write(elements(document), 0, &all, &mut out)?;
+    } else {
+        // Nothing but new fields: what is there is copied in one go.
+        out.copy_all(document);
+        append(&all, 0, &mut out)?;
+    }
     Ok(out.finish())
 }
 
-fn write(fields: Elements<'_>, at: usize, edits: &[&Edit], out: &mut DocumentWriter) -> Result<()> {
-    let mut left: Vec<&Edit> = edits.to_vec();
+/// As `edit`, for a document of our own: where values change and their sizes do not,
+/// as with most counters, they are written over.
+pub fn edit_own(document: RawDocumentBuf, edits: &[Edit<'_>]) -> Result<RawDocumentBuf> {
+    let mut places = Vec::with_capacity(edits.len());
+    for (path, value) in edits {
+        let value = match (place::find(&document, path), value) {
+            (Some(old), Some(RawBson::Int32(new))) if old.kind == ElementType::Int32 => {
+                (old.bytes, *new)
+            }
+            _ => return edit(&document, edits),
+        };
+        let (old, new) = value;
+        let start = old.as_ptr() as usize - document.as_bytes().as_ptr() as usize;
+        places.push((start, new.to_le_bytes()));
+    }
+    let mut bytes = document.into_bytes();
+    for (start, new) in places {
+        if let Some(old) = bytes.get_mut(start..start + new.len()) {
+            old.copy_from_slice(&new);
+        }
+    }
+    // Its length and its end are what they were, so there is no error.
+    Ok(RawDocumentBuf::from_bytes(bytes).unwrap_or_default())
+}
+
+fn write(
+    fields: Elements<'_>,
+    at: usize,
+    edits: &[&Edit<'_>],
+    out: &mut DocumentWriter,
+) -> Result<()> {
+    let mut left: Vec<&Edit<'_>> = edits.to_vec();
     for field in fields {
-        let of_field = |edit: &&Edit| edit.0.component(at) == field.key;
-        let here: Vec<&Edit> = left.iter().copied().filter(of_field).collect();
-        left.retain(|edit| !of_field(edit));
+        let of_field = |edit: &&Edit<'_>| edit.0.component(at) == field.key;
+        let here: Vec<&Edit<'_>> = left.iter().copied().filter(of_field).collect();
         match here.first() {
             None => out.copy(field),
             Some((path, value)) if path.len() == at + 1 => {
@@ -40,20 +77,27 @@ fn write(fields: Elements<'_>, at: usize, edits: &[&Edit], out: &mut DocumentWri
             }
             Some(_) => out.copy(field),
         }
+        if !here.is_empty() {
+            left.retain(|edit| !of_field(edit));
+        }
     }
-    left.retain(|(_, value)| value.is_some());
+    append(&left, at, out)
+}
+
+/// Adds fields that are not there.
+fn append(edits: &[&Edit<'_>], at: usize, out: &mut DocumentWriter) -> Result<()> {
+    let mut left: Vec<&Edit<'_>> = edits.iter().copied().filter(|edit| edit.1.is_some()).collect();
     while let Some((path, value)) = left.first().copied() {
         if path.len() == at + 1 {
             value.iter().for_each(|value| out.append(path.component(at), value.as_raw_bson_ref()));
             left.remove(0);
             continue;
         }
-        let of_field = |edit: &&Edit| edit.0.component(at) == path.component(at);
-        let here: Vec<&Edit> = left.iter().copied().filter(of_field).collect();
+        let of_field = |edit: &&Edit<'_>| edit.0.component(at) == path.component(at);
+        let here: Vec<&Edit<'_>> = left.iter().copied().filter(of_field).collect();
         left.retain(|edit| !of_field(edit));
         out.begin_document(path.component(at));
-        let nothing = RawDocumentBuf::new();
-        write(elements(&nothing), at + 1, &here, out)?;
+        append(&here, at + 1, out)?;
         out.end();
     }
     Ok(())
@@ -67,19 +111,36 @@ mod tests {
     #[test]
     fn fields_are_set_added_and_removed() {
         let document = rawdoc! { "a": 1, "s": { "x": 1, "y": 2 }, "z": 3 };
+        let path = |text| -> &'static Path { Box::leak(Box::new(Path::new(text))) };
         let edits = [
-            (Path::new("a"), Some(RawBson::Int32(2))),
-            (Path::new("s.x"), None),
-            (Path::new("s.n"), Some(RawBson::Int32(5))),
-            (Path::new("new.deep.n"), Some(RawBson::Boolean(true))),
-            (Path::new("new.m"), Some(RawBson::Int32(1))),
-            (Path::new("gone.n"), None),
+            (path("a"), Some(RawBson::Int32(2))),
+            (path("s.x"), None),
+            (path("s.n"), Some(RawBson::Int32(5))),
+            (path("new.deep.n"), Some(RawBson::Boolean(true))),
+            (path("new.m"), Some(RawBson::Int32(1))),
+            (path("gone.n"), None),
         ];
         let expected = rawdoc! {
             "a": 2, "s": { "y": 2, "n": 5 }, "z": 3, "new": { "deep": { "n": true }, "m": 1 },
         };
         assert_eq!(edit(&document, &edits).unwrap(), expected);
-        assert!(edit(&document, &[(Path::new("a.n"), Some(RawBson::Int32(2)))]).is_err());
-        assert_eq!(edit(&document, &[(Path::new("a.n"), None)]).unwrap(), document);
+        assert!(edit(&document, &[(path("a.n"), Some(RawBson::Int32(2)))]).is_err());
+        assert_eq!(edit(&document, &[(path("a.n"), None)]).unwrap(), document);
+        let added = edit(&document, &[(path("new.m"), Some(RawBson::Int32(1)))]).unwrap();
+        let expected = rawdoc! { "a": 1, "s": { "x": 1, "y": 2 }, "z": 3, "new": { "m": 1 } };
+        assert_eq!(added, expected);
+    }
+
+    #[test]
+    fn values_of_the_same_size_are_written_over() {
+        let document = rawdoc! { "a": 1, "s": { "x": 1_i64, "y": 2 }, "z": "text" };
+        let (a, x, y) = (Path::new("a"), Path::new("s.x"), Path::new("s.y"));
+        let both = [(&a, Some(RawBson::Int32(-7))), (&y, Some(RawBson::Int32(1 << 30)))];
+        let expected = rawdoc! { "a": -7, "s": { "x": 1_i64, "y": 1 << 30 }, "z": "text" };
+        assert_eq!(edit_own(document.clone(), &both).unwrap(), expected);
+        // Another type, a removal: the document is written anew.
+        let edits = [(&x, Some(RawBson::Int32(1))), (&a, None)];
+        let expected = rawdoc! { "s": { "x": 1, "y": 2 }, "z": "text" };
+        assert_eq!(edit_own(document, &edits).unwrap(), expected);
     }
 }

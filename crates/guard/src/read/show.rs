@@ -53,7 +53,7 @@ pub async fn show<P: Pages>(
     match shown {
         Some(shown) => {
             let array = RawBson::Array(shown.finish());
-            fields::edit(document, &[(rule.path.clone(), Some(array))])
+            fields::edit(document, &[(&rule.path, Some(array))])
         }
         None => Ok(document.to_owned()),
     }

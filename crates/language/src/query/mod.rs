@@ -223,7 +223,7 @@ impl Node {
             }
             Node::Field(path, _) => needs.add(path),
             Node::Expr(expression, _) => expression.needs(needs),
-            Node::JsonSchema(_) => needs.all(),
+            Node::JsonSchema(schema) => schema.needs(needs),
             Node::SampleRate(_) | Node::True | Node::False => {}
         }
     }

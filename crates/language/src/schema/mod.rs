@@ -9,11 +9,12 @@ pub mod keywords;
 #[cfg(test)]
 mod tests;
 
+use crate::Needs;
 use bson::spec::ElementType;
 use bson::{RawBson, RawDocument, RawDocumentBuf};
 use error::{Code, Error, Result};
 use keywords::Given;
-use value::{DocumentWriter, Element, elements};
+use value::{DocumentWriter, Element, Path, elements};
 
 /// How deep schemas may nest.
 const SCHEMA_DEPTH_MAX: usize = 100;
@@ -38,6 +39,11 @@ struct Statement {
 /// What a keyword demands.
 pub trait Rule: std::fmt::Debug + Send + Sync {
     fn accepts(&self, value: Element<'_>) -> Result<bool>;
+
+    /// The fields whose values it looks at in a document; `None` is all of them.
+    fn fields(&self) -> Option<Vec<&str>> {
+        None
+    }
 
     /// Whether an explanation repeats the keyword as it was given.
     fn is_repeated(&self) -> bool {
@@ -98,6 +104,16 @@ impl Schema {
             }
         }
         Ok(true)
+    }
+
+    /// What of a document it looks at.
+    pub fn needs(&self, needs: &mut Needs) {
+        for statement in &self.statements {
+            match statement.rule.fields() {
+                Some(names) => names.iter().for_each(|name| needs.add(&Path::new(name))),
+                None => needs.all(),
+            }
+        }
     }
 
     /// Why a document is not accepted: what stands in `errInfo.details`.

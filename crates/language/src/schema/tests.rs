@@ -37,6 +37,19 @@ fn details(of: Document, document: Document) -> Vec<Document> {
 }
 
 #[test]
+fn only_named_fields_are_looked_at() {
+    let needs = |of: Document| {
+        let mut needs = Needs::none();
+        schema(&of).needs(&mut needs);
+        needs
+    };
+    let few =
+        doc! { "bsonType": "object", "required": ["b"], "properties": { "a": { "maxItems": 2 } } };
+    assert_eq!(needs(few), Needs::Paths(vec![Path::new("a")]));
+    assert_eq!(needs(doc! { "properties": {}, "maxProperties": 3 }), Needs::All);
+}
+
+#[test]
 fn types() {
     check(doc! { "bsonType": "string" }, &[bson!("x")], &[bson!(1), bson!(null), bson!(["x"])]);
     check(doc! { "bsonType": ["int", "null"] }, &[bson!(1), bson!(null)], &[bson!(1.5)]);

@@ -7,6 +7,7 @@ use super::operator::Scope;
 use super::set_of_operators::Operators;
 use super::tree::{Node, Object};
 use super::{Kind, Update};
+use crate::Needs;
 use std::ops::Range;
 use value::Path;
 use value::path::array_index;
@@ -22,11 +23,38 @@ pub struct Part {
     path: Path,
 }
 
+/// What stands at an array's path.
+struct Found<'a> {
+    scope: Scope,
+    /// `None` where it cannot be taken apart from the rest.
+    node: Option<&'a Node>,
+}
+
 impl Update {
     /// The part that is about the array at a path of field names, if there is one.
     /// A replacement and a pipeline are about every value.
     pub fn part(&self, path: &Path) -> Option<Part> {
-        let whole = |scope| Some(Part { scope, update: None, path: path.clone() });
+        let Found { scope, node } = self.find(path)?;
+        let update = node.map(|node| alone(path, node.clone()));
+        Some(Part { scope, update, path: path.clone() })
+    }
+
+    /// Whether there is a part that can be taken apart from the rest.
+    pub fn has_part(&self, path: &Path) -> bool {
+        self.find(path).is_some_and(|found| found.node.is_some())
+    }
+
+    /// What the update looks at without its parts at some paths: all that is left
+    /// where it is not made of operators.
+    pub fn needs_without(&self, paths: &[&Path], needs: &mut Needs) {
+        match &self.kind {
+            Kind::Operators(operators) => operators.needs_without(paths, needs),
+            Kind::Replacement(_) | Kind::Pipeline(_) => self.needs(needs),
+        }
+    }
+
+    fn find(&self, path: &Path) -> Option<Found<'_>> {
+        let whole = |scope| Some(Found { scope, node: None });
         let Kind::Operators(operators) = &self.kind else { return whole(Scope::Value) };
         let mut object = operators.root();
         for at in 0..path.len() {
@@ -43,11 +71,8 @@ impl Update {
                 Node::Array(_) if at + 1 < path.len() => return whole(Scope::Value),
                 node => {
                     let scope = scope(node);
-                    if matches!(scope, Scope::Value | Scope::Removed | Scope::Renamed) {
-                        return whole(scope);
-                    }
-                    let update = Some(alone(path, node.clone()));
-                    return Some(Part { scope, update, path: path.clone() });
+                    let apart = !matches!(scope, Scope::Value | Scope::Removed | Scope::Renamed);
+                    return Some(Found { scope, node: apart.then_some(node) });
                 }
             }
         }
@@ -189,6 +214,10 @@ mod tests {
         assert_eq!(rest, rawdoc! { "a": { "b": [1], "n": 2 }, "c": [1, 8] });
         let part = whole.part(&path).unwrap().update.unwrap();
         assert_eq!(apply(&part, &rest), apply(&whole, &document));
+        let mut needs = Needs::none();
+        whole.needs_without(&[&path], &mut needs);
+        assert_eq!(needs, Needs::Paths(vec![Path::new("c"), Path::new("a.n")]));
+        assert!(whole.has_part(&path) && !whole.has_part(&Path::new("a")));
     }
 
     #[test]

@@ -134,6 +134,12 @@ impl Operators {
     pub fn needs(&self, needs: &mut Needs) {
         self.needs.iter().for_each(|path| needs.add(path));
     }
+
+    /// As `needs`, without the operators at some paths and below them.
+    pub fn needs_without(&self, paths: &[&Path], needs: &mut Needs) {
+        let left = |needed: &&Path| !paths.iter().any(|path| path.is_prefix_of(needed));
+        self.needs.iter().filter(left).for_each(|path| needs.add(path));
+    }
 }
 
 /// A path that an operator may name.

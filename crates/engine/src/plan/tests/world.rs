@@ -101,7 +101,7 @@ impl World {
 fn changes(store: &Store, collection: &Collection, documents: &[RawDocumentBuf]) -> Changes {
     let mut changes = Changes::new();
     for (record, document) in (1..).map(RecordId).zip(documents) {
-        let split = large::split(document, None, store.secret());
+        let split = large::split(document, None, store.secret(), &[]);
         let key = keys::record(collection.id, record);
         changes.insert((Tree::Records, key.into()), Some(split.record.into()));
         for (number, value) in split.values {

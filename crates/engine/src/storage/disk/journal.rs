@@ -30,6 +30,10 @@ const MAGIC: &[u8; 4] = b"FJL\x03";
 const VALUE: u8 = 0;
 const UNCOMPRESSED: u8 = 0;
 
+/// What a batch takes beside its items, and an item beside its key and value.
+pub const BATCH_BYTES: usize = START_BYTES + 1 + 8 + MAGIC.len();
+pub const ITEM_BYTES: usize = 1 + 1 + 1 + 8 + 2 + 4 + 4;
+
 /// A whole batch that fits its checksum.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Batch {

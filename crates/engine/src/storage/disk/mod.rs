@@ -53,6 +53,8 @@ pub struct Disk {
     /// The last batch that was applied, and the last that was synced.
     applied: AtomicU64,
     synced: AtomicU64,
+    /// What went to the journal, as it is before compression.
+    journaled_bytes: AtomicU64,
     alarm: Arc<Alarm>,
     recovery: Recovery,
 }
@@ -90,6 +92,7 @@ impl Disk {
             watermark,
             applied: AtomicU64::new(number),
             synced: AtomicU64::new(number),
+            journaled_bytes: AtomicU64::new(0),
             alarm: Arc::default(),
             recovery,
         })
@@ -149,6 +152,11 @@ fn options(tree: Tree) -> KeyspaceCreateOptions {
     }
 }
 
+/// What a change takes in the journal.
+fn item_bytes(key: &[u8], value: Option<&[u8]>) -> usize {
+    journal::ITEM_BYTES + key.len() + value.map_or(0, <[u8]>::len)
+}
+
 /// Keeps what every point read looks at in memory, a few megabytes for a gigabyte, down
 /// to the level where it is partitioned and cached by use.
 fn upper_levels() -> PinningPolicy {
@@ -162,14 +170,19 @@ impl Trees for Disk {
         let stamp = Stamp { number, synced, floor: self.database.seqno() };
         let mut batch =
             fjall::OwnedWriteBatch::with_capacity(self.database.clone(), changes.len() + 1);
+        let mut bytes = journal::BATCH_BYTES;
         for Change { tree, key, value } in changes {
+            bytes += item_bytes(&key, value.as_deref());
             match value {
                 Some(value) => batch.insert(self.keyspace(tree), key, value),
                 None => batch.remove(self.keyspace(tree), key),
             }
         }
-        batch.insert(self.keyspace(Tree::Records), keys::stamp(), stamp.write());
+        let (key, value) = (keys::stamp(), stamp.write());
+        bytes += item_bytes(&key, Some(&value));
+        batch.insert(self.keyspace(Tree::Records), key, value);
         batch.commit().map_err(|error| self.failure(error))?;
+        self.journaled_bytes.fetch_add(bytes as u64, Ordering::Relaxed);
         self.applied.store(number, Ordering::Release);
         Ok(())
     }
@@ -210,6 +223,10 @@ impl Trees for Disk {
 
     fn health(&self) -> Result<(), Failure> {
         self.persist(PersistMode::Buffer)
+    }
+
+    fn journaled_bytes(&self) -> u64 {
+        self.journaled_bytes.load(Ordering::Relaxed)
     }
 
     fn disk_bytes(&self) -> u64 {

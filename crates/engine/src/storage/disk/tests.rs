@@ -68,6 +68,18 @@ fn every_batch_is_read_with_its_stamp() {
 }
 
 #[test]
+fn the_bytes_of_the_journal_are_counted() {
+    let directory = tempfile::tempdir().unwrap();
+    let disk = Disk::open(directory.path()).unwrap();
+    // So small that nothing is compressed.
+    fill_with(&disk, 10, 1);
+    disk.sync(Reach::System).unwrap();
+    let bytes = journal::read(&journal_of(directory.path())).unwrap();
+    let end = journal::batches(&bytes, 0).last().unwrap().end;
+    assert_eq!(disk.journaled_bytes(), end as u64);
+}
+
+#[test]
 fn a_clean_stop_is_told_from_a_crash() {
     let directory = tempfile::tempdir().unwrap();
     let disk = Disk::open(directory.path()).unwrap();

@@ -1,7 +1,7 @@
 //! Elements added at the end of the pages.
 
 use super::Work;
-use super::pack::Packer;
+use super::pack::{Held, Packer};
 use error::Result;
 use value::Element;
 use write::Transaction;
@@ -19,17 +19,16 @@ impl<T: Transaction> Work<'_, T> {
         let mut rest = items;
         if let Some(last) = &last {
             number = last.number;
-            let mut held = last.items(self.rule);
-            let (fit, more) = rest.split_at(packer.take(&held, rest));
+            let (fit, more) = rest.split_at(packer.take(last.held(self.rule), rest));
             if !fit.is_empty() {
-                held.extend_from_slice(fit);
-                self.replace_page(last, &held).await?;
+                self.extend_page(last, fit).await?;
             }
             rest = more;
         }
         let mut made = 0;
         while !rest.is_empty() {
-            let (fit, more) = rest.split_at(packer.take(&[], rest).max(1).min(rest.len()));
+            let (fit, more) =
+                rest.split_at(packer.take(Held::default(), rest).max(1).min(rest.len()));
             number += 1;
             made += 1;
             self.insert_page(number, fit).await?;

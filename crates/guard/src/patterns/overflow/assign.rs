@@ -92,7 +92,7 @@ impl<T: Transaction> Work<'_, T> {
         }
         let mut other = RawArrayBuf::new();
         other.push(RawBson::MinKey);
-        let edit = (self.rule.path.clone(), Some(RawBson::Array(other.clone())));
+        let edit = (&self.rule.path, Some(RawBson::Array(other.clone())));
         let marked = fields::edit(row, &[edit])?;
         let Some(after) = assigned.update.apply(&marked, Matched::default())? else {
             return Ok(true);

@@ -4,7 +4,7 @@ use crate::patterns::fields::Edit;
 use crate::patterns::place;
 use crate::policy::Overflow;
 use bson::{RawBson, RawDocument};
-use value::{Number, Path};
+use value::{Element, Number, elements};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Counters {
@@ -13,12 +13,46 @@ pub struct Counters {
     pub pages: usize,
 }
 
+/// A document's array and the fields that count it, found in one walk.
+#[derive(Debug, Clone, Copy)]
+pub struct Seen<'d> {
+    pub array: Option<Element<'d>>,
+    count: Option<Element<'d>>,
+    flag: Option<Element<'d>>,
+    pages: Option<Element<'d>>,
+}
+
+impl<'d> Seen<'d> {
+    pub fn of(document: &'d RawDocument, rule: &Overflow) -> Seen<'d> {
+        let paths = [&rule.path, &rule.count, &rule.flag, &rule.pages];
+        let mut found: [Option<Element<'d>>; 4] = [None; 4];
+        for field in elements(document) {
+            for (path, found) in paths.iter().zip(&mut found) {
+                if path.as_str() == field.key && found.is_none() {
+                    *found = Some(field);
+                }
+            }
+        }
+        for (path, found) in paths.iter().zip(&mut found) {
+            if path.len() > 1 {
+                *found = place::find(document, path);
+            }
+        }
+        let [array, count, flag, pages] = found;
+        Seen { array, count, flag, pages }
+    }
+
+    pub fn counters(&self) -> Counters {
+        Counters { count: number(self.count), pages: number(self.pages).unwrap_or(0) }
+    }
+}
+
 impl Counters {
     /// As the document has them.
     pub fn read(document: &RawDocument, rule: &Overflow) -> Counters {
         Counters {
-            count: number(document, &rule.count),
-            pages: number(document, &rule.pages).unwrap_or(0),
+            count: number(place::find(document, &rule.count)),
+            pages: number(place::find(document, &rule.pages)).unwrap_or(0),
         }
     }
 
@@ -27,24 +61,24 @@ impl Counters {
     }
 
     /// The edits that give a document these counters.
-    pub fn write(self, rule: &Overflow, document: &RawDocument, edits: &mut Vec<Edit>) {
+    pub fn write<'r>(self, rule: &'r Overflow, seen: &Seen<'_>, edits: &mut Vec<Edit<'r>>) {
         let pages = (self.pages > 0).then_some(self.pages);
         let wanted = [
-            (&rule.count, self.count.map(int)),
-            (&rule.flag, pages.map(|_| RawBson::Boolean(true))),
-            (&rule.pages, pages.map(int)),
+            (&rule.count, seen.count, self.count.map(int)),
+            (&rule.flag, seen.flag, pages.map(|_| RawBson::Boolean(true))),
+            (&rule.pages, seen.pages, pages.map(int)),
         ];
-        for (path, value) in wanted {
-            let now = place::find(document, path).map(|element| element.value());
+        for (path, now, value) in wanted {
+            let now = now.map(|element| element.value());
             if now != value.as_ref().map(RawBson::as_raw_bson_ref) {
-                edits.push((path.clone(), value));
+                edits.push((path, value));
             }
         }
     }
 }
 
-fn number(document: &RawDocument, path: &Path) -> Option<usize> {
-    let number = Number::from_value(place::find(document, path)?.value())?;
+fn number(element: Option<Element<'_>>) -> Option<usize> {
+    let number = Number::from_value(element?.value())?;
     usize::try_from(number.to_i64_exact()?).ok()
 }
 

@@ -33,7 +33,7 @@ mod piece;
 mod settle;
 mod whole;
 
-pub use counters::Counters;
+pub use counters::{Counters, Seen};
 pub use page::filter as page_filter;
 
 use crate::guarded;
@@ -45,15 +45,22 @@ use error::Result;
 use language::Needs;
 use language::update::{Part, Scope, Update};
 use page::Page;
+use settle::Settled;
 use std::borrow::Cow;
-use std::sync::Arc;
-use value::Element;
+use std::sync::{Arc, OnceLock};
 use value::element::get_value;
+use value::{Element, Path};
 use write::{Applied, Outcome, Transaction};
 
 /// What an update does to the arrays that overflow.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Plan {
+    /// The update taken apart, once a document with pages is met.
+    taken_apart: OnceLock<TakenApart>,
+}
+
+#[derive(Debug)]
+struct TakenApart {
     /// A part for each array of the policy that overflows.
     parts: Vec<Option<Part>>,
     /// The update without those parts that can be taken apart from it.
@@ -61,23 +68,27 @@ pub struct Plan {
 }
 
 impl Plan {
-    pub fn new(policy: &Policy, update: &Update) -> Plan {
-        let mut plan = Plan { parts: Vec::new(), rest: None };
-        for rule in policy.overflows() {
-            let part = update.part(&rule.path);
-            if part.as_ref().is_some_and(|part| part.update.is_some()) {
-                plan.rest = plan.rest.as_ref().unwrap_or(update).without(&rule.path);
+    fn taken_apart(&self, policy: &Policy, update: &Update) -> &TakenApart {
+        self.taken_apart.get_or_init(|| {
+            let mut taken = TakenApart { parts: Vec::new(), rest: None };
+            for rule in policy.overflows() {
+                let part = update.part(&rule.path);
+                if part.as_ref().is_some_and(|part| part.update.is_some()) {
+                    taken.rest = taken.rest.as_ref().unwrap_or(update).without(&rule.path);
+                }
+                taken.parts.push(part);
             }
-            plan.parts.push(part);
-        }
-        plan
+            taken
+        })
     }
+}
 
-    /// What of a document must be loaded. The arrays themselves are left out: a
-    /// document with pages seldom needs its head.
-    pub fn needs(&self, update: &Update, needs: &mut Needs) {
-        self.rest.as_ref().unwrap_or(update).needs(needs);
-    }
+/// What of a document must be loaded. The arrays themselves are left out: a document
+/// with pages seldom needs its head.
+pub fn needs(policy: &Policy, update: &Update, needs: &mut Needs) {
+    let apart = |rule: &&Arc<Overflow>| update.has_part(&rule.path);
+    let paths: Vec<&Path> = policy.overflows().filter(apart).map(|rule| &rule.path).collect();
+    update.needs_without(&paths, needs);
 }
 
 /// Work on one array of one document.
@@ -99,6 +110,16 @@ pub(crate) struct Done {
     paged: bool,
 }
 
+impl Done {
+    /// The edits of the document that come of it.
+    fn write<'r>(self, rule: &'r Overflow, seen: &Seen<'_>, edits: &mut Vec<Edit<'r>>) {
+        self.counters.write(rule, seen, edits);
+        if let Some(head) = self.head {
+            edits.push((&rule.path, Some(RawBson::Array(head))));
+        }
+    }
+}
+
 /// The document to insert, once the elements over the bounds are in pages.
 pub async fn insert<'d, T: Transaction>(
     policy: &Policy,
@@ -108,13 +129,19 @@ pub async fn insert<'d, T: Transaction>(
     let mut edits = Vec::new();
     for rule in policy.overflows() {
         let parent = get_value(&document, "_id").unwrap_or(RawBsonRef::Null);
+        let seen = Seen::of(&document, rule);
         let mut work = Work { policy, rule, transaction, parent };
-        work.settle_new(&document, &mut edits).await?;
+        if let Some(done) = work.settle_new(&document, seen).await? {
+            done.write(rule, &seen, &mut edits);
+        }
     }
     if edits.is_empty() {
         return Ok(document);
     }
-    fields::edit(&document, &edits).map(Cow::Owned)
+    match document {
+        Cow::Borrowed(document) => fields::edit(document, &edits).map(Cow::Owned),
+        Cow::Owned(document) => fields::edit_own(document, &edits).map(Cow::Owned),
+    }
 }
 
 /// Deletes the pages of a document that is deleted.
@@ -139,15 +166,15 @@ pub async fn update<T: Transaction>(
     row: &T::Row,
     applied: &Applied<'_, guarded::Plan>,
 ) -> Result<Outcome> {
-    let rules: Vec<&Arc<Overflow>> = policy.overflows().collect();
-    let paged = |rule: &&Arc<Overflow>| Counters::read(row, rule).pages > 0;
-    if rules.iter().any(paged) {
-        let change = Change { policy, rules: &rules, row, applied };
+    let rules: Vec<(&Arc<Overflow>, Seen<'_>)> =
+        policy.overflows().map(|rule| (rule, Seen::of(row, rule))).collect();
+    if rules.iter().any(|(_, seen)| seen.counters().pages > 0) {
+        let taken = applied.plan.overflow.taken_apart(policy, applied.update);
+        let change = Change { policy, rules: &rules, taken, row, applied };
         return change.with_pages(transaction).await;
     }
     // Arrays like any other, so far.
-    let plan = &applied.plan.overflow;
-    let missing = missing(&rules, &plan.parts, row, applied.loaded);
+    let missing = missing(&rules, applied.update, row, applied.loaded);
     let loaded = match missing.is_empty() {
         true => None,
         false => Some(load(transaction, row, applied.loaded, &missing).await?),
@@ -159,18 +186,22 @@ pub async fn update<T: Transaction>(
     let after = within_bounds(policy, applied, base, after)?;
     let mut edits = Vec::new();
     let parent = get_value(row, "_id").unwrap_or(RawBsonRef::Null);
-    for rule in &rules {
+    for (rule, was) in &rules {
+        let now = Seen::of(&after, rule);
         let mut work = Work { policy, rule, transaction, parent };
-        work.settle(row, base, &after, &mut edits).await?;
+        let done = work.settle(Settled { row, was: *was, base, after: &after, now }).await?;
+        done.write(rule, &now, &mut edits);
     }
-    let after = if edits.is_empty() { after } else { fields::edit(&after, &edits)? };
+    let after = if edits.is_empty() { after } else { fields::edit_own(after, &edits)? };
     Ok(Outcome { after: Some(after), elsewhere: false })
 }
 
 /// An update of a document that has pages.
 struct Change<'a, T: Transaction> {
     policy: &'a Policy,
-    rules: &'a [&'a Arc<Overflow>],
+    /// The arrays, and what the row says of them.
+    rules: &'a [(&'a Arc<Overflow>, Seen<'a>)],
+    taken: &'a TakenApart,
     row: &'a T::Row,
     applied: &'a Applied<'a, guarded::Plan>,
 }
@@ -181,13 +212,13 @@ impl<T: Transaction> Change<'_, T> {
         let parent = get_value(row, "_id").unwrap_or(RawBsonRef::Null);
         let whole = self.load_whole(transaction).await?;
         let base: &RawDocument = whole.as_ref().map_or(row, |whole| &whole.document);
-        let update = applied.plan.overflow.rest.as_ref().unwrap_or(applied.update);
+        let update = self.taken.rest.as_ref().unwrap_or(applied.update);
         let after = update.apply(base, applied.matched)?;
         let mut after = after.unwrap_or_else(|| base.to_owned());
-        for (rule, part) in self.parts() {
+        for (rule, was, part) in self.parts() {
             // Parts of arrays without pages belong to the document as it is.
             if let Some(Part { update: Some(part), .. }) = part
-                && Counters::read(row, rule).pages == 0
+                && was.counters().pages == 0
             {
                 after = self.apply_inside(transaction, rule, part, after).await?;
             }
@@ -195,11 +226,12 @@ impl<T: Transaction> Change<'_, T> {
         let after = within_bounds(self.policy, applied, base, after)?;
         let mut edits = Vec::new();
         let mut elsewhere = false;
-        for (rule, part) in self.parts() {
-            let counters = Counters::read(row, rule);
+        for (rule, was, part) in self.parts() {
+            let (counters, now) = (was.counters(), Seen::of(&after, rule));
             let mut work = Work { policy: self.policy, rule, transaction, parent };
             if counters.pages == 0 {
-                work.settle(row, base, &after, &mut edits).await?;
+                let settled = Settled { row, was, base, after: &after, now };
+                work.settle(settled).await?.write(rule, &now, &mut edits);
                 continue;
             }
             let done = match part {
@@ -215,21 +247,19 @@ impl<T: Transaction> Change<'_, T> {
                 Some(part) => work.run(part, row, applied.loaded).await?,
             };
             elsewhere |= done.paged;
-            done.counters.write(rule, &after, &mut edits);
-            if let Some(head) = done.head {
-                edits.push((rule.path.clone(), Some(RawBson::Array(head))));
-            } else if let Some(whole) = &whole {
+            if let (None, Some(whole)) = (&done.head, &whole) {
                 whole.restore(rule, row, &after, &mut edits);
             }
+            done.write(rule, &now, &mut edits);
         }
-        let after = if edits.is_empty() { after } else { fields::edit(&after, &edits)? };
+        let after = if edits.is_empty() { after } else { fields::edit_own(after, &edits)? };
         let changed = after.as_bytes() != row.as_bytes();
         Ok(Outcome { after: changed.then_some(after), elsewhere })
     }
 
-    fn parts(&self) -> impl Iterator<Item = (&Arc<Overflow>, Option<&Part>)> {
-        let parts = self.applied.plan.overflow.parts.iter().map(Option::as_ref);
-        self.rules.iter().copied().zip(parts)
+    fn parts(&self) -> impl Iterator<Item = (&Arc<Overflow>, Seen<'_>, Option<&Part>)> {
+        let parts = self.taken.parts.iter().map(Option::as_ref);
+        self.rules.iter().zip(parts).map(|((rule, seen), part)| (*rule, *seen, part))
     }
 
     /// Applies a part to an array that the document holds as a whole.
@@ -245,7 +275,7 @@ impl<T: Transaction> Change<'_, T> {
             let loaded = load(transaction, self.row, self.applied.loaded, &[rule]).await?;
             if let Some(array) = place::find(&loaded, &rule.path) {
                 let value = RawBson::from(array.value());
-                after = fields::edit(&after, &[(rule.path.clone(), Some(value))])?;
+                after = fields::edit(&after, &[(&rule.path, Some(value))])?;
             }
         }
         let updated = part.apply(&after, self.applied.matched)?;
@@ -259,16 +289,14 @@ impl<T: Transaction> Change<'_, T> {
         }
         let mut needs = Needs::none();
         self.applied.update.needs(&mut needs);
-        let wanted = |rule: &&&Arc<Overflow>| {
-            rule.read == Read::Merged
-                && needs.contains(&rule.path)
-                && Counters::read(self.row, rule).pages > 0
-        };
         let mut whole = None;
-        for rule in self.rules.iter().filter(wanted) {
+        for (rule, seen) in self.rules {
+            let counters = seen.counters();
+            if rule.read != Read::Merged || !needs.contains(&rule.path) || counters.pages == 0 {
+                continue;
+            }
             let parent = get_value(self.row, "_id").unwrap_or(RawBsonRef::Null);
             let mut work = Work { policy: self.policy, rule, transaction, parent };
-            let counters = Counters::read(self.row, rule);
             let loaded = work.load_all(self.row, self.applied.loaded, counters).await?;
             whole.get_or_insert_with(|| whole::Document::new(self.row)).add(rule, loaded)?;
         }
@@ -356,14 +384,13 @@ fn is_missing(rule: &Overflow, row: &RawDocument, loaded: &Needs) -> bool {
 
 /// The arrays that parts of an update are about and that are not loaded.
 fn missing<'r>(
-    rules: &[&'r Arc<Overflow>],
-    parts: &[Option<Part>],
+    rules: &[(&'r Arc<Overflow>, Seen<'_>)],
+    update: &Update,
     row: &RawDocument,
     loaded: &Needs,
 ) -> Vec<&'r Overflow> {
-    let taken_apart = |part: &Option<Part>| matches!(part, Some(Part { update: Some(_), .. }));
-    let touched = rules.iter().zip(parts).filter(|(_, part)| taken_apart(part));
-    touched.map(|(rule, _)| &***rule).filter(|rule| is_missing(rule, row, loaded)).collect()
+    let rules = rules.iter().map(|(rule, _)| &***rule);
+    rules.filter(|rule| is_missing(rule, row, loaded) && update.has_part(&rule.path)).collect()
 }
 
 /// The row with some arrays loaded as well.
@@ -389,9 +416,4 @@ fn within_bounds(
         true => Ok(bounds::enforce(policy, Some(before), Cow::Owned(after))?.into_owned()),
         false => Ok(after),
     }
-}
-
-/// Notes an edit.
-fn set(edits: &mut Vec<Edit>, rule: &Overflow, head: RawArrayBuf) {
-    edits.push((rule.path.clone(), Some(RawBson::Array(head))));
 }

@@ -22,6 +22,14 @@ pub fn head_len(rule: &Overflow, items: &[Element<'_>]) -> usize {
     items.len()
 }
 
+/// What a page holds already.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Held {
+    pub len: usize,
+    /// What its elements weigh in their array.
+    pub bytes: usize,
+}
+
 /// What fits on a page.
 pub struct Packer<'a> {
     rule: &'a Overflow,
@@ -37,19 +45,18 @@ impl<'a> Packer<'a> {
 
     /// Whether a page may hold these. One element always may.
     pub fn fits(&self, items: &[Element<'_>]) -> bool {
-        self.take(&[], items) == items.len()
+        self.take(Held::default(), items) == items.len()
     }
 
-    /// How many of `items` fit on a page that holds `held`.
-    pub fn take(&self, held: &[Element<'_>], items: &[Element<'_>]) -> usize {
-        let weigh = |(at, item): (usize, &Element<'_>)| weight(*item, at);
-        let mut bytes = self.empty_bytes + held.iter().enumerate().map(weigh).sum::<usize>();
-        let mut len = held.len();
+    /// How many of `items` fit on a page.
+    pub fn take(&self, held: Held, items: &[Element<'_>]) -> usize {
+        let mut bytes = self.empty_bytes + held.bytes;
+        let mut len = held.len;
         for item in items {
             bytes += weight(*item, len);
             len += 1;
             if len > self.rule.page || (bytes > self.rule.page_bytes && len > 1) {
-                return len - 1 - held.len();
+                return len - 1 - held.len;
             }
         }
         items.len()

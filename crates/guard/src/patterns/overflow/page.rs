@@ -2,6 +2,8 @@
 
 use super::Work;
 use super::counters::int;
+use super::pack::Held;
+use crate::patterns::place::EMPTY_ARRAY_BYTES;
 use crate::policy::Overflow;
 use bson::{RawBsonRef, RawDocument, RawDocumentBuf, rawdoc};
 use error::Result;
@@ -28,8 +30,18 @@ impl<R: Deref<Target = RawDocument>> Page<R> {
     }
 
     pub fn items(&self, rule: &Overflow) -> Vec<Element<'_>> {
-        let array = get(&self.row, rule.name());
-        array.map(|array| array.children().items().collect()).unwrap_or_default()
+        self.array(rule).map(|array| array.children().items().collect()).unwrap_or_default()
+    }
+
+    fn array(&self, rule: &Overflow) -> Option<Element<'_>> {
+        get(&self.row, rule.name())
+    }
+
+    /// How much it holds, as its count and its size tell: the elements are not
+    /// looked at.
+    pub fn held(&self, rule: &Overflow) -> Held {
+        let bytes = self.array(rule).map_or(EMPTY_ARRAY_BYTES, |array| array.bytes.len());
+        Held { len: self.count(), bytes: bytes.saturating_sub(EMPTY_ARRAY_BYTES) }
     }
 
     pub fn document(&self) -> &RawDocument {
@@ -50,7 +62,19 @@ pub fn document(
     number: i64,
     items: &[Element<'_>],
 ) -> RawDocumentBuf {
-    let bytes: usize = items.iter().map(|item| item.bytes.len() + 8).sum();
+    extended(rule, parent, number, (None, 0), items)
+}
+
+/// The document of a page that begins with an array of so many elements.
+fn extended(
+    rule: &Overflow,
+    parent: RawBsonRef<'_>,
+    number: i64,
+    (array, len): (Option<Element<'_>>, usize),
+    items: &[Element<'_>],
+) -> RawDocumentBuf {
+    let added: usize = items.iter().map(|item| item.bytes.len() + 8).sum();
+    let bytes = array.map_or(0, |array| array.bytes.len()) + added;
     let number = usize::try_from(number).map_or(RawBsonRef::Int64(number).into(), int);
     let mut page = DocumentWriter::with_capacity(bytes + 256);
     page.begin_document("_id");
@@ -60,8 +84,11 @@ pub fn document(
     page.end();
     page.append(&rule.parent_key, parent);
     page.append("page", number.as_raw_bson_ref());
-    page.append("count", int(items.len()).as_raw_bson_ref());
-    page.begin_array(rule.name());
+    page.append("count", int(len + items.len()).as_raw_bson_ref());
+    match array {
+        Some(array) => page.begin_array_with(rule.name(), array, len),
+        None => page.begin_array(rule.name()),
+    }
     items.iter().for_each(|item| page.copy_next(*item));
     page.end();
     page.finish()
@@ -135,6 +162,13 @@ impl<T: Transaction> Work<'_, T> {
             return self.delete_page(page).await;
         }
         let after = document(self.rule, self.parent, page.number, items);
+        self.transaction.replace(&self.rule.into, &page.row, &after).await
+    }
+
+    /// Adds elements behind those of a page, which are copied as they are.
+    pub async fn extend_page(&mut self, page: &Page<T::Row>, items: &[Element<'_>]) -> Result<()> {
+        let held = (page.array(self.rule), page.count());
+        let after = extended(self.rule, self.parent, page.number, held, items);
         self.transaction.replace(&self.rule.into, &page.row, &after).await
     }
 

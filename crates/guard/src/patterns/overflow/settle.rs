@@ -1,8 +1,7 @@
 //! Arrays that have no pages yet: counted, and cut where they pass the bounds.
 
 use super::pack::head_len;
-use super::{Counters, Work, array, is_missing, items, limits, load};
-use crate::patterns::fields::Edit;
+use super::{Counters, Done, Seen, Work, array, is_missing, items, limits, load};
 use crate::patterns::place;
 use crate::policy::Keep;
 use bson::RawDocument;
@@ -12,69 +11,73 @@ use language::Needs;
 use value::{Element, elements};
 use write::Transaction;
 
+/// An array as an update leaves it.
+#[derive(Clone, Copy)]
+pub struct Settled<'d, R> {
+    /// The document as it was,
+    pub row: &'d R,
+    /// what it said then,
+    pub was: Seen<'d>,
+    /// the same document with more of it loaded,
+    pub base: &'d RawDocument,
+    /// and as it is now.
+    pub after: &'d RawDocument,
+    pub now: Seen<'d>,
+}
+
 impl<T: Transaction> Work<'_, T> {
-    /// Settles the array of a document to insert.
+    /// Settles the array of a document to insert; `None` if it is not to be touched.
     pub async fn settle_new(
         &mut self,
         document: &RawDocument,
-        edits: &mut Vec<Edit>,
-    ) -> Result<()> {
+        seen: Seen<'_>,
+    ) -> Result<Option<Done>> {
         self.check_path(document)?;
-        let Some(found) = array_at(document, self.rule) else {
-            Counters::default().write(self.rule, document, edits);
-            return Ok(());
-        };
-        let all: Vec<Element<'_>> = found.children().items().collect();
-        if !self.rule.head.hold(all.len(), found.bytes.len()) {
+        let Some(found) = seen.array.filter(is_array) else { return Ok(Some(Done::default())) };
+        let len = found.children().items().count();
+        if !self.rule.head.hold(len, found.bytes.len()) {
             // A document that is there already keeps its pages: the insert fails.
             let namespace = &self.policy.namespace;
             let there = self.transaction.get(namespace, self.parent, &Needs::none()).await?;
             if there.is_some() {
-                return Ok(());
+                return Ok(None);
             }
         }
-        self.keep(document, found, all, edits).await
+        self.keep(found, len).await.map(Some)
     }
 
-    /// Settles the array of a document after an update. `row` is the document as
-    /// it was, `base` the same with more of it loaded.
-    pub async fn settle(
-        &mut self,
-        row: &T::Row,
-        base: &RawDocument,
-        after: &RawDocument,
-        edits: &mut Vec<Edit>,
-    ) -> Result<()> {
-        let (old, new) = (place::find(base, &self.rule.path), place::find(after, &self.rule.path));
-        let unchanged = match (old, new) {
+    /// Settles the array of a document after an update.
+    pub async fn settle(&mut self, settled: Settled<'_, T::Row>) -> Result<Done> {
+        let Settled { row, was, base, after, now } = settled;
+        let old = match std::ptr::eq(base, &**row) {
+            true => was.array,
+            false => place::find(base, &self.rule.path),
+        };
+        let unchanged = match (old, now.array) {
             (Some(old), Some(new)) => super::identical(&old, &new),
             (None, None) => true,
             _ => false,
         };
         if unchanged {
-            let counters = self.unchanged(row, base).await?;
-            counters.write(self.rule, after, edits);
-            return Ok(());
+            let counters = self.unchanged(row, was.counters(), old).await?;
+            return Ok(Done { counters, ..Done::default() });
         }
         self.check_path(after)?;
-        match array_at(after, self.rule) {
-            Some(found) => {
-                let all = found.children().items().collect();
-                self.keep(after, found, all, edits).await
-            }
-            None => {
-                Counters::default().write(self.rule, after, edits);
-                Ok(())
-            }
+        match now.array.filter(is_array) {
+            Some(found) => self.keep(found, found.children().items().count()).await,
+            None => Ok(Done::default()),
         }
     }
 
     /// The counters of an array that stays as it is; the first write counts it.
-    async fn unchanged(&mut self, row: &T::Row, base: &RawDocument) -> Result<Counters> {
-        let Some(found) = place::find(base, &self.rule.path) else {
-            return Ok(Counters::default());
-        };
-        if let Counters { count: Some(count), .. } = Counters::read(row, self.rule) {
+    async fn unchanged(
+        &mut self,
+        row: &T::Row,
+        was: Counters,
+        array: Option<Element<'_>>,
+    ) -> Result<Counters> {
+        let Some(found) = array else { return Ok(Counters::default()) };
+        if let Counters { count: Some(count), .. } = was {
             return Ok(Counters::of(count, 0));
         }
         if found.kind == ElementType::Array {
@@ -85,24 +88,18 @@ impl<T: Transaction> Work<'_, T> {
             return Ok(Counters::default());
         }
         let loaded = load(self.transaction, row, &nothing, &[self.rule]).await?;
-        match array_at(&loaded, self.rule) {
+        match place::find(&loaded, &self.rule.path).filter(is_array) {
             Some(_) => Ok(Counters::of(items(&loaded, self.rule).len(), 0)),
             None => Ok(Counters::default()),
         }
     }
 
     /// Leaves in the document what it may keep, and moves the rest to pages.
-    async fn keep(
-        &mut self,
-        document: &RawDocument,
-        found: Element<'_>,
-        all: Vec<Element<'_>>,
-        edits: &mut Vec<Edit>,
-    ) -> Result<()> {
-        if self.rule.head.hold(all.len(), found.bytes.len()) {
-            Counters::of(all.len(), 0).write(self.rule, document, edits);
-            return Ok(());
+    async fn keep(&mut self, found: Element<'_>, len: usize) -> Result<Done> {
+        if self.rule.head.hold(len, found.bytes.len()) {
+            return Ok(Done { counters: Counters::of(len, 0), ..Done::default() });
         }
+        let all: Vec<Element<'_>> = found.children().items().collect();
         let kept = head_len(self.rule, &all);
         let (head, moved) = match self.rule.keep {
             Keep::Oldest => all.split_at(kept),
@@ -112,9 +109,7 @@ impl<T: Transaction> Work<'_, T> {
             }
         };
         let pages = self.append(moved, true).await?;
-        super::set(edits, self.rule, array(head));
-        Counters::of(all.len(), pages).write(self.rule, document, edits);
-        Ok(())
+        Ok(Done { head: Some(array(head)), counters: Counters::of(len, pages), paged: true })
     }
 
     /// Refuses a document in which the path goes through an array.
@@ -134,6 +129,6 @@ impl<T: Transaction> Work<'_, T> {
     }
 }
 
-fn array_at<'a>(document: &'a RawDocument, rule: &crate::policy::Overflow) -> Option<Element<'a>> {
-    place::find(document, &rule.path).filter(|found| found.kind == ElementType::Array)
+fn is_array(found: &Element<'_>) -> bool {
+    found.kind == ElementType::Array
 }

@@ -1,7 +1,7 @@
 //! The whole sequence at once: for updates that must see all of it, and for
 //! elements that must move from piece to piece.
 
-use super::pack::{Packer, head_len};
+use super::pack::{Held, Packer, head_len};
 use super::page::{Look, Page};
 use super::{Counters, Done, Work, array, identical, items, limits};
 use crate::patterns::fields::{self, Edit};
@@ -56,7 +56,7 @@ impl<T: Transaction> Document<T> {
 
     pub fn add(&mut self, rule: &Overflow, loaded: Loaded<T::Row>) -> Result<()> {
         let whole = RawBson::Array(array(&loaded.items(rule)));
-        self.document = fields::edit(&self.document, &[(rule.path.clone(), Some(whole))])?;
+        self.document = fields::edit(&self.document, &[(&rule.path, Some(whole))])?;
         self.loaded.push((rule.path.clone(), loaded));
         Ok(())
     }
@@ -66,18 +66,18 @@ impl<T: Transaction> Document<T> {
     }
 
     /// Puts back what the row has of an array that stays as it is.
-    pub fn restore(
+    pub fn restore<'r>(
         &self,
-        rule: &Overflow,
+        rule: &'r Overflow,
         row: &RawDocument,
         after: &RawDocument,
-        edits: &mut Vec<Edit>,
+        edits: &mut Vec<Edit<'r>>,
     ) {
         if self.of(rule).is_some()
             && place::find(after, &rule.path).is_some()
             && let Some(old) = place::find(row, &rule.path)
         {
-            edits.push((rule.path.clone(), Some(RawBson::from(old.value()))));
+            edits.push((&rule.path, Some(RawBson::from(old.value()))));
         }
     }
 }
@@ -210,7 +210,8 @@ impl<T: Transaction> Work<'_, T> {
         let mut number = pages.last().map_or(0, |page| page.number);
         let mut rest = &items[at..];
         while !rest.is_empty() {
-            let (fit, more) = rest.split_at(packer.take(&[], rest).max(1).min(rest.len()));
+            let (fit, more) =
+                rest.split_at(packer.take(Held::default(), rest).max(1).min(rest.len()));
             match (pages.get(slot), held.get(slot)) {
                 (Some(page), Some(held)) => {
                     let same = held.len() == fit.len()

@@ -45,6 +45,10 @@ impl Rule for Properties {
         }
     }
 
+    fn fields(&self) -> Option<Vec<&str>> {
+        Some(self.0.iter().map(|(name, _)| name.as_str()).collect())
+    }
+
     fn is_repeated(&self) -> bool {
         false
     }

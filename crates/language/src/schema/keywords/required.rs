@@ -41,6 +41,11 @@ impl Rule for Required {
             || self.0.iter().all(|name| value.children().find_key(name).is_some()))
     }
 
+    /// It asks whether they are there, not what they are.
+    fn fields(&self) -> Option<Vec<&str>> {
+        Some(Vec::new())
+    }
+
     fn explain(&self, value: Element<'_>, out: &mut DocumentWriter) -> Result<()> {
         explain_missing(&self.0, value, out);
         Ok(())

@@ -76,6 +76,10 @@ impl Rule for Type {
         Ok(self.0.contains(value.kind))
     }
 
+    fn fields(&self) -> Option<Vec<&str>> {
+        Some(Vec::new())
+    }
+
     fn explain(&self, value: Element<'_>, out: &mut DocumentWriter) -> Result<()> {
         out.append_str("reason", "type did not match");
         out.copy_as("consideredValue", value);

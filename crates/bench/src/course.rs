@@ -1,0 +1,133 @@
+//! A workload on one target, over its rounds.
+
+use std::time::{Duration, Instant};
+
+use futures::future::try_join_all;
+use hdrhistogram::Histogram;
+use mongodb::Database;
+
+use crate::cost::Cost;
+use crate::lane::Lane;
+use crate::report::Figures;
+use crate::settle::settle;
+use crate::workloads::Workload;
+use crate::{Error, Target};
+
+/// Fills caches and connection pools before anything counts.
+const WARM_UP: Duration = Duration::from_millis(200);
+
+pub struct Course {
+    database: Database,
+    /// Whether the server's CPU time is its own.
+    apart: bool,
+    lanes: Vec<Lane>,
+    pub elapsed: Duration,
+    cost: Cost,
+    /// The CPU time of an operation, round by round.
+    cpu_us: Vec<f64>,
+}
+
+impl Course {
+    pub async fn start(workload: &'static Workload, target: &Target) -> Result<Course, Error> {
+        let site = &target.site;
+        (workload.prepare)(site.clone()).await?;
+        settle(&site.database).await;
+        let lanes = (0..site.clients)
+            .map(|number| Lane::new(site.clone(), number))
+            .collect::<Result<_, _>>()?;
+        let mut course = Course {
+            database: site.database.clone(),
+            apart: target.apart,
+            lanes,
+            elapsed: Duration::ZERO,
+            cost: Cost::default(),
+            cpu_us: Vec::new(),
+        };
+        course.round(workload, WARM_UP).await?;
+        course.lanes.iter_mut().for_each(Lane::reset);
+        course.elapsed = Duration::ZERO;
+        course.cost = Cost::default();
+        course.cpu_us.clear();
+        Ok(course)
+    }
+
+    pub async fn round(
+        &mut self,
+        workload: &'static Workload,
+        length: Duration,
+    ) -> Result<(), Error> {
+        let before = if workload.costs { Cost::read(&self.database).await } else { None };
+        let done = self.done();
+        let start = Instant::now();
+        let running: Vec<_> = std::mem::take(&mut self.lanes)
+            .into_iter()
+            .map(|mut lane| {
+                lane.open(start + length);
+                tokio::spawn((workload.run)(lane))
+            })
+            .collect();
+        let lanes = try_join_all(running).await.map_err(std::io::Error::from)?;
+        // An operation under way at the end of a round still counts, and so does its time.
+        self.elapsed += start.elapsed();
+        self.lanes = lanes.into_iter().collect::<Result<_, _>>()?;
+        if let Some(before) = before
+            && let Some(after) = Cost::read(&self.database).await
+        {
+            let cost = after.since(&before);
+            let done = self.done() - done;
+            if self.apart && cost.cpu_us > 0 && done > 0 {
+                self.cpu_us.push(cost.cpu_us as f64 / done as f64);
+            }
+            self.cost.add(&cost);
+        }
+        Ok(())
+    }
+
+    fn done(&self) -> u64 {
+        self.lanes.iter().map(Lane::done).sum()
+    }
+
+    pub fn figures(self, workload: &Workload) -> Result<Figures, Error> {
+        let mut latencies_ns =
+            Histogram::<u64>::new(3).map_err(|error| std::io::Error::other(error.to_string()))?;
+        for lane in &self.lanes {
+            latencies_ns
+                .add(lane.latencies_ns())
+                .map_err(|error| std::io::Error::other(error.to_string()))?;
+        }
+        let done = self.done();
+        let microseconds = |quantile| latencies_ns.value_at_quantile(quantile) as f64 / 1000.0;
+        let each = |sum: i64, of: i64| (sum > 0 && of > 0).then(|| sum as f64 / of as f64);
+        Ok(Figures {
+            name: workload.name,
+            ops_per_s: done as f64 / self.elapsed.as_secs_f64(),
+            p50_us: microseconds(0.5),
+            p99_us: microseconds(0.99),
+            writes_per_fsync: each(self.cost.writes, self.cost.fsyncs),
+            journal_bytes_per_op: each(self.cost.journal_bytes, done as i64),
+            cpu_us_per_op: median(self.cpu_us),
+        })
+    }
+}
+
+fn median(mut figures: Vec<f64>) -> Option<f64> {
+    figures.sort_by(f64::total_cmp);
+    let middle = figures.len() / 2;
+    let upper = *figures.get(middle)?;
+    match figures.len() % 2 {
+        1 => Some(upper),
+        _ => Some((upper + figures.get(middle - 1)?) / 2.0),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::median;
+
+    #[test]
+    fn the_median_is_the_middle() {
+        assert_eq!(median(vec![3.0, 1.0, 9.0]), Some(3.0));
+        assert_eq!(median(vec![4.0, 1.0, 9.0, 3.0]), Some(3.5));
+        assert_eq!(median(Vec::new()), None);
+    }
+}

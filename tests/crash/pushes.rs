@@ -1,0 +1,214 @@
+//! Many clients push to one document whose array overflows, while the server is killed
+//! again and again. Each sends what it had under way once more, with the same session and
+//! number: every element is there once, in the order in which its client pushed it.
+
+use crate::connection::{Answer, Connection};
+use crate::process::Process;
+use crate::workers::session;
+use crate::{RESERVE, check, number};
+use bson::{Bson, Document, doc};
+use rand::Rng;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+const CLIENTS: usize = 64;
+const ELEMENTS: usize = 100_000;
+/// Pushes so many elements instead.
+const ELEMENTS_VARIABLE: &str = "FREEBOARD_PUSH_ELEMENTS";
+const KILLS: usize = 5;
+
+const DATABASE: &str = "pushes";
+const COLLECTION: &str = "documents";
+const PAGES: &str = "pages";
+const HEAD_MAX: usize = 40;
+const PAGE_MAX: usize = 120;
+/// Now this and now the number of elements is what fills a page.
+const PAGE_BYTES_MAX: usize = 4 * 1024;
+/// A load that does nothing for so long hangs.
+const PATIENCE: Duration = Duration::from_secs(120);
+
+#[test]
+fn a_hundred_thousand_pushes_to_one_document_survive_sigkill() {
+    let elements = number(ELEMENTS_VARIABLE).map_or(ELEMENTS, |elements| elements as usize);
+    push_through_kills("oldest", elements);
+}
+
+#[test]
+fn pushes_to_a_head_of_the_newest_survive_sigkill() {
+    let elements = number(ELEMENTS_VARIABLE).map_or(ELEMENTS, |elements| elements as usize);
+    push_through_kills("newest", elements / 10);
+}
+
+fn push_through_kills(keep: &str, elements: usize) {
+    let data = tempfile::tempdir().unwrap();
+    let mut server = Process::start(data.path(), RESERVE);
+    prepare(&mut server.connect(), keep);
+    let mut load = Load::new(elements);
+    for kill in 1..=KILLS {
+        let part = elements / (KILLS + 1);
+        let at = part * (kill - 1) + rand::rng().random_range(part / 2..=part);
+        load.run(&server, Some(at));
+        server.wait();
+        server = Process::start(data.path(), RESERVE);
+        load.check(&server, keep);
+    }
+    load.run(&server, None);
+    load.check(&server, keep);
+    assert_eq!(load.acknowledged(), elements);
+    server.stop();
+    let server = Process::start(data.path(), RESERVE);
+    load.check(&server, keep);
+    server.stop();
+}
+
+fn prepare(connection: &mut Connection, keep: &str) {
+    let overflow = doc! {
+        "into": PAGES,
+        "page": PAGE_MAX as i32,
+        "page_bytes": PAGE_BYTES_MAX as i32,
+        "keep": keep,
+    };
+    let rule = doc! { "max": HEAD_MAX as i32, "on_limit": "overflow", "overflow": overflow };
+    let policy = doc! { "arrays": { "log": rule } };
+    connection.run(DATABASE, doc! { "setGrowthPolicy": COLLECTION, "policy": policy }).unwrap();
+    let document = doc! { "_id": 1, "log": [] };
+    connection.run(DATABASE, doc! { "insert": COLLECTION, "documents": [document] }).unwrap();
+}
+
+struct Load {
+    clients: Vec<Client>,
+    acknowledged: AtomicUsize,
+}
+
+/// A client, and what it knows to have pushed.
+struct Client {
+    name: i32,
+    session: Document,
+    /// The elements it is to push, and those that were acknowledged.
+    share: i32,
+    acknowledged: i32,
+    pending: bool,
+}
+
+impl Load {
+    fn new(elements: usize) -> Load {
+        let client = |name: usize| Client {
+            name: name as i32,
+            session: session(),
+            share: (elements * (name + 1) / CLIENTS - elements * name / CLIENTS) as i32,
+            acknowledged: 0,
+            pending: false,
+        };
+        Load { clients: (0..CLIENTS).map(client).collect(), acknowledged: AtomicUsize::new(0) }
+    }
+
+    fn acknowledged(&self) -> usize {
+        self.acknowledged.load(Ordering::Relaxed)
+    }
+
+    /// Runs until so many were acknowledged and kills the server then; or to the end.
+    fn run(&mut self, server: &Process, kill_at: Option<usize>) {
+        let Load { clients, acknowledged } = self;
+        let acknowledged = &*acknowledged;
+        std::thread::scope(|scope| {
+            for client in clients {
+                let mut connection = server.connect();
+                scope.spawn(move || {
+                    while client.acknowledged < client.share {
+                        if client.push(&mut connection).is_err() {
+                            assert!(kill_at.is_some(), "the server went away by itself");
+                            return;
+                        }
+                        acknowledged.fetch_add(1, Ordering::Relaxed);
+                    }
+                });
+            }
+            let Some(kill_at) = kill_at else { return };
+            let (mut last, mut since) = (0, Instant::now());
+            while last < kill_at {
+                std::thread::sleep(Duration::from_millis(1));
+                let now = acknowledged.load(Ordering::Relaxed);
+                if now != last {
+                    (last, since) = (now, Instant::now());
+                }
+                assert!(since.elapsed() < PATIENCE, "the load hangs at {last}");
+            }
+            server.kill();
+        });
+    }
+
+    /// Everything acknowledged is there once and in order, counters and bounds are kept.
+    fn check(&self, server: &Process, keep: &str) {
+        check::everything(server);
+        let mut connection = server.connect();
+        let document = connection.all(DATABASE, COLLECTION).pop().unwrap();
+        let mut pages = connection.all(DATABASE, PAGES);
+        pages.sort_by_key(|page| page.get_i32("page").unwrap());
+        let head = document.get_array("log").unwrap();
+        assert!(head.len() <= HEAD_MAX, "{} in the head", head.len());
+        let paged = pages.iter().flat_map(|page| page.get_array("log").unwrap());
+        let all: Vec<&Bson> = match keep {
+            "oldest" => head.iter().chain(paged).collect(),
+            _ => paged.chain(head).collect(),
+        };
+        pages.iter().for_each(check_page);
+        let numbers = pages.windows(2).map(|two| (&two[0], &two[1]));
+        for (one, next) in numbers {
+            assert!(one.get_i32("page").unwrap() < next.get_i32("page").unwrap());
+        }
+        assert_eq!(document.get_i32("logCount").unwrap() as usize, all.len());
+        assert_eq!(document.get_bool("logHasOverflow").unwrap_or(false), !pages.is_empty());
+        let counted = document.get_i32("logOverflowPages").unwrap_or(0) as usize;
+        assert_eq!(counted, pages.len());
+        self.check_elements(&all);
+    }
+
+    fn check_elements(&self, all: &[&Bson]) {
+        let mut found = [0; CLIENTS];
+        for element in all {
+            let element = element.as_document().unwrap();
+            let (client, at) = (element.get_i32("c").unwrap(), element.get_i32("n").unwrap());
+            let next = &mut found[client as usize];
+            assert_eq!(at, *next, "of client {client}: lost, twice or out of order");
+            *next += 1;
+        }
+        for (client, found) in self.clients.iter().zip(found) {
+            let most = client.acknowledged + i32::from(client.pending);
+            let sound = (client.acknowledged..=most).contains(&found);
+            assert!(sound, "of client {}: {found} instead of {most}", client.name);
+        }
+    }
+}
+
+fn check_page(page: &Document) {
+    let items = page.get_array("log").unwrap().len();
+    assert_eq!(page.get_i32("count").unwrap() as usize, items);
+    assert!((1..=PAGE_MAX).contains(&items), "{items} on a page");
+    let bytes = page.to_vec().unwrap().len();
+    assert!(bytes <= PAGE_BYTES_MAX, "{bytes} bytes on a page");
+}
+
+impl Client {
+    /// Pushes the next element; or the last once more, if nobody answered.
+    fn push(&mut self, connection: &mut Connection) -> Answer<()> {
+        // Some are long, so that pages are full by bytes, too.
+        let text = "x".repeat((self.acknowledged as usize % 16) * 8);
+        let element = doc! { "c": self.name, "n": self.acknowledged, "text": text };
+        let update = doc! { "q": { "_id": 1 }, "u": { "$push": { "log": element } } };
+        // Every other client waits until it is synced; what is with the operating system
+        // survives the process as well.
+        let command = doc! {
+            "update": COLLECTION,
+            "updates": [update],
+            "writeConcern": { "w": 1, "j": self.name % 2 == 0 },
+            "lsid": self.session.clone(),
+            "txnNumber": i64::from(self.acknowledged) + 1,
+        };
+        self.pending = true;
+        let reply = connection.run(DATABASE, command)?;
+        assert_eq!(reply.get_i32("nModified").unwrap(), 1, "{reply}");
+        self.pending = false;
+        self.acknowledged += 1;
+        Ok(())
+    }
+}
