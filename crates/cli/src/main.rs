@@ -10,6 +10,7 @@ mod inspect;
 mod log;
 mod serve;
 mod size;
+mod span;
 
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;

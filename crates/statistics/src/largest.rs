@@ -83,6 +83,10 @@ impl<T: Default> Largest<T> {
         value.saturating_add(1) >= self.floor
     }
 
+    pub fn get(&self, id: u64) -> Option<&Kept<T>> {
+        self.kept.get(&id)
+    }
+
     pub fn get_mut(&mut self, id: u64) -> Option<&mut Kept<T>> {
         self.kept.get_mut(&id)
     }

@@ -7,7 +7,7 @@
 //! is told of when the forecast first says so, and again only when the forecast has
 //! been twice as far away in between. Only the largest documents have forecasts, and
 //! those are heeded from an eighth of the bound on: what is small and new may well
-//! grow fast for a while.
+//! grow fast for a while. A horizon of nothing turns forecasts off.
 
 use super::event::Event;
 use super::figures::Figures;
@@ -45,7 +45,7 @@ pub struct Reason {
 }
 
 /// What a policy lets a document grow to.
-pub fn bound(policy: Option<&Policy>) -> u32 {
+fn bound(policy: Option<&Policy>) -> u32 {
     let max = policy.and_then(|policy| policy.document.max_bytes);
     max.unwrap_or(DOCUMENT_BYTES_MAX) as u32
 }
@@ -76,7 +76,9 @@ pub fn reason(
     };
     let now = turn.now_ms();
     let forecast = Forecast::of(&kept.note.trend, now, bytes, bound);
-    let within = |horizon: u64| forecast.reached_ms.is_some_and(|at| at <= now + horizon);
+    let within = |horizon: u64| {
+        horizon > 0 && forecast.reached_ms.is_some_and(|at| at <= now.saturating_add(horizon))
+    };
     let grows = event.before.is_some_and(|before| bytes > before);
     let was_told = kept.note.alerted;
     kept.note.alerted = match was_told {

@@ -24,7 +24,6 @@ mod sample;
 mod sizes;
 mod turn;
 
-pub use alert::{Forecast, bound};
 pub use arrays::Arrays;
 pub use event::{Event, Grown, Lengthened, Lengths, policy};
 pub use figures::Figures;

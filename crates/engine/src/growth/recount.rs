@@ -110,20 +110,21 @@ impl Figures {
 }
 
 impl Engine {
-    /// The figures of a collection, counted first where they have not been.
+    /// The figures of a collection, counted first where they have not been; `None` if
+    /// it is dropped meanwhile.
     pub async fn growth_figures(
         self: &Arc<Self>,
         collection: &Collection,
         interrupt: &Interrupt,
-    ) -> Result<Figures> {
+    ) -> Result<Option<Figures>> {
         for _ in 0..ATTEMPTS {
             if let Some(figures) = self.known_figures(collection)? {
-                return Ok(figures);
+                return Ok(Some(figures));
             }
             self.recount_growth(&collection.namespace, interrupt).await?;
             match self.registry.get(&collection.namespace) {
                 Some(now) if now.id == collection.id => {}
-                _ => return Ok(Figures::default()),
+                _ => return Ok(None),
             }
         }
         Err(busy(&collection.namespace))
@@ -137,7 +138,7 @@ impl Engine {
             let (growth, view) = (engine.store.growth(), || engine.store.view());
             let counted = match growth.is_whole(collection.id, guarded.as_ref(), &view) {
                 Ok(false) => engine.growth_figures(&collection, &Interrupt::default()).await,
-                outcome => outcome.map(|_| Figures::default()),
+                outcome => outcome.map(|_| None),
             };
             if let Err(error) = counted {
                 let namespace = &collection.namespace;
