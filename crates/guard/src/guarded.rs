@@ -123,7 +123,7 @@ impl<T: Transaction> Guard<T> for Guarded {
         let policy = self.policy()?;
         let mut outcome = overflow::update(policy, transaction, row, &applied).await?;
         let Some(after) = outcome.after.take() else { return Ok(outcome) };
-        if policy.document.max_bytes.is_some() || policy.document.warn_bytes.is_some() {
+        if policy.document.max_bytes.is_some() {
             let before = transaction.size(row, row);
             bounds::check_size(policy, &after, Some(before), transaction.size(row, &after))?;
         }

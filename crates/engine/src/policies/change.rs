@@ -41,6 +41,9 @@ impl Engine {
         definition.policies = Some(self.policies.current().with(policy.clone()));
         definition.commit_with(transaction).await?;
         self.drop_unused_pages(old.as_ref(), Some(&policy)).await?;
+        if let Some(collection) = self.registry.get(namespace) {
+            self.recount_later(&collection);
+        }
         Ok(version)
     }
 

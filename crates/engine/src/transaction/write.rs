@@ -29,7 +29,7 @@ impl write::Transaction for Transaction {
     async fn guard(&mut self, namespace: &Namespace) -> Result<Option<Arc<Guarded>>> {
         // Policies change only while nobody is in the collection.
         self.enter(namespace).await?;
-        Ok(self.engine.policies.get(namespace))
+        Ok(self.guarded(namespace))
     }
 
     async fn get(
@@ -89,13 +89,14 @@ impl write::Transaction for Transaction {
             self.take(Subject::record(collection.id, WHOLE_COLLECTION)).await?;
         }
         let record = self.next_record(&collection)?;
+        let lengthened = self.lengthened(&collection, None, Some(document))?;
         self.add_entries(&collection, record, document).await?;
         let split = self.split(namespace, document, None);
         for (number, value) in split.values {
             self.put(Tree::Large, keys::large(collection.id, record, number), value);
         }
         self.put(Tree::Records, keys::record(collection.id, record), split.record);
-        self.count(collection.id, 1, split.size as i64);
+        self.grow(&collection, record, None, Some(split.size), lengthened);
         self.tell_inserted(&collection, document);
         self.make_room(&collection).await
     }
@@ -117,6 +118,7 @@ impl write::Transaction for Transaction {
         if split.size > limits::DOCUMENT_BYTES_MAX {
             return Err(limits::update_too_large());
         }
+        let lengthened = self.lengthened(&row.collection, Some(row), Some(after))?;
         self.tell_replaced(row, after)?;
         self.exchange_entries(row, after).await?;
         let collection = record.collection;
@@ -129,7 +131,8 @@ impl write::Transaction for Transaction {
             self.put(Tree::Large, keys::large(collection, record.id, number), value);
         }
         self.put(Tree::Records, keys::record(collection, record.id), split.record);
-        self.count(collection, 0, split.size as i64 - record.size() as i64);
+        let before = Some(record.size());
+        self.grow(&row.collection, record.id, before, Some(split.size), lengthened);
         Ok(())
     }
 
@@ -138,6 +141,7 @@ impl write::Transaction for Transaction {
     }
 
     async fn delete(&mut self, _namespace: &Namespace, row: &Row) -> Result<()> {
+        let lengthened = self.lengthened(&row.collection, Some(row), None)?;
         self.tell_deleted(row)?;
         self.remove_entries(row).await?;
         let record = &row.record;
@@ -145,7 +149,7 @@ impl write::Transaction for Transaction {
             self.remove(Tree::Large, keys::large(record.collection, record.id, number));
         }
         self.remove(Tree::Records, keys::record(record.collection, record.id));
-        self.count(record.collection, -1, -(record.size() as i64));
+        self.grow(&row.collection, record.id, Some(record.size()), None, lengthened);
         Ok(())
     }
 
@@ -261,9 +265,9 @@ impl Transaction {
         loop {
             let view = self.view();
             let mut counts = view.counts(collection.id)?;
-            if let Some((_, delta)) = self.counts.iter().find(|(id, _)| *id == collection.id) {
-                counts.documents = counts.documents.saturating_add_signed(delta.documents);
-                counts.bytes = counts.bytes.saturating_add_signed(delta.bytes);
+            if let Some(grown) = self.grown.iter().find(|it| it.collection.id == collection.id) {
+                counts.documents = counts.documents.saturating_add_signed(grown.documents);
+                counts.bytes = counts.bytes.saturating_add_signed(grown.bytes);
             }
             let over =
                 counts.bytes > bytes_max || documents_max.is_some_and(|max| counts.documents > max);
