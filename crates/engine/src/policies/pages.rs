@@ -1,7 +1,7 @@
 //! The collections and views that overflow needs.
 
 use crate::Engine;
-use crate::catalog::{Collection, Kind};
+use crate::catalog::Collection;
 use crate::define::{New, Progress};
 use bson::{RawDocumentBuf, rawdoc};
 use command::Namespace;
@@ -81,21 +81,19 @@ impl Engine {
 
     async fn make_view(self: &Arc<Self>, policy: &Policy, overflow: &Overflow) -> Result<()> {
         let options = view_options(policy, overflow);
-        let existing = self.registry.get(&overflow.view);
-        match existing.as_deref() {
-            Some(Collection { kind: Kind::View { .. }, options: old, .. }) if *old == options => {
+        if let Some(existing) = self.registry.get(&overflow.view) {
+            if existing.is_view() && existing.options == options {
                 return Ok(());
             }
-            Some(Collection { kind: Kind::View { .. }, .. }) => {
-                self.drop_collection(&overflow.view).await?;
-            }
-            Some(_) => {
+            let table = self.policies.current();
+            if !existing.is_view() || table.of_view(&overflow.view) != Some(&policy.namespace) {
                 return Err(Code::NamespaceExists.error(format!(
-                    "'{}' is to be the view of all elements, and is a collection already",
+                    "'{}' is to be the view of all elements, and is there already; expected a \
+                     name that is free (overflow.into, with _all behind it)",
                     overflow.view
                 )));
             }
-            None => {}
+            self.drop_collection(&overflow.view).await?;
         }
         let new = New { namespace: &overflow.view, options: &options, view: true };
         self.create(new).await.map(|_| ())

@@ -9,6 +9,7 @@ mod equalities;
 mod matching;
 pub mod operators;
 mod parse;
+pub mod refusal;
 mod traverse;
 
 #[cfg(test)]
