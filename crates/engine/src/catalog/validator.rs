@@ -41,7 +41,7 @@ impl Validator {
         level: Level,
         action: Action,
     ) -> Result<Validator> {
-        let filter = Filter::parse(spec, &Context { collator, ..Context::new() })?;
+        let filter = Filter::parse_validator(spec, &Context { collator, ..Context::new() })?;
         Ok(Validator { level, action, filter, spec: spec.to_owned(), refusal: OnceLock::new() })
     }
 

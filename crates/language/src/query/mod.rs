@@ -85,6 +85,13 @@ impl Filter {
         Ok(Filter { root, collator: context.collator.clone() })
     }
 
+    /// What the documents of a collection must match: as `parse`, without what only
+    /// a command can prepare.
+    pub fn parse_validator(filter: &RawDocument, context: &Context) -> Result<Filter> {
+        let root = parse::document(filter, &parse::Scope::validator(context))?;
+        Ok(Filter { root, collator: context.collator.clone() })
+    }
+
     /// A condition inside an update or a projection, which may not use `$expr`,
     /// `$jsonSchema` and the like.
     pub fn parse_plain(filter: &RawDocument, context: &Context) -> Result<Filter> {

@@ -16,25 +16,50 @@ const DEEPER: &[&str] = &[
     "details",
 ];
 
+/// Where the value that breaks a rule stands.
+const VALUES: &[&str] = &[
+    "duplicatedValue",
+    "consideredValue",
+    "consideredValues",
+    "additionalItems",
+    "expressionResult",
+];
+
 /// What the first broken rule of `errInfo` is.
 pub fn sentence(info: &RawDocument) -> String {
-    let mut path = Vec::new();
-    let mut at = match get(info, "details").and_then(|details| details.as_document()) {
-        Some(details) => details,
-        None => return words(info, "note").or_else(|| words(info, "reason")).unwrap_or_default(),
+    let Some(details) = get(info, "details").and_then(|details| details.as_document()) else {
+        return words(info, "note").or_else(|| words(info, "reason")).unwrap_or_default();
     };
-    let mut rule = at;
+    let mut found = Broken { rule: details, part: details, path: Vec::new(), inverted: false };
     loop {
-        if get(at, "operatorName").is_some() {
-            rule = at;
+        if get(found.part, "operatorName").is_some() {
+            found.rule = found.part;
         }
-        step(at, &mut path);
-        match DEEPER.iter().find_map(|name| first(get(at, name)?)) {
-            Some(inner) if !is_error(inner) => at = inner,
+        step(found.part, &mut found.path);
+        let deeper = DEEPER.iter().find_map(|name| Some((*name, first(get(found.part, name)?)?)));
+        match deeper {
+            Some((name, inner)) if !is_error(inner) => {
+                found.inverted = match name {
+                    "clausesSatisfied" => true,
+                    "clausesNotSatisfied" => false,
+                    _ => found.inverted != (words(found.part, "operatorName").as_deref() == Some("$not")),
+                };
+                found.part = inner;
+            }
             _ => break,
         }
     }
-    tell(rule, at, &path)
+    found.tell()
+}
+
+/// The first rule that is broken, and where.
+struct Broken<'a> {
+    rule: &'a RawDocument,
+    /// What is told of it: the rule itself, or a part inside.
+    part: &'a RawDocument,
+    path: Vec<String>,
+    /// Whether it is broken because it holds.
+    inverted: bool,
 }
 
 /// Adds what a part of an account says of the path.
@@ -60,46 +85,62 @@ fn is_error(part: &RawDocument) -> bool {
     get(part, "errmsg").is_some()
 }
 
-fn tell(rule: &RawDocument, part: &RawDocument, path: &[String]) -> String {
-    let name = words(rule, "operatorName").unwrap_or_default();
-    let specified = get(rule, "specifiedAs").and_then(|given| elements(given.as_document()?).next());
-    let mut path = path.join(".");
-    // A condition of a filter names the field itself.
-    if let Some(given) = specified
-        && name.starts_with('$')
-        && !given.key.starts_with('$')
-    {
-        given.key.clone_into(&mut path);
-    }
-    let place = if path.is_empty() { "the document".to_owned() } else { format!("'{path}'") };
-    let rule_given = match specified {
-        Some(given) if given.key == name => value::text::short_element(given),
-        Some(given) => format!("{name} ({})", value::text::short_element(given)),
-        None => name,
-    };
-    let mut told = format!("{place} does not satisfy {rule_given}");
-    for (key, before) in [("missingProperties", "missing"), ("additionalProperties", "not allowed")] {
-        if let Some(names) = list(part, key) {
-            told.push_str(&format!("; {before}: {names}"));
+impl Broken<'_> {
+    fn tell(&self) -> String {
+        let name = words(self.rule, "operatorName").unwrap_or_default();
+        let given = get(self.rule, "specifiedAs").and_then(|given| given.as_document());
+        let mut path = self.path.join(".");
+        // A condition of a filter names the field itself.
+        if let Some(field) = given.and_then(|given| elements(given).next())
+            && name.starts_with('$')
+            && !field.key.starts_with('$')
+        {
+            field.key.clone_into(&mut path);
         }
+        let place = if path.is_empty() { "the document".to_owned() } else { format!("'{path}'") };
+        let does = if self.inverted { "may not satisfy" } else { "does not satisfy" };
+        format!("{place} {does} {}{}", rule(&name, given), self.why())
     }
-    if let Some(reason) = words(part, "reason") {
-        told.push_str(&format!(": {reason}"));
-    }
-    if let Some(error) = get(part, "details").and_then(first).and_then(|it| words(it, "errmsg")) {
-        told.push_str(&format!(" ({error})"));
-    }
-    for (key, what) in [("numberOfItems", "items"), ("numberOfProperties", "fields")] {
-        if let Some(count) = get(part, key) {
-            told.push_str(&format!(", {} {what}", value::text::short(count.value())));
+
+    fn why(&self) -> String {
+        let part = self.part;
+        let mut why = String::new();
+        if let Some(field) = words(part, "conditionalProperty") {
+            why.push_str(&format!(" of '{field}'"));
         }
-    }
-    for key in ["consideredValue", "consideredValues", "additionalItems", "expressionResult"] {
-        if let Some(found) = get(part, key) {
-            told.push_str(&format!("; found {}", value::text::short(found.value())));
+        for (key, what) in [("missingProperties", "missing"), ("additionalProperties", "not allowed")]
+        {
+            if let Some(names) = list(part, key) {
+                why.push_str(&format!("; {what}: {names}"));
+            }
         }
+        if let Some(reason) = words(part, "reason") {
+            why.push_str(&format!(": {reason}"));
+        }
+        if let Some(error) = get(part, "details").and_then(first).and_then(|it| words(it, "errmsg")) {
+            why.push_str(&format!(" ({error})"));
+        }
+        for (key, what) in [("numberOfItems", "items"), ("numberOfProperties", "fields")] {
+            if let Some(count) = get(part, key) {
+                why.push_str(&format!(", {} {what}", value::text::short(count.value())));
+            }
+        }
+        if let Some(value) = VALUES.iter().find_map(|key| get(part, key)) {
+            why.push_str(&format!("; found {}", value::text::short(value.value())));
+        }
+        why
     }
-    told
+}
+
+/// A rule as it was given: `maxItems: 2`, `$lt (a: { $lt: 10 })`.
+fn rule(name: &str, given: Option<&RawDocument>) -> String {
+    let Some(given) = given else { return name.to_owned() };
+    let shown: Vec<String> = elements(given).map(value::text::short_element).collect();
+    let shown = shown.join(", ");
+    match elements(given).next() {
+        Some(first) if first.key == name => shown,
+        _ => format!("{name} ({shown})"),
+    }
 }
 
 fn words(part: &RawDocument, name: &str) -> Option<String> {

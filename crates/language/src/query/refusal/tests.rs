@@ -258,6 +258,14 @@ fn the_sentence_names_path_rule_and_value() {
         said(doc! { "a": { "$lt": 10 } }, doc! { "a": 11 }),
         "'a' does not satisfy $lt (a: { $lt: 10 }): comparison failed; found 11"
     );
+    assert_eq!(
+        said(doc! { "$nor": [{ "a": 1 }] }, doc! { "a": 1 }),
+        "'a' may not satisfy $eq (a: 1): comparison succeeded; found 1"
+    );
+    assert_eq!(
+        said(doc! { "a": { "$not": { "$gt": 1 } } }, doc! { "a": 2 }),
+        "'a' may not satisfy $gt (a: { $gt: 1 }): comparison succeeded; found 2"
+    );
     let long = said(doc! { "a": 1 }, doc! { "a": "y".repeat(10_000) });
     assert!(long.len() < 400, "{long}");
 }
