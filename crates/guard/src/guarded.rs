@@ -39,10 +39,10 @@ impl Guarded {
     pub fn policy(&self) -> Result<&Policy> {
         match self {
             Guarded::Policy(policy) => Ok(policy),
-            Guarded::Pages { of } => Err(Code::IllegalOperation.error(format!(
+            Guarded::Pages { of } => Err(Code::InvalidNamespace.error(format!(
                 "these are pages, which the policy of '{of}' writes; write to '{of}' instead"
             ))),
-            Guarded::Unreadable(error) => Err(Code::IllegalOperation.error(format!(
+            Guarded::Unreadable(error) => Err(Code::InvalidOptions.error(format!(
                 "the policy of the collection cannot be read ({}); set it anew with \
                  setGrowthPolicy",
                 error.message()
