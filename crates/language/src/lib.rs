@@ -8,6 +8,7 @@ pub mod needs;
 pub mod projection;
 pub mod query;
 pub mod regex;
+pub mod report;
 pub mod schema;
 pub mod sort;
 #[cfg(test)]

@@ -59,8 +59,7 @@ impl Figures {
                 None => {}
             }
         }
-        let mut figures =
-            Figures { counts: Counts::read(&row), sizes: None, arrays: Vec::new() };
+        let mut figures = Figures { counts: Counts::read(&row), sizes: None, arrays: Vec::new() };
         let rest = row.get(Counts::BYTES..).unwrap_or_default();
         figures.read(rest, documents, &arrays);
         Ok(figures)

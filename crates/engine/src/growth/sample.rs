@@ -97,7 +97,9 @@ fn chosen(view: &View, collection: CollectionId, documents: u64) -> Result<Chose
     let places: BTreeSet<u64> =
         (0..SAMPLE_DOCUMENTS).map(|_| random.random_range(first..=last)).collect();
     let view = view.clone();
-    let at = move |place| view.records(collection, (Bound::Included(RecordId(place)), Bound::Unbounded)).next();
+    let at = move |place| {
+        view.records(collection, (Bound::Included(RecordId(place)), Bound::Unbounded)).next()
+    };
     let mut past = None;
     // Two places may lead to the same document, where some are missing.
     let new = move |found: &Result<(RecordId, Record)>| match found {

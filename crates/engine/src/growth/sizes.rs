@@ -86,7 +86,11 @@ impl Sizes {
     }
 
     /// Looks up those of the largest that nobody has written to since the start.
-    pub fn resolve(&mut self, collection: CollectionId, view: &(dyn Fn() -> View + Sync)) -> Result<()> {
+    pub fn resolve(
+        &mut self,
+        collection: CollectionId,
+        view: &(dyn Fn() -> View + Sync),
+    ) -> Result<()> {
         let unresolved = self.largest.unresolved();
         if unresolved.is_empty() {
             return Ok(());

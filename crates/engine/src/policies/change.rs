@@ -125,8 +125,9 @@ impl Engine {
                 return Err(refused(
                     was,
                     &format!(
-                        "has pages in '{}'; only max, max_bytes, page, page_bytes and read may change \
-                     while there are any",
+                        "has pages in '{}'; while there are any, only max, max_bytes, page, \
+                         page_bytes and read may change, and the policy cannot be dropped. Clear \
+                         the arrays ($unset or $set: []) or delete the documents first",
                         was.into
                     ),
                 ));

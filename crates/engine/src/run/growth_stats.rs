@@ -112,7 +112,8 @@ impl<'a> Stats<'a> {
     fn write_largest(&self, out: &mut DocumentWriter) -> Result<()> {
         out.begin_array("largest");
         let largest = self.figures.sizes.as_ref().map(|sizes| &sizes.largest);
-        for (id, bytes) in largest.map(Largest::ranked).unwrap_or_default().into_iter().take(SHOWN) {
+        for (id, bytes) in largest.map(Largest::ranked).unwrap_or_default().into_iter().take(SHOWN)
+        {
             let Some(record) = self.record(id)? else { continue };
             let kept = largest.and_then(|largest| largest.get(id));
             out.begin_next_document();

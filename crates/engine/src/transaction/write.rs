@@ -9,7 +9,7 @@ use crate::storage::large::{self, Before};
 use crate::storage::{CollectionId, RecordId, Tree, keys};
 use bson::{RawBsonRef, RawDocument, RawDocumentBuf};
 use command::Namespace;
-use error::{Code, Result};
+use error::{Code, Error, Result};
 use guard::Guarded;
 use language::Needs;
 use language::update::Update;
@@ -21,6 +21,9 @@ use write::{Find, limits};
 
 /// The intent that makes inserts into a capped collection wait for each other.
 const WHOLE_COLLECTION: RecordId = RecordId(u64::MAX);
+
+/// What a line of the log shows of a failed validation's `errInfo`.
+const LOGGED_INFO_BYTES_MAX: usize = 4 * 1024;
 
 impl write::Transaction for Transaction {
     type Row = Row;
@@ -161,17 +164,17 @@ impl write::Transaction for Transaction {
     ) -> Result<()> {
         let Some(collection) = self.definition(namespace) else { return Ok(()) };
         let Some(validator) = &collection.validator else { return Ok(()) };
-        if validator.level == Level::Off || validator.accepts(after)? {
+        if validator.level == Level::Off || validator.accepts(after) {
             return Ok(());
         }
         if let (Level::Moderate, Some(before)) = (validator.level, before)
-            && !validator.accepts(before)?
+            && !validator.accepts(before)
         {
             return Ok(());
         }
         let failure = validator.failure(after);
         if validator.action != Action::Error {
-            tracing::warn!(%namespace, error = %failure, "a document failed validation");
+            log_failure(namespace, after, &failure);
         }
         if validator.action == Action::Warn { Ok(()) } else { Err(failure) }
     }
@@ -191,6 +194,20 @@ impl write::Transaction for Transaction {
         self.start_over().await?;
         Ok(true)
     }
+}
+
+/// One line for what collects logs: what was refused, where and why.
+fn log_failure(namespace: &Namespace, document: &RawDocument, failure: &Error) {
+    let id = value::element::get(document, "_id").map(|id| value::text::short(id.value()));
+    let info = failure.details().find(|(name, _)| *name == "errInfo");
+    let info = info.map(|(_, info)| value::text::at_most(info, LOGGED_INFO_BYTES_MAX));
+    tracing::warn!(
+        %namespace,
+        failingDocumentId = id.unwrap_or_default(),
+        reason = failure.message(),
+        errInfo = info.unwrap_or_default(),
+        "Document would fail validation"
+    );
 }
 
 impl Transaction {
