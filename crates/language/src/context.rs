@@ -1,5 +1,6 @@
 //! What a command gives the language beside the text: collation, variables, time.
 
+use crate::Binding;
 use bson::{DateTime, RawDocumentBuf};
 use std::sync::Arc;
 use value::Collator;
@@ -11,9 +12,8 @@ pub struct Context {
     pub variables: RawDocumentBuf,
     /// `$$NOW`, one instant for the whole command.
     pub now: DateTime,
-    /// Variables that have a name but no value yet: a `$lookup`'s `let` while
-    /// its pipeline is only checked.
-    pub unbound: Arc<[Box<str>]>,
+    /// Variables that get their values later, the innermost last: a `$lookup`'s `let`.
+    pub bindings: Arc<[Arc<Binding>]>,
 }
 
 impl Context {
@@ -22,8 +22,14 @@ impl Context {
             collator: None,
             variables: RawDocumentBuf::new(),
             now: DateTime::now(),
-            unbound: Arc::default(),
+            bindings: Arc::default(),
         }
+    }
+
+    /// The same with further variables that get their values later.
+    pub fn binding(&self, bindings: impl IntoIterator<Item = Arc<Binding>>) -> Context {
+        let bindings = self.bindings.iter().cloned().chain(bindings).collect();
+        Context { bindings, ..self.clone() }
     }
 }
 

@@ -2,6 +2,7 @@
 //! aggregation. Pure: no IO, no storage. One operator a file, one row a table.
 
 pub mod aggregate;
+pub mod binding;
 pub mod context;
 pub mod describe;
 pub mod needs;
@@ -14,5 +15,6 @@ pub mod sort;
 mod testing;
 pub mod update;
 
+pub use binding::Binding;
 pub use context::Context;
 pub use needs::Needs;

@@ -73,18 +73,14 @@ impl World {
             return Err(Code::InvalidNamespace.error("this stage cannot be used in a sub-pipeline"));
         }
         if resolved.is_view {
-            pipeline = pipeline.behind(Pipeline::parse(&resolved.pipeline, &self.context)?);
+            let view = Pipeline::parse(&resolved.pipeline, &self.context)?;
+            let bottom = &resolved.namespace;
+            let heads = self.engine.policies.is_view_of(namespace, bottom);
+            return self.run_on(bottom, pipeline.behind(view), heads);
         }
         let Some(collection) = resolved.collection else {
             return pipeline.run(Box::new(std::iter::empty()), world);
         };
-        if resolved.is_view {
-            let inner = Pipeline::parse(&resolved.pipeline, &self.context)?;
-            let bottom = &resolved.namespace;
-            let heads = self.engine.policies.is_view_of(namespace, bottom);
-            let input = self.run_on(bottom, inner, heads)?;
-            return pipeline.run(input, world);
-        }
         let merging = Merging {
             engine: &self.engine,
             catalog: self.catalog.clone(),
