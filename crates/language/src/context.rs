@@ -1,6 +1,7 @@
 //! What a command gives the language beside the text: collation, variables, time.
 
 use crate::Binding;
+use crate::metadata::Asked;
 use bson::{DateTime, RawDocumentBuf};
 use std::sync::Arc;
 use value::Collator;
@@ -14,6 +15,8 @@ pub struct Context {
     pub now: DateTime,
     /// Variables that get their values later, the innermost last: a `$lookup`'s `let`.
     pub bindings: Arc<[Arc<Binding>]>,
+    /// The metadata that what is parsed with this asks for.
+    pub asked: Arc<Asked>,
 }
 
 impl Context {
@@ -23,6 +26,7 @@ impl Context {
             variables: RawDocumentBuf::new(),
             now: DateTime::now(),
             bindings: Arc::default(),
+            asked: Arc::default(),
         }
     }
 

@@ -5,6 +5,7 @@ pub mod aggregate;
 pub mod binding;
 pub mod context;
 pub mod describe;
+pub mod metadata;
 pub mod needs;
 pub mod projection;
 pub mod query;
@@ -17,4 +18,5 @@ pub mod update;
 
 pub use binding::Binding;
 pub use context::Context;
+pub use metadata::{Metadatum, Wanted};
 pub use needs::Needs;

@@ -26,8 +26,8 @@ use command::views::Aggregate;
 use command::{Namespace, Reply};
 use error::{Code, Result};
 use input::Input;
-use language::Context;
 use language::aggregate::{Counted, Documents, Foreign, Pipeline, Place, Tally};
+use language::{Context, metadata};
 use std::sync::Arc;
 use value::ArrayWriter;
 use value::element::array_elements;
@@ -137,7 +137,9 @@ impl Prepared {
             }
             let input: Documents = Box::new(Input::new(call, execution));
             let world = World::new(call, &self, view)?;
-            return Ok(rows(super::blocking(|| self.pipeline.run(input, Arc::new(world)))?));
+            let wanted = self.context.asked.wanted();
+            let documents = super::blocking(|| self.pipeline.run(input, Arc::new(world)))?;
+            return Ok(rows(metadata::detach_all(documents, wanted)));
         }
         self.documents(call).map(rows)
     }
@@ -166,7 +168,8 @@ impl Prepared {
         let view = reading::view(call)?;
         let world = World::new(call, &self, view.clone())?;
         let input = self.input(call, view)?;
-        super::blocking(|| self.pipeline.run(input, Arc::new(world)))
+        let documents = super::blocking(|| self.pipeline.run(input, Arc::new(world)))?;
+        Ok(metadata::detach_all(documents, self.context.asked.wanted()))
     }
 
     /// What the stages take in, once the planner has taken over what it can.

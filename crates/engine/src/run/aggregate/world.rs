@@ -11,8 +11,8 @@ use crate::spill::TemporaryRun;
 use crate::storage::View;
 use command::Namespace;
 use error::{Code, Result};
-use language::Context;
 use language::aggregate::{Documents, Foreign, Pipeline, Spill};
+use language::{Context, metadata};
 use std::sync::Arc;
 
 /// One view of the store for the whole pipeline.
@@ -92,6 +92,8 @@ impl World {
         }
         let query = take_front(&mut pipeline, &self.context, None, self.allow_disk_use)?;
         let execution = plan::open(&collection, query, self.view.clone(), self.interrupt.clone())?;
-        pipeline.run(Box::new(execution.map(|row| Ok(row?.document.into()))), world)
+        let rows = execution.map(|row| Ok(row?.document.into()));
+        let documents = pipeline.run(Box::new(rows), world)?;
+        Ok(metadata::detach_all(documents, self.context.asked.wanted()))
     }
 }
