@@ -3,6 +3,7 @@
 mod apply;
 mod backup;
 mod bench;
+mod demo;
 mod export;
 mod format;
 mod import;
@@ -35,6 +36,7 @@ enum Command {
     Apply(apply::Arguments),
     Backup(backup::Arguments),
     Bench(bench::Arguments),
+    Demo(demo::Arguments),
     Export(export::Arguments),
     Import(import::Arguments),
     Inspect(inspect::Arguments),
@@ -46,6 +48,7 @@ fn main() -> ExitCode {
         Command::Apply(arguments) => apply::run(arguments),
         Command::Backup(arguments) => backup::run(arguments),
         Command::Bench(arguments) => bench::run(arguments),
+        Command::Demo(arguments) => demo::run(arguments),
         Command::Export(arguments) => export::run(arguments),
         Command::Import(arguments) => import::run(arguments),
         Command::Inspect(arguments) => inspect::run(arguments),
