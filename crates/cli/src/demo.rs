@@ -37,9 +37,9 @@ struct Load {
     size: u64,
     #[arg(long, env = "FREEBOARD_SEED", default_value_t = SEED_DEFAULT)]
     seed: u64,
-    /// The date that the data ends at.
-    #[arg(long, env = "FREEBOARD_NOW", value_name = "DATE", default_value_t = NOW_DEFAULT, value_parser = date)]
-    now: DateTime,
+    /// The date that the data ends at [default: 2026-04-15T10:00:00Z].
+    #[arg(long, env = "FREEBOARD_NOW", value_name = "DATE", value_parser = date)]
+    now: Option<DateTime>,
     /// The database it goes into.
     #[arg(long, env = "FREEBOARD_DB", value_name = "NAME", default_value = "demo")]
     db: String,
@@ -92,7 +92,11 @@ impl Load {
             uri: &self.uri,
             database: &self.db,
             scenarios: SCENARIOS.iter().filter(wanted).collect(),
-            recipe: Recipe { seed: self.seed, size: self.size, now: self.now },
+            recipe: Recipe {
+                seed: self.seed,
+                size: self.size,
+                now: self.now.unwrap_or(NOW_DEFAULT),
+            },
             existing: match (self.drop, self.resume) {
                 (true, _) => Existing::Drop,
                 (_, true) => Existing::Resume,
