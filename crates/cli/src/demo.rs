@@ -35,6 +35,7 @@ struct Load {
     /// How many documents each scenario has.
     #[arg(long, env = "FREEBOARD_SIZE", default_value_t = SIZE_DEFAULT, value_parser = clap::value_parser!(u64).range(SIZE_MIN..=SIZE_MAX))]
     size: u64,
+    /// Another seed gives other documents.
     #[arg(long, env = "FREEBOARD_SEED", default_value_t = SEED_DEFAULT)]
     seed: u64,
     /// The date that the data ends at [default: 2026-04-15T10:00:00Z].
@@ -117,8 +118,9 @@ impl Load {
 }
 
 fn tell(loaded: &Loaded, database: &str) {
-    for (namespace, why) in &loaded.unsharded {
-        eprintln!("{namespace} is not sharded: {why}");
+    if let Some((_, why)) = loaded.unsharded.first() {
+        let names: Vec<&str> = loaded.unsharded.iter().map(|(name, _)| name.as_str()).collect();
+        eprintln!("not sharded: {} ({why})", names.join(", "));
     }
     let Loaded { collections, documents, bytes, .. } = loaded;
     let megabytes = *bytes as f64 / (1024.0 * 1024.0);
