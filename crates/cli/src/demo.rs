@@ -50,6 +50,9 @@ struct Load {
     /// Go on with a load that was interrupted.
     #[arg(long, env = "FREEBOARD_RESUME")]
     resume: bool,
+    /// Then ask what the scenarios' applications ask, with the profiler on: the auditor reads it.
+    #[arg(long, env = "FREEBOARD_QUERIES")]
+    queries: bool,
 }
 
 /// A scenario that there is.
@@ -103,6 +106,7 @@ impl Load {
                 (_, true) => Existing::Resume,
                 _ => Existing::Refuse,
             },
+            queries: self.queries,
         };
         match jobs::run(demo.run()) {
             Ok(loaded) => {
@@ -122,9 +126,15 @@ fn tell(loaded: &Loaded, database: &str) {
         let names: Vec<&str> = loaded.unsharded.iter().map(|(name, _)| name.as_str()).collect();
         eprintln!("not sharded: {} ({why})", names.join(", "));
     }
+    if let Some(why) = &loaded.unprofiled {
+        eprintln!("not profiled: {why}");
+    }
     let Loaded { collections, documents, bytes, .. } = loaded;
     let megabytes = *bytes as f64 / (1024.0 * 1024.0);
     eprintln!(
         "{documents} documents ({megabytes:.1} MB) in {collections} collections of {database}"
     );
+    if loaded.queries > 0 {
+        eprintln!("{} queries run", loaded.queries);
+    }
 }

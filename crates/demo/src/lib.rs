@@ -12,6 +12,7 @@
 
 mod collection;
 mod dates;
+mod hour;
 mod ids;
 mod random;
 mod recipe;

@@ -33,6 +33,8 @@ pub struct Demo<'a> {
     pub scenarios: Vec<&'static Scenario>,
     pub recipe: Recipe,
     pub existing: Existing,
+    /// Whether to ask what the scenarios' applications ask, too, with the profiler on.
+    pub queries: bool,
 }
 
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -43,6 +45,9 @@ pub struct Loaded {
     pub bytes: u64,
     /// Collections that were meant to be sharded and are not, and why.
     pub unsharded: Vec<(String, String)>,
+    pub queries: u64,
+    /// Why the profiler was not on while they ran.
+    pub unprofiled: Option<String>,
 }
 
 /// Documents of one insert.
@@ -54,21 +59,56 @@ struct Batch {
 
 impl Demo<'_> {
     pub async fn run(&self) -> Result<Loaded, Error> {
-        crate::interruptible(self.work()).await
+        let (database, mut loaded) = crate::interruptible(self.load()).await?;
+        if self.queries {
+            self.ask(&database, &mut loaded).await?;
+        }
+        Ok(loaded)
     }
 
-    async fn work(&self) -> Result<Loaded, Error> {
+    async fn load(&self) -> Result<(Database, Loaded), Error> {
         let client = connect::client(self.uri).await?;
         let database = client.database(self.database);
         let collections: Vec<::demo::Collection> =
             self.scenarios.iter().flat_map(|row| row.collections(&self.recipe)).collect();
         self.make_way(&database, &collections).await?;
         let progress = Progress::documents(Some(collections.iter().map(|c| c.count).sum()));
-        stream::iter(&collections)
+        let loaded = stream::iter(&collections)
             .map(|collection| fill(&client, &database, collection, &progress))
             .buffer_unordered(COLLECTIONS_AT_ONCE)
             .try_fold(Loaded::default(), async |loaded, one| Ok(loaded.and(one)))
-            .await
+            .await?;
+        Ok((database, loaded))
+    }
+
+    /// Asks what the applications ask. The profiler records it, where the server has one,
+    /// and is then as it was before, whatever happens in between.
+    async fn ask(&self, database: &Database, loaded: &mut Loaded) -> Result<(), Error> {
+        let level = match database.run_command(doc! { "profile": 2 }).await {
+            Ok(reply) => reply.get("was").cloned(),
+            Err(error) => match &*error.kind {
+                ErrorKind::Command(said) => {
+                    loaded.unprofiled = Some(said.message.clone());
+                    None
+                }
+                _ => return Err(error.into()),
+            },
+        };
+        let asked = crate::interruptible(self.ask_all(database)).await;
+        if let Some(level) = level {
+            database.run_command(doc! { "profile": level }).await?;
+        }
+        loaded.queries = asked?;
+        Ok(())
+    }
+
+    async fn ask_all(&self, database: &Database) -> Result<u64, Error> {
+        let mut asked = 0;
+        for query in self.scenarios.iter().flat_map(|row| row.queries(&self.recipe)) {
+            database.run_command(query).await?;
+            asked += 1;
+        }
+        Ok(asked)
     }
 
     /// Sees to the collections that have documents already.

@@ -51,6 +51,22 @@ fn wrong_use_is_said_in_a_sentence() {
 }
 
 #[test]
+fn an_interrupt_ends_it_with_what_to_do() {
+    let data = tempfile::tempdir().unwrap();
+    let (mut child, address) = start(&data.path().join("store"));
+    let uri = format!("mongodb://{address}/");
+    let more = ["--size", "1000000000", "--scenario", "sensors"];
+    let load = freeboard().args(["demo", "load", &uri]).args(more).spawn().unwrap();
+    let export = ["export", &uri, "demo.devices", "-", "--format", "ndjson"];
+    while freeboard().args(export).output().unwrap().stdout.is_empty() {}
+    signal(&load, "INT");
+    let output = load.wait_with_output().unwrap();
+    assert_failed(&output, "interrupted; the same command with --resume goes on");
+    signal(&child, "TERM");
+    assert!(child.wait().unwrap().success());
+}
+
+#[test]
 fn scenarios_are_listed() {
     let output = freeboard().args(["demo", "list"]).output().unwrap();
     let stdout = String::from_utf8_lossy(&output.stdout);

@@ -2,15 +2,17 @@
 //! of months. Some of the services that write it spell a user's id with a capital.
 
 use crate::dates::{YEAR_MS, date, evenly, month};
+use crate::hour::commands;
 use crate::ids::Ids;
 use crate::{Collection, Random, Recipe, Scenario};
-use bson::{RawDocumentBuf, doc, rawdoc};
+use bson::{Document, RawDocumentBuf, doc, rawdoc};
 use value::DocumentWriter;
 
 pub const SCENARIO: Scenario = Scenario {
     name: "events",
     help: "Three years of events in one collection, ids that differ in case, months as keys.",
     collections,
+    queries,
 };
 
 /// A user for so many events.
@@ -45,6 +47,21 @@ fn collections(recipe: &Recipe) -> Vec<Collection> {
             counter(&recipe, number, random)
         }),
     ]
+}
+
+/// A user's timeline; and a search that does not care for case, since the ids do not.
+fn queries(recipe: &Recipe) -> Vec<Document> {
+    let users = recipe.share(1, EVENTS_OF_USER);
+    let timelines = commands(recipe, "timeline", 40, |random| {
+        let filter = doc! { "userId": user_id(random.below(users)) };
+        doc! { "find": "events", "filter": filter, "sort": { "timestamp": -1 }, "limit": 20 }
+    });
+    let searches = commands(recipe, "search", 20, |random| {
+        let pattern = format!("^{}$", user_id(random.below(users)));
+        let filter = doc! { "userId": { "$regex": pattern, "$options": "i" } };
+        doc! { "find": "events", "filter": filter, "limit": 20 }
+    });
+    [timelines, searches].concat()
 }
 
 fn user_id(number: u64) -> String {

@@ -1,16 +1,18 @@
 //! Sensors that store one document a reading, and devices that keep a total under every
 //! day's name.
 
-use crate::dates::{DAY_MS, SECOND_MS, YEAR_MS, date, day};
+use crate::dates::{DAY_MS, HOUR_MS, SECOND_MS, YEAR_MS, date, day};
+use crate::hour::commands;
 use crate::ids::Ids;
 use crate::{Collection, Random, Recipe, Scenario};
-use bson::{RawDocumentBuf, doc, rawdoc};
+use bson::{Document, RawDocumentBuf, doc, rawdoc};
 use value::DocumentWriter;
 
 pub const SCENARIO: Scenario = Scenario {
     name: "sensors",
     help: "One document a reading, every ten seconds; totals under the names of days.",
     collections,
+    queries,
 };
 
 /// A device for so many readings, and no more than so many.
@@ -20,7 +22,7 @@ const INTERVAL_MS: i64 = 10 * SECOND_MS;
 const DAYS_KEPT: (u64, u64) = (30, 365);
 
 fn collections(recipe: &Recipe) -> Vec<Collection> {
-    let devices = (recipe.size / READINGS_OF_DEVICE).clamp(1, DEVICES_MAX);
+    let devices = devices(recipe);
     let readings = recipe.size.saturating_sub(devices).max(1);
     let rounds = readings.div_ceil(devices);
     let ids = Ids::new(recipe, "readings", rounds as i64 * INTERVAL_MS, readings);
@@ -34,6 +36,22 @@ fn collections(recipe: &Recipe) -> Vec<Collection> {
         })
         .with_indexes([doc! { "sensorId": 1, "ts": 1 }, doc! { "ts": 1 }]),
     ]
+}
+
+fn devices(recipe: &Recipe) -> u64 {
+    (recipe.size / READINGS_OF_DEVICE).clamp(1, DEVICES_MAX)
+}
+
+/// The mean of a sensor's last hour, again and again.
+fn queries(recipe: &Recipe) -> Vec<Document> {
+    let devices = devices(recipe);
+    let since = date(recipe.now.timestamp_millis() - HOUR_MS);
+    commands(recipe, "mean", 60, |random| {
+        let filter = doc! { "sensorId": sensor_id(random.below(devices)), "ts": { "$gte": since } };
+        let mean = doc! { "_id": "$sensorId", "temp": { "$avg": "$temp" } };
+        let pipeline = [doc! { "$match": filter }, doc! { "$group": mean }];
+        doc! { "aggregate": "readings", "pipeline": pipeline, "cursor": {} }
+    })
 }
 
 fn sensor_id(number: u64) -> String {

@@ -5,15 +5,17 @@
 //! with an index on the key.
 
 use crate::dates::{YEAR_MS, date};
+use crate::hour::commands;
 use crate::ids::Ids;
 use crate::words::{city, email, person, sentence, street};
 use crate::{Collection, Random, Recipe, Scenario};
-use bson::{RawDocumentBuf, doc, rawdoc};
+use bson::{Document, RawDocumentBuf, doc, rawdoc};
 
 pub const SCENARIO: Scenario = Scenario {
     name: "sharding",
     help: "Bad shard keys: one that only grows, one value dominating, five values in all.",
     collections,
+    queries,
 };
 
 const SPAN_MS: i64 = 2 * YEAR_MS;
@@ -52,6 +54,15 @@ fn collections(recipe: &Recipe) -> Vec<Collection> {
         })
         .sharded_by(doc! { "status": 1 }),
     ]
+}
+
+/// Shipments of an account: the shard key is not in it, so every shard is asked.
+fn queries(recipe: &Recipe) -> Vec<Document> {
+    let accounts = Ids::new(recipe, "accounts", SPAN_MS, recipe.share(1, 4));
+    commands(recipe, "shipments of", 40, |random| {
+        let filter = doc! { "accountId": accounts.of(random.below(accounts.count)) };
+        doc! { "find": "shipments", "filter": filter, "limit": 20 }
+    })
 }
 
 fn account(ids: Ids, number: u64, random: &mut Random) -> RawDocumentBuf {

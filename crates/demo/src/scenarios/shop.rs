@@ -3,15 +3,17 @@
 //! on reviews.
 
 use crate::dates::{DAY_MS, YEAR_MS, date, evenly};
+use crate::hour::commands;
 use crate::ids::Ids;
 use crate::words::{city, email, person, postcode, sentence, street, text};
 use crate::{Collection, Random, Recipe, Scenario};
-use bson::{RawArrayBuf, RawDocumentBuf, doc, rawdoc};
+use bson::{Document, RawArrayBuf, RawDocumentBuf, doc, rawdoc};
 
 pub const SCENARIO: Scenario = Scenario {
     name: "shop",
     help: "Products that carry their reviews, orders of five years, too many indexes.",
     collections,
+    queries,
 };
 
 /// One product in so many is popular.
@@ -43,29 +45,35 @@ struct Stock {
     reviews: Ids,
 }
 
+impl Stock {
+    fn new(recipe: &Recipe) -> Stock {
+        let products = recipe.share(1, 10);
+        let customers = recipe.share(1, 5);
+        let reviews = recipe.share(3, 10);
+        let orders = recipe.size.saturating_sub(products + customers + reviews).max(1);
+        let ids = |name, count| Ids::new(recipe, name, SPAN_MS, count);
+        Stock {
+            products: ids("products", products),
+            customers: ids("customers", customers),
+            orders: ids("orders", orders),
+            reviews: ids("reviews", reviews),
+        }
+    }
+}
+
 fn collections(recipe: &Recipe) -> Vec<Collection> {
-    let products = recipe.share(1, 10);
-    let customers = recipe.share(1, 5);
-    let reviews = recipe.share(3, 10);
-    let orders = recipe.size.saturating_sub(products + customers + reviews).max(1);
-    let ids = |name, count| Ids::new(recipe, name, SPAN_MS, count);
-    let stock = Stock {
-        products: ids("products", products),
-        customers: ids("customers", customers),
-        orders: ids("orders", orders),
-        reviews: ids("reviews", reviews),
-    };
+    let stock = Stock::new(recipe);
     let recipe = *recipe;
     vec![
-        Collection::new(&recipe, "products", products, move |number, random| {
+        Collection::new(&recipe, "products", stock.products.count, move |number, random| {
             product(&recipe, stock, number, random)
         })
         .with_indexes([doc! { "sku": 1 }, doc! { "category": 1, "price": 1 }]),
-        Collection::new(&recipe, "customers", customers, move |number, random| {
+        Collection::new(&recipe, "customers", stock.customers.count, move |number, random| {
             customer(stock, number, random)
         })
         .with_indexes([doc! { "email": 1 }]),
-        Collection::new(&recipe, "orders", orders, move |number, random| {
+        Collection::new(&recipe, "orders", stock.orders.count, move |number, random| {
             order(&recipe, stock, number, random)
         })
         .with_indexes([
@@ -78,11 +86,46 @@ fn collections(recipe: &Recipe) -> Vec<Collection> {
             doc! { "shipping.postcode": 1 },
             doc! { "total": 1 },
         ]),
-        Collection::new(&recipe, "reviews", reviews, move |number, random| {
+        Collection::new(&recipe, "reviews", stock.reviews.count, move |number, random| {
             review(stock, number, random)
         })
         .with_indexes([doc! { "createdAt": -1 }]),
     ]
+}
+
+/// Pages of products, their reviews and ratings, and orders with their customer.
+fn queries(recipe: &Recipe) -> Vec<Document> {
+    let Stock { products, customers, .. } = Stock::new(recipe);
+    let product = |random: &mut Random| products.of(random.below(products.count));
+    let pages = commands(recipe, "page", 60, |random| {
+        let fields = doc! { "name": 1, "price": 1, "description": 1, "stock": 1 };
+        doc! { "find": "products", "filter": { "_id": product(random) }, "projection": fields }
+    });
+    let reviews = commands(recipe, "reviews of", 60, |random| {
+        let filter = doc! { "productId": product(random) };
+        doc! { "find": "reviews", "filter": filter, "sort": { "helpful": -1 }, "limit": 10 }
+    });
+    let ratings = commands(recipe, "rating of", 60, |random| {
+        let average =
+            doc! { "_id": null, "count": { "$sum": 1 }, "average": { "$avg": "$rating" } };
+        let pipeline =
+            [doc! { "$match": { "productId": product(random) } }, doc! { "$group": average }];
+        doc! { "aggregate": "reviews", "pipeline": pipeline, "cursor": {} }
+    });
+    let orders = commands(recipe, "orders of", 60, |random| {
+        let lookup = doc! {
+            "from": "customers", "localField": "customerId", "foreignField": "_id", "as": "customer",
+        };
+        let customer = customers.of(random.below(customers.count));
+        let pipeline = [
+            doc! { "$match": { "customerId": customer } },
+            doc! { "$sort": { "orderDate": -1 } },
+            doc! { "$limit": 20 },
+            doc! { "$lookup": lookup },
+        ];
+        doc! { "aggregate": "orders", "pipeline": pipeline, "cursor": {} }
+    });
+    [pages, reviews, ratings, orders].concat()
 }
 
 fn product(recipe: &Recipe, stock: Stock, number: u64, random: &mut Random) -> RawDocumentBuf {

@@ -2,16 +2,18 @@
 //! well; the hundredth, a power user or a robot, is on the way to 16 MB.
 
 use crate::dates::{DAY_MS, YEAR_MS, date, day};
+use crate::hour::commands;
 use crate::ids::Ids;
 use crate::words::{email, person, sentence, text};
 use crate::{Collection, Random, Recipe, Scenario};
-use bson::{RawArrayBuf, RawDocumentBuf, doc, rawdoc};
+use bson::{Document, RawArrayBuf, RawDocumentBuf, doc, rawdoc};
 use value::DocumentWriter;
 
 pub const SCENARIO: Scenario = Scenario {
     name: "social",
     help: "A feed whose users keep their activities in an array; 1 % of them never stop.",
     collections,
+    queries,
 };
 
 /// One user in so many is an outlier, and has another number besides.
@@ -30,9 +32,9 @@ const SPAN_MS: i64 = 2 * YEAR_MS;
 fn collections(recipe: &Recipe) -> Vec<Collection> {
     let users = recipe.share(1, 5);
     let likes = recipe.share(2, 5);
-    let posts = recipe.size.saturating_sub(users + likes).max(1);
+    let post_ids = post_ids(recipe);
+    let posts = post_ids.count;
     let recipe = *recipe;
-    let post_ids = Ids::new(&recipe, "posts", SPAN_MS, posts);
     let like_ids = Ids::new(&recipe, "likes", SPAN_MS, likes);
     vec![
         Collection::new(&recipe, "users", users, move |number, random| {
@@ -52,6 +54,31 @@ fn collections(recipe: &Recipe) -> Vec<Collection> {
         })
         .with_indexes([doc! { "postId": 1 }, doc! { "postId": 1, "at": -1 }]),
     ]
+}
+
+fn post_ids(recipe: &Recipe) -> Ids {
+    let others = recipe.share(1, 5) + recipe.share(2, 5);
+    Ids::new(recipe, "posts", SPAN_MS, recipe.size.saturating_sub(others).max(1))
+}
+
+/// Profiles without their activities, a page of posts, likes that are counted each time.
+fn queries(recipe: &Recipe) -> Vec<Document> {
+    let users = recipe.share(1, 5);
+    let posts = post_ids(recipe);
+    let profiles = commands(recipe, "profile", 60, |random| {
+        let fields = doc! { "name": 1, "bio": 1, "settings": 1 };
+        doc! { "find": "users", "filter": { "_id": user_id(random.below(users)) }, "projection": fields }
+    });
+    let pages = commands(recipe, "page", 40, |random| {
+        let filter = doc! { "authorId": user_id(random.below(users)) };
+        doc! { "find": "posts", "filter": filter, "sort": { "createdAt": -1 }, "limit": 20 }
+    });
+    let counts = commands(recipe, "likes of", 60, |random| {
+        let filter = doc! { "postId": posts.of(random.below(posts.count)) };
+        let pipeline = [doc! { "$match": filter }, doc! { "$count": "likes" }];
+        doc! { "aggregate": "likes", "pipeline": pipeline, "cursor": {} }
+    });
+    [profiles, pages, counts].concat()
 }
 
 /// The id of a user. Some differ from the one before in nothing but a capital.

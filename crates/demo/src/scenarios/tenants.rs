@@ -1,15 +1,17 @@
 //! A collection for each customer, all of the same shape, each with three indexes.
 
 use crate::dates::{YEAR_MS, date};
+use crate::hour::commands;
 use crate::ids::Ids;
 use crate::words::{company, person};
 use crate::{Collection, Random, Recipe, Scenario};
-use bson::{RawArrayBuf, RawDocumentBuf, doc, rawdoc};
+use bson::{Document, RawArrayBuf, RawDocumentBuf, doc, rawdoc};
 
 pub const SCENARIO: Scenario = Scenario {
     name: "tenants",
     help: "A collection of orders for each customer, where one would do.",
     collections,
+    queries,
 };
 
 /// A tenant for so many documents, and at least and at most so many.
@@ -30,6 +32,16 @@ fn collections(recipe: &Recipe) -> Vec<Collection> {
             ])
     };
     (0..).zip(counts).map(tenant).collect()
+}
+
+/// The open orders of a tenant.
+fn queries(recipe: &Recipe) -> Vec<Document> {
+    let tenants = counts(recipe.size).len() as u64;
+    commands(recipe, "open orders", 40, |random| {
+        let name = format!("customer_{}_orders", company(random.below(tenants)));
+        let filter = doc! { "status": "processing" };
+        doc! { "find": name, "filter": filter, "sort": { "orderDate": -1 }, "limit": 20 }
+    })
 }
 
 /// How many documents each tenant has: one each, and of the rest the second half as many as

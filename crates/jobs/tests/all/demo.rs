@@ -12,6 +12,7 @@ fn load<'a>(place: &'a Place, names: &[&str], size: u64, existing: Existing) -> 
         scenarios: names.iter().map(|name| scenario(name).unwrap()).collect(),
         recipe: Recipe::new(1, size),
         existing,
+        queries: false,
     }
 }
 
@@ -72,5 +73,21 @@ async fn a_document_that_is_refused_ends_it_with_the_reason() {
     place.client.database("d").run_command(create).await.unwrap();
     let failed = load(&place, &["sensors"], 100, Existing::Refuse).run().await.unwrap_err();
     assert!(failed.to_string().contains("code 121"), "{failed}");
+    place.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_applications_ask_is_profiled() {
+    let place = Place::new().await;
+    let names = ["events", "sensors", "sharding", "shop", "tenants"];
+    let job = Demo { queries: true, ..load(&place, &names, 100, Existing::Refuse) };
+    let loaded = job.run().await.unwrap();
+    assert_eq!((loaded.queries, loaded.unprofiled), (440, None));
+    let profile = place.client.database("d").collection::<Document>("system.profile");
+    let joins =
+        doc! { "command.aggregate": "orders", "command.pipeline.$lookup": { "$exists": true } };
+    assert_eq!(profile.count_documents(joins).await.unwrap(), 60);
+    let level = place.client.database("d").run_command(doc! { "profile": -1 }).await.unwrap();
+    assert_eq!(level.get_i32("was").unwrap(), 0, "it is off again");
     place.stop().await;
 }
