@@ -1,6 +1,7 @@
 //! The `freeboard` binary: one file a subcommand.
 
 mod apply;
+mod audit;
 mod backup;
 mod bench;
 mod export;
@@ -32,6 +33,7 @@ struct Arguments {
 #[derive(Subcommand)]
 enum Command {
     Apply(apply::Arguments),
+    Audit(audit::Arguments),
     Backup(backup::Arguments),
     Bench(bench::Arguments),
     Export(export::Arguments),
@@ -43,6 +45,7 @@ enum Command {
 fn main() -> ExitCode {
     let result = match Arguments::parse().command {
         Command::Apply(arguments) => apply::run(arguments),
+        Command::Audit(arguments) => audit::run(arguments),
         Command::Backup(arguments) => backup::run(arguments),
         Command::Bench(arguments) => bench::run(arguments),
         Command::Export(arguments) => export::run(arguments),
