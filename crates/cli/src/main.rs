@@ -1,6 +1,7 @@
 //! The `freeboard` binary: one file a subcommand.
 
 mod apply;
+mod audit;
 mod backup;
 mod bench;
 mod demo;
@@ -34,6 +35,7 @@ struct Arguments {
 #[derive(Subcommand)]
 enum Command {
     Apply(apply::Arguments),
+    Audit(audit::Arguments),
     Backup(backup::Arguments),
     Bench(bench::Arguments),
     Demo(demo::Arguments),
@@ -46,6 +48,7 @@ enum Command {
 fn main() -> ExitCode {
     let result = match Arguments::parse().command {
         Command::Apply(arguments) => apply::run(arguments),
+        Command::Audit(arguments) => audit::run(arguments),
         Command::Backup(arguments) => backup::run(arguments),
         Command::Bench(arguments) => bench::run(arguments),
         Command::Demo(arguments) => demo::run(arguments),
