@@ -1,8 +1,10 @@
 //! The `freeboard` binary: one file a subcommand.
 
 mod apply;
+mod audit;
 mod backup;
 mod bench;
+mod demo;
 mod export;
 mod format;
 mod import;
@@ -34,8 +36,10 @@ struct Arguments {
 #[derive(Subcommand)]
 enum Command {
     Apply(apply::Arguments),
+    Audit(audit::Arguments),
     Backup(backup::Arguments),
     Bench(bench::Arguments),
+    Demo(demo::Arguments),
     Export(export::Arguments),
     Import(import::Arguments),
     Inspect(inspect::Arguments),
@@ -45,8 +49,10 @@ enum Command {
 fn main() -> ExitCode {
     let result = match Arguments::parse().command {
         Command::Apply(arguments) => apply::run(arguments),
+        Command::Audit(arguments) => audit::run(arguments),
         Command::Backup(arguments) => backup::run(arguments),
         Command::Bench(arguments) => bench::run(arguments),
+        Command::Demo(arguments) => demo::run(arguments),
         Command::Export(arguments) => export::run(arguments),
         Command::Import(arguments) => import::run(arguments),
         Command::Inspect(arguments) => inspect::run(arguments),

@@ -1,4 +1,4 @@
-//! Work on whole collections and stores: export, import, backup.
+//! Work on whole collections and stores: export, import, backup, made-up data.
 //!
 //! A job speaks MongoDB's commands through the official driver and never touches
 //! storage, so it works on any server (`backup` asks Freeboard for a copy). It shows
@@ -6,6 +6,7 @@
 
 mod backup;
 mod connect;
+mod demo;
 mod error;
 mod export;
 pub mod extjson;
@@ -16,6 +17,7 @@ mod progress;
 mod source;
 
 pub use backup::{Backup, Copied};
+pub use demo::{Demo, Existing, Loaded};
 pub use error::Error;
 pub use export::{Export, Exported};
 pub use format::Format;

@@ -10,6 +10,7 @@
 mod apply;
 mod bench;
 mod binary;
+mod demo;
 mod jobs;
 mod memory;
 mod serve;

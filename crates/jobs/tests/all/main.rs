@@ -8,5 +8,6 @@
 )]
 
 mod backup;
+mod demo;
 mod files;
 mod place;

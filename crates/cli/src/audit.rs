@@ -1,0 +1,144 @@
+//! `freeboard audit`: finds what will break in a live database.
+
+use clap::ValueEnum;
+use insight::audit::{Budget, Options, Reach, SAMPLE_DOCUMENTS, Target, Thresholds};
+use insight::report::{self, Severity};
+use std::error::Error;
+use std::io::{IsTerminal, Write};
+use std::path::PathBuf;
+use std::process::ExitCode;
+use tokio_util::sync::CancellationToken;
+
+/// Found something as severe as --fail-on says.
+const FOUND: u8 = 1;
+/// As a shell reports a process that Ctrl-C ended.
+const INTERRUPTED: i32 = 130;
+
+/// Find what will break in a live database, with the evidence and the cure.
+///
+/// Works on MongoDB, Azure DocumentDB and Freeboard, and only reads: a sample of each
+/// collection from a secondary where there is one, slowly where the server is busy.
+/// Ctrl-C ends it with the report so far.
+#[derive(clap::Args)]
+pub struct Arguments {
+    /// The server, as mongodb://host:port.
+    #[arg(env = "FREEBOARD_URI", value_name = "URI", hide_env_values = true)]
+    uri: String,
+    /// Look at this database only.
+    #[arg(long, env = "FREEBOARD_DB", value_name = "NAME")]
+    db: Option<String>,
+    /// Whose limits hold; the server is asked where this is not given.
+    #[arg(long, env = "FREEBOARD_TARGET", value_enum)]
+    target: Option<TargetName>,
+    /// How many documents of each collection to look at.
+    #[arg(long, env = "FREEBOARD_SAMPLE", value_name = "N", default_value_t = SAMPLE_DOCUMENTS, value_parser = clap::value_parser!(u64).range(1..))]
+    sample: u64,
+    /// Look at every document.
+    #[arg(long, env = "FREEBOARD_FULL", conflicts_with = "sample")]
+    full: bool,
+    /// Time and load that may be used, such as 60s, 25% or 5m,50%.
+    #[arg(long, env = "FREEBOARD_BUDGET", value_name = "BUDGET")]
+    budget: Option<Budget>,
+    /// A YAML file that changes thresholds (docs/audit.md).
+    #[arg(long, env = "FREEBOARD_THRESHOLDS", value_name = "FILE")]
+    thresholds: Option<PathBuf>,
+    /// The form of the report.
+    #[arg(long, env = "FREEBOARD_FORMAT", value_enum, default_value_t = Format::Text)]
+    format: Format,
+    /// Write the report to this file.
+    #[arg(short, long, env = "FREEBOARD_OUTPUT", value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// Exit with 1 if something at least so severe is found.
+    #[arg(long, env = "FREEBOARD_FAIL_ON", value_enum, value_name = "LEVEL")]
+    fail_on: Option<Level>,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum TargetName {
+    Mongodb,
+    AzureDocumentdb,
+    Freeboard,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum Format {
+    Text,
+    Json,
+    Html,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum Level {
+    Info,
+    Warn,
+    Critical,
+}
+
+pub fn run(arguments: Arguments) -> Result<ExitCode, Box<dyn Error>> {
+    let format = format_of(&arguments);
+    format.check()?;
+    let thresholds = arguments.thresholds.as_deref().map(Thresholds::read).transpose()?;
+    let options = Options {
+        uri: arguments.uri,
+        database: arguments.db,
+        target: arguments.target.map(TargetName::target),
+        reach: if arguments.full { Reach::Full } else { Reach::Sample(arguments.sample) },
+        budget: arguments.budget,
+        thresholds: thresholds.unwrap_or_default(),
+    };
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    let stop = CancellationToken::new();
+    runtime.spawn(stop_on_ctrl_c(stop.clone()));
+    let report = runtime.block_on(insight::audit(&options, &stop))?;
+    let text = report.render(format)?;
+    match &arguments.output {
+        Some(path) => std::fs::write(path, text).map_err(|error| {
+            format!("the report cannot be written to {}: {error}", path.display())
+        })?,
+        None => std::io::stdout().write_all(text.as_bytes())?,
+    }
+    let found = arguments.fail_on.is_some_and(|level| report.reaches(level.severity()));
+    Ok(if found { ExitCode::from(FOUND) } else { ExitCode::SUCCESS })
+}
+
+/// The first Ctrl-C asks for the report so far, the second wants no more.
+async fn stop_on_ctrl_c(stop: CancellationToken) {
+    if tokio::signal::ctrl_c().await.is_ok() {
+        stop.cancel();
+    }
+    if tokio::signal::ctrl_c().await.is_ok() {
+        std::process::exit(INTERRUPTED);
+    }
+}
+
+fn format_of(arguments: &Arguments) -> report::Format {
+    match arguments.format {
+        Format::Text => {
+            let plain = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+            let terminal = arguments.output.is_none() && std::io::stdout().is_terminal();
+            report::Format::Text { colour: terminal && !plain }
+        }
+        Format::Json => report::Format::Json,
+        Format::Html => report::Format::Html,
+    }
+}
+
+impl TargetName {
+    fn target(self) -> Target {
+        match self {
+            TargetName::Mongodb => Target::MongoDb,
+            TargetName::AzureDocumentdb => Target::AzureDocumentDb,
+            TargetName::Freeboard => Target::Freeboard,
+        }
+    }
+}
+
+impl Level {
+    fn severity(self) -> Severity {
+        match self {
+            Level::Info => Severity::Info,
+            Level::Warn => Severity::Warn,
+            Level::Critical => Severity::Critical,
+        }
+    }
+}

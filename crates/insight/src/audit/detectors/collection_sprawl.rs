@@ -1,0 +1,302 @@
+//! Families of collections: names that differ by an identifier, and one shape.
+//!
+//! A name is split at `_`, `-` and `.`; names that agree in all parts but one are a family
+//! if most of them have the fields that the commonest shape among them has.
+
+use super::Deployment;
+use crate::audit::facts::Kind;
+use crate::audit::outline::Outline;
+use crate::figures::count;
+use crate::report::{Cure, Finding, Severity};
+use command::Namespace;
+use rustc_hash::FxHashMap;
+use serde_json::{Value, json};
+
+const SEPARATORS: &[char] = &['_', '-', '.'];
+const EXAMPLES_MAX: usize = 5;
+/// What stands for the part that differs.
+const HOLE: &str = "{id}";
+
+/// Names that differ in one part.
+struct Family<'a> {
+    database: &'a str,
+    /// The name with a hole in it.
+    template: String,
+    /// The field that tells the collections apart once they are one.
+    discriminator: String,
+    members: Vec<(&'a Outline, &'a str)>,
+}
+
+pub fn look(deployment: &Deployment<'_>) -> Vec<Finding> {
+    let ordinary: Vec<&Outline> =
+        deployment.collections.iter().filter(|it| it.kind == Kind::Ordinary).collect();
+    let mut findings: Vec<Finding> = families(deployment, &ordinary)
+        .iter()
+        .filter_map(|family| judge(deployment, family))
+        .collect();
+    findings.extend(too_many(deployment));
+    findings
+}
+
+/// The families, the largest first; a collection belongs to one of them.
+fn families<'a>(deployment: &Deployment<'_>, collections: &[&'a Outline]) -> Vec<Family<'a>> {
+    let mut by_template: FxHashMap<(&str, String), Vec<(&Outline, &str)>> = FxHashMap::default();
+    for outline in collections {
+        for (template, part) in templates(&outline.namespace.collection) {
+            let key = (&*outline.namespace.database, template);
+            by_template.entry(key).or_default().push((outline, part));
+        }
+    }
+    let mut candidates: Vec<_> = by_template.into_iter().collect();
+    candidates.sort_by(|(a, left), (b, right)| right.len().cmp(&left.len()).then_with(|| a.cmp(b)));
+    let mut taken: FxHashMap<&Namespace, ()> = FxHashMap::default();
+    let mut families = Vec::new();
+    for ((database, template), mut members) in candidates {
+        members.retain(|(outline, _)| !taken.contains_key(&outline.namespace));
+        keep_shape(&mut members, deployment.thresholds.collection_sprawl.same_shape_share);
+        if (members.len() as u64) < deployment.thresholds.collection_sprawl.info_collections {
+            continue;
+        }
+        taken.extend(members.iter().map(|(outline, _)| (&outline.namespace, ())));
+        members.sort_by(|a, b| a.0.namespace.cmp(&b.0.namespace));
+        let discriminator = discriminator(&template);
+        families.push(Family { database, template, discriminator, members });
+    }
+    families
+}
+
+/// The name with each of its parts cut out in turn.
+fn templates(name: &str) -> Vec<(String, &str)> {
+    let mut templates = Vec::new();
+    let mut start = 0;
+    let ends = name.match_indices(SEPARATORS).map(|(at, _)| at).chain([name.len()]);
+    for end in ends {
+        let part = &name[start..end];
+        if !part.is_empty() {
+            templates.push((format!("{}{HOLE}{}", &name[..start], &name[end..]), part));
+            // `tenant42` differs by its number.
+            let word = part.trim_end_matches(|digit: char| digit.is_ascii_digit());
+            if !word.is_empty() && word.len() < part.len() {
+                let cut = start + word.len();
+                let template = format!("{}{HOLE}{}", &name[..cut], &name[end..]);
+                templates.push((template, &part[word.len()..]));
+            }
+        }
+        start = end + 1;
+    }
+    // A whole name cut out is no template.
+    templates.retain(|(template, _)| template != HOLE);
+    templates
+}
+
+/// Leaves the members that have the commonest shape, or nearly; empty ones have any.
+fn keep_shape(members: &mut Vec<(&Outline, &str)>, share: f64) {
+    let mut shapes: FxHashMap<&[String], usize> = FxHashMap::default();
+    for (outline, _) in members.iter().filter(|(outline, _)| !outline.fields.is_empty()) {
+        *shapes.entry(&outline.fields).or_default() += 1;
+    }
+    let commonest = shapes.into_iter().max_by_key(|(fields, count)| (*count, fields.len()));
+    let Some((commonest, _)) = commonest else { return };
+    let commonest = commonest.to_vec();
+    members.retain(|(outline, _)| {
+        outline.fields.is_empty() || likeness(&outline.fields, &commonest) >= share
+    });
+}
+
+/// The share of fields that two sorted lists have in common; every document has an `_id`.
+fn likeness(a: &[String], b: &[String]) -> f64 {
+    let counts = |field: &&String| *field != "_id";
+    let common = a.iter().filter(counts).filter(|field| b.binary_search(field).is_ok()).count();
+    let all = a.iter().filter(counts).count() + b.iter().filter(counts).count() - common;
+    if all == 0 { 1.0 } else { common as f64 / all as f64 }
+}
+
+/// The word before the hole, or behind it: `customer_{id}_orders` goes by customer.
+fn discriminator(template: &str) -> String {
+    let (before, behind) = template.split_once(HOLE).unwrap_or((template, ""));
+    let word = |text: &str, last: bool| {
+        let mut words = text.split(SEPARATORS).filter(|word| !word.is_empty());
+        if last { words.next_back() } else { words.next() }.map(str::to_owned)
+    };
+    match (word(before, true), word(behind, false)) {
+        (Some(word), Some(_)) => word,
+        // `orders_{id}`: what is left is what the collection holds.
+        _ => "tenant".to_owned(),
+    }
+}
+
+/// What the one collection is called: the words that are left, without the discriminator.
+fn merged_name(family: &Family<'_>) -> String {
+    let rest = family.template.replace(HOLE, "");
+    let words: Vec<&str> = rest
+        .split(SEPARATORS)
+        .filter(|word| !word.is_empty() && *word != family.discriminator)
+        .collect();
+    if words.is_empty() { family.discriminator.clone() } else { words.join("_") }
+}
+
+fn judge(deployment: &Deployment<'_>, family: &Family<'_>) -> Option<Finding> {
+    let thresholds = &deployment.thresholds.collection_sprawl;
+    let members = family.members.len() as u64;
+    let all = deployment.collections.len() as u64;
+    let full = deployment
+        .limits
+        .collections_max
+        .is_some_and(|max| all as f64 >= max as f64 * thresholds.critical_share);
+    let severity = match () {
+        () if full => Severity::Critical,
+        () if members >= thresholds.warn_collections => Severity::Warn,
+        () => Severity::Info,
+    };
+    let documents: u64 = family.members.iter().map(|(outline, _)| outline.documents).sum();
+    let name = family.template.replace(HOLE, &format!("{{{}}}", family.discriminator));
+    let summary = format!(
+        "{} collections have one shape and names that differ by an identifier; together they \
+         hold {} documents. One collection with a field '{}' does the same.",
+        count(members),
+        count(documents),
+        family.discriminator,
+    );
+    let namespace = Namespace { database: family.database.into(), collection: name.into() };
+    let examples = family.members.iter().take(EXAMPLES_MAX);
+    let indexes: usize = family.members.iter().map(|(outline, _)| outline.indexes).sum();
+    let mut finding = Finding::new(severity, &namespace, summary, merge(family))
+        .examples(examples.map(|(outline, _)| json!(&*outline.namespace.collection)))
+        .figure("collections", members)
+        .figure("documents", documents)
+        .figure("indexes", indexes)
+        .figure("collections_in_all", all);
+    if let Some(max) = deployment.limits.collections_max {
+        finding = finding.figure("limit", max);
+    }
+    Some(finding)
+}
+
+/// What copies every member into one collection, with its identifier in a field.
+fn merge(family: &Family<'_>) -> Cure {
+    let into = merged_name(family);
+    let (before, behind) = family.template.split_once(HOLE).unwrap_or((&family.template, ""));
+    let field = &family.discriminator;
+    let (before, behind) = (Value::from(before), Value::from(behind));
+    let into = Value::from(into);
+    let command = format!(
+        "for (const name of db.getCollectionNames().filter(n => n.startsWith({before}) && n.endsWith({behind}))) {{\n  \
+         const {field} = name.slice({before}.length, name.length - {behind}.length);\n  \
+         db.getCollection(name).aggregate([{{$set: {{{field}: {field}}}}}, \
+         {{$merge: {{into: {into}, whenMatched: \"fail\"}}}}]);\n}}\n\
+         db.getCollection({into}).createIndex({{{field}: 1, _id: 1}})"
+    );
+    Cure::command("single collection", command)
+}
+
+/// All collections together against the limit.
+fn too_many(deployment: &Deployment<'_>) -> Option<Finding> {
+    let thresholds = &deployment.thresholds.collection_sprawl;
+    let all = deployment.collections.len() as u64;
+    let limit = deployment.limits.collections_max.or(deployment.limits.collections_advised)?;
+    let share = all as f64 / limit as f64;
+    if share < thresholds.critical_share {
+        return None;
+    }
+    let hard = deployment.limits.collections_max.is_some();
+    let severity = if hard { Severity::Critical } else { Severity::Warn };
+    let word = if hard { "can have" } else { "should have" };
+    let summary = format!(
+        "There are {} collections; {} {word} {} at most.",
+        count(all),
+        deployment.target.name(),
+        count(limit),
+    );
+    let namespace = Namespace { database: "*".into(), collection: "*".into() };
+    let command = "db.adminCommand({listDatabases: 1}).databases.map(d => [d.name, \
+                   db.getSiblingDB(d.name).getCollectionNames().length])"
+        .to_owned();
+    Some(
+        Finding::new(severity, &namespace, summary, Cure::command("single collection", command))
+            .figure("collections", all)
+            .figure("limit", limit),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::fixture::assert_cured;
+    use super::*;
+    use crate::audit::Thresholds;
+    use crate::audit::target::Target;
+
+    fn outline(name: &str, fields: &[&str]) -> Outline {
+        Outline {
+            namespace: Namespace { database: "shop".into(), collection: name.into() },
+            kind: Kind::Ordinary,
+            documents: 10,
+            fields: fields.iter().map(ToString::to_string).collect(),
+            indexes: 1,
+        }
+    }
+
+    fn found(collections: &[Outline], target: Target) -> Vec<Finding> {
+        let thresholds = Thresholds::default();
+        let deployment =
+            Deployment { collections, target, limits: target.limits(), thresholds: &thresholds };
+        let findings = look(&deployment);
+        findings.iter().for_each(assert_cured);
+        findings
+    }
+
+    const ORDER: &[&str] = &["_id", "item", "total"];
+
+    #[test]
+    fn tenants_with_a_collection_each_are_found() {
+        for name in [
+            |at: usize| format!("customer_{at}_orders"),
+            |at: usize| format!("customer_{}_orders", ["ada", "bob", "cy"][at % 3].repeat(at + 1)),
+        ] {
+            let mut collections: Vec<_> = (0..25).map(|at| outline(&name(at), ORDER)).collect();
+            collections.push(outline("products", &["_id", "name"]));
+            let findings = found(&collections, Target::MongoDb);
+            assert_eq!(findings.len(), 1);
+            let finding = &findings[0];
+            assert_eq!(finding.namespace, "shop.customer_{customer}_orders");
+            assert_eq!(finding.severity, Severity::Warn);
+            assert_eq!(finding.evidence.figures["collections"], json!(25));
+            assert_eq!(finding.evidence.figures["collections_in_all"], json!(26));
+            let crate::report::Remedy::Command(command) = &finding.cure.remedy else { panic!() };
+            assert!(command.contains(r#"into: "orders""#), "{command}");
+        }
+        let numbered: Vec<_> = (0..6).map(|at| outline(&format!("tenant{at}"), ORDER)).collect();
+        assert_eq!(found(&numbered, Target::MongoDb)[0].severity, Severity::Info);
+    }
+
+    #[test]
+    fn names_with_a_common_beginning_are_no_family() {
+        let shapes: [&[&str]; 6] = [
+            &["_id", "name", "email"],
+            &["_id", "total", "items"],
+            &["_id", "title", "price"],
+            &["_id", "text", "rating"],
+            &["_id", "street", "city"],
+            &["_id", "when", "what"],
+        ];
+        let names = ["users", "orders", "products", "reviews", "addresses", "events"];
+        let collections: Vec<_> = names
+            .iter()
+            .zip(shapes)
+            .map(|(it, shape)| outline(&format!("app_{it}"), shape))
+            .collect();
+        assert!(found(&collections, Target::MongoDb).is_empty());
+        let few: Vec<_> = (0..4).map(|at| outline(&format!("log_{at}"), ORDER)).collect();
+        assert!(found(&few, Target::MongoDb).is_empty());
+    }
+
+    #[test]
+    fn the_limit_of_the_target_counts() {
+        let names = |at: usize| format!("{}x", ["a", "b"][at % 2].repeat(at / 2 + 1));
+        let different = |at: usize| outline(&names(at), &[&format!("field{at}")]);
+        let many: Vec<_> = (0..800).map(different).collect();
+        let findings = found(&many, Target::AzureDocumentDb);
+        assert_eq!((findings.len(), findings[0].severity), (1, Severity::Critical));
+        assert!(found(&many[..799], Target::AzureDocumentDb).is_empty());
+        assert!(found(&many, Target::MongoDb).is_empty());
+    }
+}

@@ -1,0 +1,75 @@
+//! What tests of detectors begin with: documents that become a subject.
+
+use super::{Look, Subject};
+use crate::audit::Thresholds;
+use crate::audit::census::Census;
+use crate::audit::facts::{Collection, Index, Kind};
+use crate::audit::target::Target;
+use crate::report::{Finding, Remedy};
+use bson::{Document, RawDocumentBuf};
+use command::Namespace;
+
+pub const NOW: i64 = 1_700_000_000_000;
+pub const DAY: i64 = 24 * 60 * 60 * 1000;
+
+/// A collection `shop.things` in the making.
+pub struct Fixture {
+    pub collection: Collection,
+    pub census: Census,
+    pub target: Target,
+    pub thresholds: Thresholds,
+}
+
+impl Fixture {
+    pub fn new(documents: impl IntoIterator<Item = RawDocumentBuf>) -> Fixture {
+        let mut census = Census::new(NOW);
+        documents.into_iter().for_each(|document| census.add(&document));
+        let namespace = Namespace { database: "shop".into(), collection: "things".into() };
+        let mut collection = Collection::new(namespace, Kind::Ordinary, Document::new());
+        collection.documents = Some(census.documents());
+        Fixture { collection, census, target: Target::MongoDb, thresholds: Thresholds::default() }
+    }
+
+    pub fn options(mut self, options: Document) -> Fixture {
+        self.collection.options = options;
+        self
+    }
+
+    pub fn indexes(mut self, indexes: impl IntoIterator<Item = Document>) -> Fixture {
+        self.collection.indexes = indexes.into_iter().map(Index::new).collect();
+        self
+    }
+
+    /// What a detector finds; every policy among the cures is one that Freeboard takes.
+    pub fn look(&self, look: fn(&Subject<'_>) -> Vec<Finding>) -> Vec<Finding> {
+        let Fixture { collection, census, target, thresholds } = self;
+        let limits = target.limits();
+        let subject = Subject { collection, census, target: *target, limits, thresholds, now: NOW };
+        let findings = look(&subject);
+        findings.iter().for_each(assert_cured);
+        findings
+    }
+}
+
+/// Whether what a finding proposes can be run.
+pub fn assert_cured(finding: &Finding) {
+    assert!(!finding.cure.pattern.is_empty());
+    match &finding.cure.remedy {
+        Remedy::Policy(policy) => {
+            guard::policy::file::File::parse(&policy.to_string()).unwrap();
+        }
+        Remedy::Validator(validator) => assert!(validator.is_object()),
+        Remedy::Command(command) => assert!(command.contains("db."), "{command}"),
+    }
+}
+
+/// That the table has a row for every detector tested here.
+#[test]
+fn every_row_can_be_looked_with() {
+    for detector in super::DETECTORS {
+        let documents = matches!(detector.look, Look::Collection(_));
+        if let Look::Collection(look) = detector.look {
+            assert!(documents && Fixture::new([]).look(look).is_empty(), "{}", detector.name);
+        }
+    }
+}

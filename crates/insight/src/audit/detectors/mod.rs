@@ -1,0 +1,179 @@
+//! The detectors: one file and one row each.
+//!
+//! A detector looks at one collection (its [`Subject`]) when its documents have been
+//! counted, or at the deployment as a whole when all collections have been looked at. It
+//! says what it needs; what nobody needs is not gathered, and where something needed is
+//! missing the report says so.
+
+mod case_collision;
+mod collection_sprawl;
+mod dynamic_fields;
+mod massive_document;
+mod multikey_bloat;
+mod redundant_index;
+mod unbounded_array;
+mod unguarded_growth;
+mod unused_index;
+
+use super::Thresholds;
+use super::census::Census;
+use super::facts::Collection;
+use super::outline::Outline;
+use super::target::{Limits, Target};
+use crate::report::Finding;
+use rustc_hash::FxHashSet;
+
+pub struct Detector {
+    /// What findings call it.
+    pub name: &'static str,
+    /// What it looks for.
+    pub rule: &'static str,
+    pub needs: &'static [Need],
+    pub look: Look,
+}
+
+/// What a detector works on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Need {
+    /// The census of the collection's documents.
+    Documents,
+    /// The list of collections.
+    Collections,
+    Indexes,
+    /// How often each index is used.
+    IndexUse,
+    /// What clients ask: the profiler's entries or the query statistics.
+    Operations,
+    /// The shard keys.
+    Sharding,
+}
+
+#[derive(Clone, Copy)]
+pub enum Look {
+    Collection(fn(&Subject<'_>) -> Vec<Finding>),
+    Deployment(fn(&Deployment<'_>) -> Vec<Finding>),
+}
+
+/// One collection, and by what it is judged.
+#[derive(Debug, Clone, Copy)]
+pub struct Subject<'a> {
+    pub collection: &'a Collection,
+    pub census: &'a Census,
+    pub target: Target,
+    pub limits: &'a Limits,
+    pub thresholds: &'a Thresholds,
+    /// In milliseconds since 1970.
+    pub now: i64,
+}
+
+/// Everything, and by what it is judged.
+#[derive(Debug, Clone, Copy)]
+pub struct Deployment<'a> {
+    pub collections: &'a [Outline],
+    pub target: Target,
+    pub limits: &'a Limits,
+    pub thresholds: &'a Thresholds,
+}
+
+/// The rows, by name.
+pub const DETECTORS: &[Detector] = &[
+    Detector {
+        name: "case_collision",
+        rule: "string ids that are equal but for case",
+        needs: &[Need::Documents, Need::Indexes, Need::Operations],
+        look: Look::Collection(case_collision::look),
+    },
+    Detector {
+        name: "collection_sprawl",
+        rule: "collections of one shape whose names differ by an identifier",
+        needs: &[Need::Collections, Need::Documents],
+        look: Look::Deployment(collection_sprawl::look),
+    },
+    Detector {
+        name: "dynamic_fields",
+        rule: "dates, ids and numbers in the place of field names",
+        needs: &[Need::Documents],
+        look: Look::Collection(dynamic_fields::look),
+    },
+    Detector {
+        name: "massive_document",
+        rule: "documents that near the limit, and the fields that make them large",
+        needs: &[Need::Documents],
+        look: Look::Collection(massive_document::look),
+    },
+    Detector {
+        name: "multikey_bloat",
+        rule: "indexes over arrays that multiply their entries",
+        needs: &[Need::Documents, Need::Indexes],
+        look: Look::Collection(multikey_bloat::look),
+    },
+    Detector {
+        name: "redundant_index",
+        rule: "indexes that are the beginning of another one",
+        needs: &[Need::Indexes],
+        look: Look::Collection(redundant_index::look),
+    },
+    Detector {
+        name: "unbounded_array",
+        rule: "an array that grows without a bound, until its document is full",
+        needs: &[Need::Documents],
+        look: Look::Collection(unbounded_array::look),
+    },
+    Detector {
+        name: "unguarded_growth",
+        rule: "a growing array with neither a validator nor a policy",
+        needs: &[Need::Documents],
+        look: Look::Collection(unguarded_growth::look),
+    },
+    Detector {
+        name: "unused_index",
+        rule: "indexes that no read uses, or more of them than is advised",
+        needs: &[Need::Indexes, Need::IndexUse],
+        look: Look::Collection(unused_index::look),
+    },
+];
+
+/// What all detectors together need.
+pub fn needs() -> FxHashSet<Need> {
+    DETECTORS.iter().flat_map(|detector| detector.needs).copied().collect()
+}
+
+/// What the detectors of one collection find.
+pub fn look_at_collection(subject: &Subject<'_>) -> Vec<Finding> {
+    run(|look| match look {
+        Look::Collection(look) => look(subject),
+        Look::Deployment(_) => Vec::new(),
+    })
+}
+
+/// What the detectors of the whole find.
+pub fn look_at_deployment(deployment: &Deployment<'_>) -> Vec<Finding> {
+    run(|look| match look {
+        Look::Collection(_) => Vec::new(),
+        Look::Deployment(look) => look(deployment),
+    })
+}
+
+fn run(look: impl Fn(Look) -> Vec<Finding>) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for detector in DETECTORS {
+        for mut finding in look(detector.look) {
+            detector.name.clone_into(&mut finding.detector);
+            findings.push(finding);
+        }
+    }
+    findings
+}
+
+#[cfg(test)]
+pub(crate) mod fixture;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_are_sorted_and_named_once() {
+        assert!(DETECTORS.is_sorted_by(|a, b| a.name < b.name));
+    }
+}

@@ -1,0 +1,86 @@
+//! One collection: what is known of it when the detectors look.
+
+use super::{Index, Operation};
+use bson::Document;
+use command::Namespace;
+use guard::Policy;
+
+#[derive(Debug)]
+pub struct Collection {
+    pub namespace: Namespace,
+    pub kind: Kind,
+    /// The options of `listCollections`, the validator among them.
+    pub options: Document,
+    /// Its growth policy, on Freeboard.
+    pub policy: Option<Policy>,
+    /// How many documents and bytes it holds, as far as the server knows.
+    pub documents: Option<u64>,
+    pub bytes: Option<u64>,
+    pub indexes: Vec<Index>,
+    pub shard_key: Option<Document>,
+    /// What was done to it lately, where the server keeps a record.
+    pub operations: Vec<Operation>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    Ordinary,
+    Capped,
+    TimeSeries,
+    View,
+    /// Pages of an array that overflows: kept in bounds by Freeboard.
+    Pages,
+}
+
+impl Collection {
+    pub fn new(namespace: Namespace, kind: Kind, options: Document) -> Collection {
+        Collection {
+            namespace,
+            kind,
+            options,
+            policy: None,
+            documents: None,
+            bytes: None,
+            indexes: Vec::new(),
+            shard_key: None,
+            operations: Vec::new(),
+        }
+    }
+
+    /// The validator, where it refuses anything.
+    pub fn validator(&self) -> Option<&Document> {
+        let off = self.options.get_str("validationLevel").is_ok_and(|level| level == "off");
+        let warns = self.options.get_str("validationAction").is_ok_and(|action| action == "warn");
+        if off || warns { None } else { self.options.get_document("validator").ok() }
+    }
+
+    /// Documents that are there for each that was looked at.
+    pub fn scale(&self, scanned: u64) -> f64 {
+        match self.documents {
+            Some(all) if scanned > 0 => (all as f64 / scanned as f64).max(1.0),
+            _ => 1.0,
+        }
+    }
+}
+
+impl Kind {
+    pub fn name(self) -> &'static str {
+        match self {
+            Kind::Ordinary => "collection",
+            Kind::Capped => "capped",
+            Kind::TimeSeries => "timeseries",
+            Kind::View => "view",
+            Kind::Pages => "pages",
+        }
+    }
+
+    /// Whether its documents are looked at one by one.
+    pub fn is_scanned(self) -> bool {
+        !matches!(self, Kind::View | Kind::TimeSeries)
+    }
+
+    /// Whether clients make its documents grow.
+    pub fn grows(self) -> bool {
+        self == Kind::Ordinary
+    }
+}

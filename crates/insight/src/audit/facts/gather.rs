@@ -1,0 +1,191 @@
+//! Everything there is to look at: databases, collections, policies, shard keys, and
+//! what clients ask.
+
+use super::sharding::shard_keys;
+use super::{Collection, Kind, Notes, Server, Source, Workload, is_internal};
+use crate::Error;
+use crate::audit::Target;
+use crate::audit::detectors::Need;
+use crate::error::explain;
+use bson::{Document, RawDocumentBuf, doc};
+use command::Namespace;
+use futures::TryStreamExt;
+use guard::Policy;
+use guard::policy::OnLimit;
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// Databases of the server itself.
+const INTERNAL_DATABASES: &[&str] = &["admin", "config", "local"];
+
+#[derive(Debug, Default)]
+pub struct Listing {
+    pub collections: Vec<Collection>,
+    /// Where the record of operations comes from, if there is one.
+    pub source: Option<Source>,
+    /// Whether the shard keys could be asked for.
+    pub sharding_known: bool,
+    pub notes: Notes,
+}
+
+/// Lists what there is; fails only where not even the databases can be listed.
+pub async fn gather(
+    server: &Server,
+    database: Option<&str>,
+    needs: &FxHashSet<Need>,
+) -> Result<Listing, Error> {
+    let mut listing = Listing::default();
+    let databases = databases(server, database).await?;
+    for database in &databases {
+        if let Err(error) = list_collections(server, database, &mut listing).await {
+            let why = format!("its collections cannot be listed: {}", explain(&error));
+            listing.notes.of(database, why);
+        }
+        if server.target == Target::Freeboard {
+            read_policies(server, database, &mut listing).await;
+        }
+    }
+    if needs.contains(&Need::Sharding) {
+        read_sharding(server, &mut listing).await;
+    }
+    if needs.contains(&Need::Operations) {
+        read_workload(server, &databases, &mut listing).await;
+    }
+    Ok(listing)
+}
+
+async fn databases(server: &Server, asked: Option<&str>) -> Result<Vec<String>, Error> {
+    if let Some(database) = asked {
+        return Ok(vec![database.to_owned()]);
+    }
+    match server.client.list_database_names().await {
+        Ok(names) => {
+            Ok(names.into_iter().filter(|name| !INTERNAL_DATABASES.contains(&&**name)).collect())
+        }
+        // A user of one database may not list them all.
+        Err(error) => match &server.database {
+            Some(database) => Ok(vec![database.clone()]),
+            None => Err(Error::Use(format!(
+                "the databases cannot be listed; name one with --db ({})",
+                explain(&error)
+            ))),
+        },
+    }
+}
+
+async fn list_collections(
+    server: &Server,
+    database: &str,
+    listing: &mut Listing,
+) -> mongodb::error::Result<()> {
+    let list = doc! { "listCollections": 1, "cursor": {} };
+    let mut rows = server.client.database(database).run_cursor_command(list).await?;
+    while let Some(row) = rows.try_next().await? {
+        let Ok(name) = row.get_str("name") else { continue };
+        let namespace = Namespace { database: database.into(), collection: name.into() };
+        if is_internal(&namespace) {
+            continue;
+        }
+        let (kind, options) = kind_of(&row);
+        match kind {
+            Kind::View => listing.notes.of(&namespace, "a view: its documents are others'"),
+            Kind::TimeSeries => {
+                listing.notes.of(&namespace, "a time series: the server bounds its buckets");
+            }
+            Kind::Capped => listing.notes.of(&namespace, "capped: it cannot grow"),
+            Kind::Ordinary | Kind::Pages => {}
+        }
+        listing.collections.push(Collection::new(namespace, kind, options));
+    }
+    Ok(())
+}
+
+fn kind_of(row: &Document) -> (Kind, Document) {
+    let options = row.get_document("options").cloned().unwrap_or_default();
+    let kind = match row.get_str("type").unwrap_or("collection") {
+        "view" => Kind::View,
+        "timeseries" => Kind::TimeSeries,
+        _ if options.get_bool("capped").unwrap_or(false) => Kind::Capped,
+        _ => Kind::Ordinary,
+    };
+    (kind, options)
+}
+
+/// Gives the collections of a database their growth policies.
+async fn read_policies(server: &Server, database: &str, listing: &mut Listing) {
+    let handle = server.client.database(database);
+    let reply = match handle.run_command(doc! { "listGrowthPolicies": 1 }).await {
+        Ok(reply) => reply,
+        Err(error) => {
+            let why = format!("its growth policies cannot be read: {}", explain(&error));
+            return listing.notes.of(database, why);
+        }
+    };
+    let Ok(rows) = reply.get_array("policies") else { return };
+    let policies = rows.iter().filter_map(|row| {
+        let row = row.as_document()?;
+        let collection = row.get_str("collection").ok()?;
+        let namespace = Namespace { database: database.into(), collection: collection.into() };
+        let policy = RawDocumentBuf::try_from(row.get_document("policy").ok()?).ok()?;
+        Some(Policy::parse(&namespace, &policy).ok()?)
+    });
+    let policies: FxHashMap<Namespace, Policy> =
+        policies.map(|policy| (policy.namespace.clone(), policy)).collect();
+    let pages: FxHashSet<&Namespace> = policies
+        .values()
+        .flat_map(|policy| &policy.arrays)
+        .filter_map(|rule| match &rule.on_limit {
+            OnLimit::Overflow(overflow) => Some(&overflow.into),
+            _ => None,
+        })
+        .collect();
+    for collection in &mut listing.collections {
+        if pages.contains(&collection.namespace) && collection.kind == Kind::Ordinary {
+            collection.kind = Kind::Pages;
+        }
+        if let Some(policy) = policies.get(&collection.namespace) {
+            collection.policy = Some(policy.clone());
+        }
+    }
+}
+
+async fn read_sharding(server: &Server, listing: &mut Listing) {
+    match shard_keys(&server.client).await {
+        Ok(keys) => {
+            listing.sharding_known = true;
+            for collection in &mut listing.collections {
+                collection.shard_key = keys.get(&collection.namespace.to_string()).cloned();
+            }
+        }
+        Err(error) => {
+            listing.notes.add(format!("the shard keys cannot be read: {}", explain(&error)));
+        }
+    }
+}
+
+async fn read_workload(server: &Server, databases: &[String], listing: &mut Listing) {
+    let mut workload = Workload::default();
+    // Not every server keeps them; those that do not say so in many ways.
+    if workload.add_query_stats(&server.client).await.unwrap_or(false) {
+        listing.source = Some(Source::QueryStats);
+    }
+    for database in databases {
+        match workload.add_profile(&server.client, database).await {
+            Ok(true) => {
+                listing.source.get_or_insert(Source::Profiler);
+            }
+            Ok(false) if listing.source != Some(Source::QueryStats) => listing.notes.of(
+                database,
+                "the profiler has recorded nothing, so what clients ask is not known; \
+                 db.setProfilingLevel(1, {slowms: 0, sampleRate: 0.1}) records some of it",
+            ),
+            Ok(false) => {}
+            Err(error) => {
+                let why = format!("the profile cannot be read: {}", explain(&error));
+                listing.notes.of(database, why);
+            }
+        }
+    }
+    for collection in &mut listing.collections {
+        collection.operations = workload.of(&collection.namespace.to_string());
+    }
+}

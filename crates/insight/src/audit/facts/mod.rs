@@ -1,0 +1,48 @@
+//! What the server tells of itself, before and beside the documents.
+
+mod collection;
+mod gather;
+mod growth;
+mod index;
+mod server;
+mod sharding;
+mod workload;
+
+pub use collection::{Collection, Kind};
+pub use gather::{Listing, gather};
+pub use growth::bound;
+pub use index::Index;
+pub use server::Server;
+pub use workload::{Operation, Source, Workload};
+
+use crate::report::Note;
+use command::Namespace;
+use command::namespace::POLICIES;
+
+/// What could not be looked at, and why.
+#[derive(Debug, Default)]
+pub struct Notes(Vec<Note>);
+
+impl Notes {
+    /// Of the deployment as a whole.
+    pub fn add(&mut self, note: impl Into<String>) {
+        self.0.push(Note { namespace: None, note: note.into() });
+    }
+
+    pub fn of(&mut self, namespace: impl ToString, note: impl Into<String>) {
+        self.0.push(Note { namespace: Some(namespace.to_string()), note: note.into() });
+    }
+
+    pub fn append(&mut self, other: Notes) {
+        self.0.extend(other.0);
+    }
+
+    pub fn into_vec(self) -> Vec<Note> {
+        self.0
+    }
+}
+
+/// Names that are the server's own.
+pub fn is_internal(namespace: &Namespace) -> bool {
+    namespace.collection.starts_with("system.") || &*namespace.collection == POLICIES
+}

@@ -1,0 +1,187 @@
+//! The pass over a collection's documents: batch by batch, as raw BSON, none of them kept.
+//!
+//! The next batch is fetched while the last one is walked. Between batches the pace is
+//! kept: a share of the time is left to the server's own clients, more of it while the
+//! server answers slowly.
+
+mod pace;
+mod progress;
+mod sample;
+
+pub use pace::Pace;
+pub use progress::Progress;
+
+use super::census::Census;
+use super::facts::Collection;
+use super::options::Reach;
+use super::target::Limits;
+use bson::{Document, RawDocument, doc};
+use futures::StreamExt;
+use mongodb::Client;
+use mongodb::error::Result;
+use mongodb::raw_batch_cursor::{RawBatch, RawBatchCursor};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
+
+/// Bytes and documents that a batch is to have at most.
+const BATCH_BYTES: u64 = 4 * 1024 * 1024;
+const BATCH_DOCUMENTS_MAX: u64 = 4_000;
+/// Batches that wait to be walked.
+const WAITING_BATCHES: usize = 1;
+
+/// What the commands of a scan are called in the server's log.
+pub const COMMENT: &str = "freeboard audit";
+
+/// One pass over a collection.
+#[derive(Debug)]
+pub struct Scan<'a> {
+    pub client: &'a Client,
+    pub collection: &'a Collection,
+    pub limits: &'a Limits,
+    pub reach: Reach,
+    pub pace: &'a Arc<Pace>,
+    /// When the time for this collection is up.
+    pub until: Option<Instant>,
+    pub stop: &'a CancellationToken,
+}
+
+/// How a pass ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum End {
+    /// With everything that was asked for.
+    Complete,
+    OutOfTime,
+    Interrupted,
+}
+
+impl Scan<'_> {
+    /// Counts documents until there are no more, or time is up, or it is stopped. What
+    /// was counted stays counted, whatever happens.
+    pub async fn run(&self, census: &mut Census, progress: &Progress) -> Result<End> {
+        match self.reach {
+            Reach::Full => {
+                let find = self.find(doc! {}, doc! {}, None);
+                self.walk(find.await?, None, census, progress).await
+            }
+            Reach::Sample(count) => self.sample(count, census, progress).await,
+        }
+    }
+
+    /// Begins to read documents.
+    async fn find(
+        &self,
+        filter: Document,
+        sort: Document,
+        limit: Option<u64>,
+    ) -> Result<RawBatchCursor> {
+        let namespace = &self.collection.namespace;
+        let database = self.client.database(&namespace.database);
+        let collection = database.collection::<Document>(&namespace.collection);
+        let batch = limit.unwrap_or(u64::MAX).min(self.batch_documents());
+        let mut find = collection.find(filter).sort(sort).comment(COMMENT);
+        find = find.batch_size(u32::try_from(batch).unwrap_or(u32::MAX));
+        if let Some(limit) = limit {
+            find = find.limit(i64::try_from(limit).unwrap_or(i64::MAX));
+        }
+        if let Some(left) = self.left() {
+            find = find.max_time(left.max(Duration::from_millis(1)));
+        }
+        find.batch().await
+    }
+
+    /// Documents of a batch: few where they are large.
+    fn batch_documents(&self) -> u64 {
+        let average = match (self.collection.bytes, self.collection.documents) {
+            (Some(bytes), Some(documents)) if documents > 0 => bytes / documents,
+            _ => 0,
+        };
+        (BATCH_BYTES / average.max(1)).clamp(1, BATCH_DOCUMENTS_MAX)
+    }
+
+    fn left(&self) -> Option<Duration> {
+        self.until.map(|until| until.saturating_duration_since(Instant::now()))
+    }
+
+    /// Counts what a cursor gives, `limit` documents at most.
+    async fn walk(
+        &self,
+        cursor: RawBatchCursor,
+        limit: Option<u64>,
+        census: &mut Census,
+        progress: &Progress,
+    ) -> Result<End> {
+        let (send, mut batches) = mpsc::channel(WAITING_BATCHES);
+        let fetching = tokio::spawn(fetch(cursor, send, self.pace.clone()));
+        let outcome = self.receive(&mut batches, limit, census, progress).await;
+        // A cursor that is dropped is closed at the server.
+        fetching.abort();
+        outcome
+    }
+
+    async fn receive(
+        &self,
+        batches: &mut mpsc::Receiver<Result<RawBatch>>,
+        limit: Option<u64>,
+        census: &mut Census,
+        progress: &Progress,
+    ) -> Result<End> {
+        let mut left = limit.unwrap_or(u64::MAX);
+        while left > 0 {
+            let out_of_time = async {
+                match self.until {
+                    Some(until) => tokio::time::sleep_until(until.into()).await,
+                    None => std::future::pending().await,
+                }
+            };
+            let batch = tokio::select! {
+                biased;
+                () = self.stop.cancelled() => return Ok(End::Interrupted),
+                () = out_of_time => return Ok(End::OutOfTime),
+                batch = batches.recv() => batch,
+            };
+            let Some(batch) = batch else { break };
+            let counted = count(&batch?, left, census)?;
+            left -= counted;
+            progress.add(counted);
+        }
+        Ok(End::Complete)
+    }
+}
+
+/// Reads batches at the pace that is set, until there are no more or nobody wants them.
+async fn fetch(mut cursor: RawBatchCursor, send: mpsc::Sender<Result<RawBatch>>, pace: Arc<Pace>) {
+    loop {
+        let asked = Instant::now();
+        let Some(batch) = cursor.next().await else { return };
+        let took = asked.elapsed();
+        let bytes = batch.as_ref().map_or(0, |batch| batch.as_raw_document().as_bytes().len());
+        if send.send(batch).await.is_err() {
+            return;
+        }
+        tokio::time::sleep(pace.rest(took, bytes)).await;
+    }
+}
+
+/// Counts the documents of a batch; how many there were.
+fn count(batch: &RawBatch, limit: u64, census: &mut Census) -> Result<u64> {
+    let mut counted = 0;
+    for element in value::element::array_elements(batch.doc_slices()?).items() {
+        if counted == limit {
+            break;
+        }
+        if let Some(document) = element.as_document() {
+            census.add(document);
+            counted += 1;
+        }
+    }
+    Ok(counted)
+}
+
+/// The `_id` of the last document of a batch.
+fn last_id(batch: &RawBatch) -> Option<bson::RawBson> {
+    let documents = value::element::array_elements(batch.doc_slices().ok()?);
+    let last: &RawDocument = documents.items().last()?.as_document()?;
+    Some(value::element::get_value(last, "_id")?.into())
+}

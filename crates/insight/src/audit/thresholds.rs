@@ -1,0 +1,131 @@
+//! Every threshold of every detector: the one place to look, and to change them from a
+//! file (`--thresholds FILE`, YAML with the same names).
+
+use crate::Error;
+use serde::{Deserialize, Serialize};
+use std::path::Path;
+
+/// Defines the thresholds of each detector with their defaults.
+macro_rules! thresholds {
+    ($($detector:ident: $type:ident {
+        $($(#[doc = $doc:literal])* $name:ident: $kind:ty = $default:expr,)+
+    })+) => {
+        /// By the name of the detector.
+        #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+        #[serde(default, deny_unknown_fields)]
+        pub struct Thresholds { $(pub $detector: $type,)+ }
+
+        $(
+            #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+            #[serde(default, deny_unknown_fields)]
+            pub struct $type { $($(#[doc = $doc])* pub $name: $kind,)+ }
+
+            impl Default for $type {
+                fn default() -> $type {
+                    $type { $($name: $default,)+ }
+                }
+            }
+        )+
+    };
+}
+
+thresholds! {
+    case_collision: CaseCollision {
+        /// Values with more than one spelling, from a warning on.
+        warn_values: u64 = 1,
+        /// The share of values with more than one spelling that is critical.
+        critical_share: f64 = 0.05,
+    }
+    collection_sprawl: CollectionSprawl {
+        /// Collections of one family that are worth mentioning,
+        info_collections: u64 = 5,
+        /// and worth a warning.
+        warn_collections: u64 = 20,
+        /// The share of their fields that two collections of a family have in common.
+        same_shape_share: f64 = 0.7,
+        /// The share of the target's limit on collections that is critical.
+        critical_share: f64 = 0.8,
+    }
+    dynamic_fields: DynamicFields {
+        /// Different keys that look like dates or ids.
+        warn_keys: u64 = 5,
+        /// Different keys that are numbers, or words with numbers.
+        warn_numbered_keys: u64 = 20,
+        /// Different keys of any other kind, beyond the names a document may have.
+        warn_names: u64 = 100,
+        critical_keys: u64 = 1_000,
+    }
+    massive_document: MassiveDocument {
+        warn_bytes: u64 = 2 * 1024 * 1024,
+        /// The share of the target's limit that is critical.
+        critical_share: f64 = 0.5,
+    }
+    multikey_bloat: MultikeyBloat {
+        /// Entries that a document has in an index, on average,
+        warn_entries: f64 = 20.0,
+        /// or that the worst document has.
+        warn_entries_max: u64 = 1_000,
+        /// Entries of the worst document that are critical.
+        critical_entries_max: u64 = 10_000,
+    }
+    redundant_index: RedundantIndex {
+        /// Indexes that are the start of another, from a warning on.
+        warn_indexes: u64 = 1,
+    }
+    unbounded_array: UnboundedArray {
+        /// Elements of the longest array.
+        warn_elements: u64 = 1_000,
+        critical_elements: u64 = 10_000,
+        /// The share of the target's limit that one array weighs and that is critical.
+        critical_share: f64 = 0.25,
+        /// Days until a document is full, at the rate its array grows.
+        warn_days: f64 = 365.0,
+        critical_days: f64 = 60.0,
+        /// Arrays shorter than this are not judged by their growth.
+        growing_elements: u64 = 250,
+    }
+    unguarded_growth: UnguardedGrowth {
+        /// Elements of the longest array.
+        warn_elements: u64 = 200,
+        /// The longest is so many times the median, or grows by its dates.
+        spread: f64 = 4.0,
+    }
+    unused_index: UnusedIndex {
+        /// Days without use that are worth a warning; fewer are only mentioned.
+        warn_days: f64 = 7.0,
+    }
+}
+
+impl Thresholds {
+    /// Reads a file; what it does not name keeps its default.
+    pub fn read(path: &Path) -> Result<Thresholds, Error> {
+        let text =
+            std::fs::read_to_string(path).map_err(|error| Error::File(path.to_owned(), error))?;
+        Thresholds::parse(&text)
+            .map_err(|why| Error::Use(format!("the thresholds in {}: {why}", path.display())))
+    }
+
+    fn parse(text: &str) -> Result<Thresholds, String> {
+        serde_saphyr::from_str(text).map_err(|error| error.to_string())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_changes_what_it_names() {
+        let read = Thresholds::parse("unbounded_array: { warn_elements: 50 }\n").unwrap();
+        assert_eq!(read.unbounded_array.warn_elements, 50);
+        assert_eq!(read.unbounded_array.critical_elements, 10_000);
+        assert_eq!(read.massive_document, MassiveDocument::default());
+    }
+
+    #[test]
+    fn unknown_names_are_refused() {
+        for wrong in ["unbounded: {}", "unbounded_array: { warn: 1 }", "unbounded_array: 5"] {
+            assert!(Thresholds::parse(wrong).is_err(), "{wrong}");
+        }
+    }
+}

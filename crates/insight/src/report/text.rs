@@ -1,0 +1,256 @@
+//! The report for a terminal: aligned, the gravest first, a screen a finding at most.
+
+use super::finding::{Cure, Finding, Remedy, Severity};
+use super::{Report, Status, yaml};
+use serde_json::Value;
+
+const COLUMNS: usize = 100;
+const INDENT: usize = 2;
+/// The width of the names before figures and ids.
+const LABEL: usize = 10;
+/// Lines of a cure, ids and examples, figures: together a screen.
+const CURE_LINES_MAX: usize = 12;
+const LIST_LINES_MAX: usize = 2;
+const NOTES_MAX: usize = 20;
+const VALUE_BYTES_MAX: usize = 60;
+
+pub fn render(report: &Report, colour: bool) -> String {
+    let mut out = Out { text: String::new(), colour };
+    head(report, &mut out);
+    for finding in &report.findings {
+        out.line("");
+        one(finding, &mut out);
+    }
+    if report.findings.is_empty() {
+        out.line("");
+        out.line("Nothing was found.");
+    }
+    checklist(report, &mut out);
+    notes(report, &mut out);
+    out.text
+}
+
+struct Out {
+    text: String,
+    colour: bool,
+}
+
+#[derive(Clone, Copy)]
+enum Paint {
+    Red,
+    Yellow,
+    Green,
+    Blue,
+    Faint,
+    Bold,
+}
+
+impl Out {
+    fn line(&mut self, line: &str) {
+        self.text.push_str(line.trim_end());
+        self.text.push('\n');
+    }
+
+    fn paint(&self, text: &str, paint: Paint) -> String {
+        if !self.colour {
+            return text.to_owned();
+        }
+        let code = match paint {
+            Paint::Red => "1;31",
+            Paint::Yellow => "33",
+            Paint::Green => "32",
+            Paint::Blue => "36",
+            Paint::Faint => "2",
+            Paint::Bold => "1",
+        };
+        format!("\x1b[{code}m{text}\x1b[0m")
+    }
+
+    /// A label and text beside it, wrapped.
+    fn labelled(&mut self, label: &str, text: &str, lines_max: usize) {
+        let beside = INDENT + LABEL;
+        let mut lines = wrap(text, COLUMNS - beside);
+        if lines.len() > lines_max {
+            lines.truncate(lines_max);
+            if let Some(last) = lines.last_mut() {
+                last.push_str(" …");
+            }
+        }
+        for (at, line) in lines.iter().enumerate() {
+            let label = if at == 0 { label } else { "" };
+            let label = self.paint(&format!("{label:LABEL$}"), Paint::Faint);
+            self.line(&format!("{:INDENT$}{label}{line}", ""));
+        }
+    }
+}
+
+fn head(report: &Report, out: &mut Out) {
+    let target = &report.target;
+    let scanned = &report.scanned;
+    let title = format!("{} {} at {}", target.kind, target.version, target.address);
+    let title = out.paint(&title, Paint::Bold);
+    out.line(&title);
+    let extent = match (&*scanned.mode, scanned.complete) {
+        ("full", true) => "all documents",
+        (_, true) => "a sample",
+        (_, false) => "not all that was asked for",
+    };
+    out.line(&format!(
+        "{} documents ({}) of {} collections in {:.1} s: {extent}",
+        grouped(scanned.documents),
+        size(scanned.bytes),
+        grouped(scanned.collections.len() as u64),
+        scanned.seconds,
+    ));
+    let of = |severity| {
+        let all = report.findings.iter();
+        all.filter(|finding| finding.severity == severity).count()
+    };
+    let counts = [Severity::Critical, Severity::Warn, Severity::Info].map(|severity| {
+        out.paint(&format!("{} {}", of(severity), severity.name()), paint_of(severity))
+    });
+    out.line(&format!("Findings: {}", counts.join(", ")));
+}
+
+fn one(finding: &Finding, out: &mut Out) {
+    let severity = finding.severity;
+    let mark = format!("{:9}", severity.name().to_uppercase());
+    let place = match &finding.path {
+        Some(path) => format!("{}  {path}", finding.namespace),
+        None => finding.namespace.clone(),
+    };
+    let mark = out.paint(&mark, paint_of(severity));
+    let place = out.paint(&place, Paint::Bold);
+    out.line(&format!("{mark} {}  {place}", finding.detector));
+    for line in wrap(&finding.summary, COLUMNS - INDENT) {
+        out.line(&format!("{:INDENT$}{line}", ""));
+    }
+    let evidence = &finding.evidence;
+    let list = |values: &[Value]| values.iter().map(plain).collect::<Vec<_>>().join(", ");
+    if !evidence.ids.is_empty() {
+        out.labelled("ids", &list(&evidence.ids), LIST_LINES_MAX);
+    }
+    if !evidence.examples.is_empty() {
+        out.labelled("examples", &list(&evidence.examples), LIST_LINES_MAX);
+    }
+    if !evidence.figures.is_empty() {
+        let figures = evidence.figures.iter();
+        let figures: Vec<String> = figures
+            .map(|(name, value)| format!("{}: {}", name.replace('_', " "), plain(value)))
+            .collect();
+        out.labelled("figures", &figures.join(", "), LIST_LINES_MAX + 1);
+    }
+    cure(&finding.cure, out);
+}
+
+fn cure(cure: &Cure, out: &mut Out) {
+    let (how, mut lines) = match &cure.remedy {
+        Remedy::Policy(policy) => ("freeboard apply URI with", yaml::lines(policy)),
+        Remedy::Validator(validator) => ("this validator, by collMod", yaml::lines(validator)),
+        Remedy::Command(command) => (
+            "in mongosh",
+            command.lines().flat_map(|line| wrap(line, COLUMNS - 2 * INDENT)).collect(),
+        ),
+    };
+    out.labelled("cure", &format!("{} pattern; {how}:", cure.pattern), 1);
+    if lines.len() > CURE_LINES_MAX {
+        lines.truncate(CURE_LINES_MAX);
+        lines.push("… (all of it is in the JSON report)".to_owned());
+    }
+    for line in lines {
+        let line = out.paint(&line, Paint::Blue);
+        out.line(&format!("{:1$}{line}", "", 2 * INDENT));
+    }
+}
+
+fn checklist(report: &Report, out: &mut Out) {
+    out.line("");
+    let title = out.paint("Checklist", Paint::Bold);
+    out.line(&title);
+    for item in &report.checklist {
+        let (name, paint) = match item.status {
+            Status::Pass => ("pass", Paint::Green),
+            Status::Fail => ("fail", Paint::Red),
+            Status::NotKnown => ("not known", Paint::Faint),
+        };
+        let name = out.paint(&format!("{name:LABEL$}"), paint);
+        out.line(&format!("{:INDENT$}{name}{}", "", item.item));
+        out.labelled("", &item.reason, LIST_LINES_MAX);
+    }
+}
+
+fn notes(report: &Report, out: &mut Out) {
+    let notes = &report.scanned.notes;
+    if notes.is_empty() {
+        return;
+    }
+    out.line("");
+    let title = out.paint("Notes", Paint::Bold);
+    out.line(&title);
+    for note in notes.iter().take(NOTES_MAX) {
+        let place = note.namespace.as_ref().map_or(String::new(), |it| format!("{it}: "));
+        for line in wrap(&format!("{place}{}", note.note), COLUMNS - INDENT) {
+            out.line(&format!("{:INDENT$}{line}", ""));
+        }
+    }
+    if notes.len() > NOTES_MAX {
+        let more = notes.len() - NOTES_MAX;
+        out.line(&format!("{:INDENT$}… and {more} more, in the JSON report", ""));
+    }
+}
+
+fn paint_of(severity: Severity) -> Paint {
+    match severity {
+        Severity::Critical => Paint::Red,
+        Severity::Warn => Paint::Yellow,
+        Severity::Info => Paint::Blue,
+    }
+}
+
+/// A value on a line, cut where it is long.
+fn plain(value: &Value) -> String {
+    let text = match value {
+        Value::String(text) => text.clone(),
+        Value::Object(map) => match map.get("$oid").and_then(Value::as_str) {
+            Some(id) => format!("ObjectId('{id}')"),
+            None => value.to_string(),
+        },
+        Value::Number(number) => match number.as_u64() {
+            Some(number) => grouped(number),
+            None => number.to_string(),
+        },
+        other => other.to_string(),
+    };
+    if text.len() <= VALUE_BYTES_MAX {
+        return text;
+    }
+    format!("{}…", &text[..text.floor_char_boundary(VALUE_BYTES_MAX)])
+}
+
+fn wrap(text: &str, columns: usize) -> Vec<String> {
+    let mut lines = vec![String::new()];
+    for word in text.split(' ') {
+        let width = |text: &str| text.chars().count();
+        let full = lines
+            .last()
+            .is_some_and(|line| !line.is_empty() && width(line) + 1 + width(word) > columns);
+        if full {
+            lines.push(String::new());
+        }
+        if let Some(line) = lines.last_mut() {
+            if !line.is_empty() {
+                line.push(' ');
+            }
+            line.push_str(word);
+        }
+    }
+    lines
+}
+
+fn grouped(number: u64) -> String {
+    crate::figures::count(number)
+}
+
+fn size(number: u64) -> String {
+    crate::figures::bytes(number)
+}

@@ -1,0 +1,129 @@
+//! What is wrong in a shop, and what is not.
+
+use crate::place::{Place, found};
+use bson::{Bson, Document, doc};
+use freeboard_insight::audit::Target;
+use freeboard_insight::report::{Format, Remedy, Severity, Status};
+use serde_json::json;
+
+fn users() -> impl Iterator<Item = Document> {
+    (0..300).map(|id: i32| {
+        let length = if id % 100 == 7 { 1_200 } else { 5 };
+        let activities: Vec<Bson> =
+            (0..length).map(|at: i32| Bson::Document(doc! { "kind": "like", "n": at })).collect();
+        doc! { "_id": id, "name": format!("user {id}"), "activities": activities }
+    })
+}
+
+async fn fill_shop(place: &Place) {
+    place.fill("users", users()).await;
+    let blob = "x".repeat(3 * 1024 * 1024);
+    place.fill("products", [doc! { "_id": "big", "image": blob }, doc! { "_id": "small" }]).await;
+    place.fill("logins", ["Ann", "ann", "bob"].map(|id| doc! { "_id": id })).await;
+    let months: Document = (1..=12).map(|month| (format!("2024-{month:02}"), 1)).collect();
+    place.fill("stats", [doc! { "_id": 1, "counts": months }]).await;
+    for tenant in 0..6 {
+        let order = doc! { "item": "pen", "total": 3 };
+        place.fill(&format!("customer_{tenant}_orders"), [order]).await;
+    }
+    place.index("users", "name", doc! { "name": 1 }).await;
+    place.index("users", "name_kind", doc! { "name": 1, "activities.kind": 1 }).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn every_fault_is_found_with_its_evidence() {
+    let place = Place::new().await;
+    fill_shop(&place).await;
+    let report = place.audit(&place.options()).await;
+    assert_eq!((&*report.target.kind, report.version), ("freeboard", 1));
+    assert!(report.scanned.complete);
+    assert_eq!(report.scanned.documents, 300 + 2 + 3 + 1 + 6);
+
+    let arrays = found(&report, "unbounded_array");
+    assert_eq!(arrays.len(), 1);
+    assert_eq!((&*arrays[0].namespace, arrays[0].path.as_deref()), ("shop.users", Some("activities")));
+    assert_eq!(arrays[0].evidence.figures["max"], json!(1_200));
+    assert_eq!(arrays[0].evidence.ids, [json!(7), json!(107), json!(207)]);
+
+    let large = found(&report, "massive_document");
+    assert_eq!((&*large[0].namespace, &large[0].evidence.ids[..]), ("shop.products", &[json!("big")][..]));
+    assert_eq!(found(&report, "unguarded_growth")[0].namespace, "shop.users");
+    let collisions = found(&report, "case_collision");
+    assert_eq!(collisions[0].evidence.examples, [json!("Ann"), json!("ann")]);
+    assert_eq!(found(&report, "dynamic_fields")[0].path.as_deref(), Some("counts.<date>"));
+    let sprawl = found(&report, "collection_sprawl");
+    assert_eq!(sprawl[0].namespace, "shop.customer_{customer}_orders");
+    assert_eq!(sprawl[0].evidence.figures["documents"], json!(6));
+    assert_eq!(found(&report, "redundant_index")[0].path.as_deref(), Some("name"));
+    assert_eq!(found(&report, "multikey_bloat")[0].evidence.examples, [json!("name_kind")]);
+    let unused = found(&report, "unused_index");
+    assert_eq!((unused.len(), unused[0].severity), (2, Severity::Info));
+
+    assert_eq!(report.checklist.len(), 8);
+    assert_eq!(report.checklist[0].status, Status::Fail);
+    assert!(report.findings.is_sorted_by(|a, b| a.severity >= b.severity));
+    place.stop().await;
+}
+
+/// What the report proposes is taken by the server, and the next report does not find it.
+#[tokio::test(flavor = "multi_thread")]
+async fn the_proposed_policy_cures() {
+    let place = Place::new().await;
+    place.fill("users", users()).await;
+    let report = place.audit(&place.options()).await;
+    let Remedy::Policy(policy) = &found(&report, "unbounded_array")[0].cure.remedy else { panic!() };
+    let file = guard::policy::file::File::parse(&policy.to_string()).unwrap();
+    let (collection, policy) = &file.policies[0];
+    let policy = Document::try_from(&**policy).unwrap();
+    place.command(doc! { "setGrowthPolicy": collection, "policy": policy }).await;
+    let report = place.audit(&place.options()).await;
+    assert!(found(&report, "unbounded_array").is_empty());
+    assert!(found(&report, "unguarded_growth").is_empty());
+    place.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_healthy_shop_has_no_findings() {
+    let place = Place::new().await;
+    let user = |id: i32| doc! { "_id": id, "email": format!("u{id}@x"), "tags": ["a", "b"] };
+    place.fill("users", (0..500).map(user)).await;
+    place.fill("orders", (0..500).map(|id| doc! { "_id": id, "user": id, "total": 3 })).await;
+    place.index("users", "email", doc! { "email": 1 }).await;
+    let used = place.collection("users").find_one(doc! { "email": "u7@x" }).await.unwrap();
+    assert!(used.is_some());
+    let report = place.audit(&place.options()).await;
+    assert!(report.findings.is_empty(), "{:#?}", report.findings);
+    let text = report.render(Format::Text { colour: false }).unwrap();
+    assert!(text.contains("Nothing was found.") && !text.contains('\u{1b}'), "{text}");
+    place.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_forms_of_a_report_agree() {
+    let place = Place::new().await;
+    fill_shop(&place).await;
+    let mut options = place.options();
+    options.target = Some(Target::MongoDb);
+    let report = place.audit(&options).await;
+    let json = report.render(Format::Json).unwrap();
+    let back: freeboard_insight::Report = serde_json::from_str(&json).unwrap();
+    assert_eq!(back.findings, report.findings);
+    let value: serde_json::Value = serde_json::from_str(&json).unwrap();
+    let finding = &value["findings"][0];
+    for key in ["detector", "severity", "namespace", "path", "summary", "evidence", "cure"] {
+        assert!(finding.get(key).is_some(), "{key}");
+    }
+    assert_eq!(value["target"]["kind"], json!("mongodb"));
+    let text = report.render(Format::Text { colour: true }).unwrap();
+    assert!(text.contains("unbounded_array") && text.contains('\u{1b}'));
+    let plain = report.render(Format::Text { colour: false }).unwrap();
+    // A screen a finding.
+    let findings = plain.split("\n\n").filter(|part| part.contains("  cure"));
+    for finding in findings {
+        assert!(finding.lines().count() <= 24, "{finding}");
+        assert!(finding.lines().all(|line| line.chars().count() <= 130), "{finding}");
+    }
+    let error = report.render(Format::Html).unwrap_err().to_string();
+    assert!(error.contains("html is not supported"), "{error}");
+    place.stop().await;
+}

@@ -1,0 +1,12 @@
+//! Audits of a real server.
+
+#![allow(
+    clippy::expect_used,
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "a test fails by panicking"
+)]
+
+mod findings;
+mod place;
+mod reach;
