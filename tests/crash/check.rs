@@ -1,9 +1,10 @@
 //! What must hold of every collection, whoever wrote it.
 
 use crate::process::Process;
+use crate::recount;
 use bson::doc;
 
-/// Every index agrees with its collection, and every count is exact.
+/// Every index agrees with its collection, and every count and figure is exact.
 pub fn everything(server: &Process) {
     let mut connection = server.connect();
     let reply = connection.run("admin", doc! { "listDatabases": 1, "nameOnly": true }).unwrap();
@@ -17,6 +18,7 @@ pub fn everything(server: &Process) {
             let records = reply.get_i64("nrecords").unwrap();
             let count = connection.run(database, doc! { "count": &collection }).unwrap();
             assert_eq!(i64::from(count.get_i32("n").unwrap()), records, "{database}.{collection}");
+            recount::check(&mut connection, database, &collection);
         }
     }
 }

@@ -16,10 +16,12 @@
 mod check;
 mod connection;
 mod disk;
+mod growth;
 mod ledger;
 mod load;
 mod process;
 mod pushes;
+mod recount;
 mod start;
 mod workers;
 

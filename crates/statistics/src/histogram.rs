@@ -52,11 +52,15 @@ impl Histogram {
         self.counts.iter().map(|(_, count)| count).sum()
     }
 
-    /// The number that so many of a thousand do not pass; it may be off by a
-    /// sixteenth, the width of a step. `None` if there are no numbers.
-    pub fn quantile(&self, thousandths: u64) -> Option<u32> {
-        let count = self.count();
-        let rank = (count * thousandths).div_ceil(1_000).max(1);
+    /// The number that so many of a thousand do not pass, of numbers that reach up to
+    /// `max`. It may be off by a sixteenth, the width of a step. `None` if there are
+    /// no numbers.
+    pub fn quantile(&self, thousandths: u64, max: u32) -> Option<u32> {
+        let all = self.count();
+        let rank = (all * thousandths).div_ceil(1_000).max(1);
+        if rank == all {
+            return Some(max);
+        }
         let mut below = 0;
         for (step, count) in &self.counts {
             if below + count >= rank {
@@ -64,7 +68,7 @@ impl Histogram {
                 // Numbers are taken to be spread evenly within a step.
                 let within = (rank - below) as f64 - 0.5;
                 let offset = f64::from(width) * within / *count as f64;
-                return Some(first + offset as u32);
+                return Some((first + offset as u32).min(max));
             }
             below += count;
         }
@@ -142,10 +146,10 @@ mod tests {
     #[test]
     fn small_numbers_have_exact_quantiles() {
         let ten = of(1..=10);
-        let quantiles = [500, 900, 990, 1_000].map(|thousandths| ten.quantile(thousandths));
+        let quantiles = [500, 900, 990, 1_000].map(|thousandths| ten.quantile(thousandths, 10));
         assert_eq!(quantiles, [Some(5), Some(9), Some(10), Some(10)]);
-        assert_eq!(Histogram::default().quantile(500), None);
-        assert_eq!(of([7]).quantile(500), Some(7));
+        assert_eq!(Histogram::default().quantile(500, 0), None);
+        assert_eq!(of([7]).quantile(500, 7), Some(7));
     }
 
     #[test]

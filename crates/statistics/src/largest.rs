@@ -53,7 +53,9 @@ impl<T: Default> Largest<T> {
     /// Someone becomes larger or smaller, comes (`before` is `None`) or goes away
     /// (`after` is).
     pub fn change(&mut self, id: u64, before: Option<u32>, after: Option<u32>) -> Place {
-        let enters = after.is_some_and(|after| after >= self.floor);
+        // As large as some outside, and none larger: one of them fills a gap as well.
+        let gap = self.kept.len() < KEPT_MIN;
+        let enters = after.is_some_and(|after| after >= self.floor || gap && self.is_near(after));
         let was_near = before.is_some_and(|before| self.is_near(before));
         if !enters && !was_near {
             return Place::Outside;
@@ -164,6 +166,22 @@ mod tests {
         assert!(largest.suffices(KEPT_MIN, 10_000));
         assert_eq!(largest.change(20_000, Some(100), Some(101)), Place::Came);
         assert_eq!(largest.change(20_000, Some(101), Some(99)), Place::Went);
+    }
+
+    #[test]
+    fn gaps_are_filled_by_what_is_as_large() {
+        // A queue: the oldest go while new ones come, all alike.
+        let mut largest = Largest::<()>::default();
+        for id in 0..10_000 {
+            largest.change(id, None, Some(100));
+            if largest.is_full() {
+                largest.trim();
+            }
+            if let Some(oldest) = id.checked_sub(1_000) {
+                largest.change(oldest, Some(100), None);
+            }
+            assert!(largest.suffices(KEPT_MIN - 1, id.min(1_000)), "{id}");
+        }
     }
 
     #[test]

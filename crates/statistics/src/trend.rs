@@ -6,6 +6,7 @@
 //! seldom has to.
 
 use crate::bytes::{read_number, write_number};
+use std::fmt;
 
 pub const DAY_MS: u64 = 24 * 60 * 60 * 1_000;
 /// Growth before this is past.
@@ -99,6 +100,17 @@ impl Trend {
     }
 }
 
+/// The sizes at the times of the samples: `20 at 1700000000000, 30 at …`.
+impl fmt::Display for Trend {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (at, (time, size)) in self.samples.iter().enumerate() {
+            let comma = if at > 0 { ", " } else { "" };
+            write!(f, "{comma}{size} at {time}")?;
+        }
+        Ok(())
+    }
+}
+
 /// When something so large reaches a bound, growing so much a day; now, if it is
 /// there already. `None` if it does not come to that.
 pub fn reached(now_ms: u64, size: u32, per_day: Option<f64>, bound: u32) -> Option<u64> {
@@ -188,6 +200,13 @@ mod tests {
         assert_eq!(at(500, Some(0.0)), None);
         assert_eq!(at(500, None), None);
         assert_eq!(at(500, Some(0.001)), None, "not in a hundred years");
+    }
+
+    #[test]
+    fn samples_can_be_read() {
+        let mut trend = Trend::begin(1_000, 20);
+        trend.note(9_000, 30);
+        assert_eq!(trend.to_string(), "20 at 1000, 30 at 9000");
     }
 
     #[test]

@@ -3,6 +3,7 @@
 mod collections;
 mod counter;
 mod documents;
+mod growth;
 mod indexes;
 mod transfers;
 
@@ -20,6 +21,7 @@ pub fn all() -> Vec<Box<dyn Worker>> {
         Box::new(documents::Documents::new(0)),
         Box::new(documents::Documents::new(1)),
         Box::new(documents::Documents::new(2)),
+        Box::new(growth::Growth),
         Box::new(indexes::Indexes::default()),
         Box::new(transfers::Transfers::new(0)),
         Box::new(transfers::Transfers::new(1)),

@@ -114,12 +114,10 @@ impl Figures {
         if self.counts.documents > 0 {
             return;
         }
-        self.sizes.get_or_insert_with(|| Sizes::new(turn.now_ms()));
-        for rule in rules {
-            if !self.arrays.iter().any(|arrays| arrays.is_of(rule)) {
-                self.arrays.push(Arrays::new(rule));
-            }
-        }
+        // Those who were kept once say nothing of those who come.
+        let since_ms = self.sizes.as_ref().map_or_else(|| turn.now_ms(), |sizes| sizes.since_ms);
+        self.sizes = Some(Sizes::new(since_ms));
+        self.arrays = rules.iter().map(Arrays::new).collect();
     }
 
     /// Whether everything has been counted that a policy asks for.

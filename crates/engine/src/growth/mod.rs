@@ -29,6 +29,7 @@ pub use event::{Event, Grown, Lengthened, Lengths, policy};
 pub use figures::Figures;
 pub use measure::lengthened;
 pub use sample::{Sample, Sampled};
+pub use sizes::Tracked;
 pub use turn::now_ms;
 
 use crate::storage::large::Secret;

@@ -37,6 +37,13 @@ impl Tracked {
     }
 }
 
+impl std::fmt::Display for Tracked {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}", self.trend)?;
+        if self.alerted { f.write_str(", told of in the log") } else { Ok(()) }
+    }
+}
+
 impl Sizes {
     /// Of a collection that holds nothing.
     pub fn new(since_ms: u64) -> Sizes {

@@ -252,11 +252,9 @@ fn spread(out: &mut DocumentWriter, histogram: &Histogram, max: u32, sum: u64) {
         out.end();
     }
     out.end();
-    number(out, "avg", sum.checked_div(histogram.count()).unwrap_or(0));
+    out.append_f64("avg", sum as f64 / histogram.count().max(1) as f64);
     for (name, thousandths) in [("p50", 500), ("p90", 900), ("p99", 990)] {
-        // The width of a step may reach past the largest.
-        let quantile = histogram.quantile(thousandths).unwrap_or(0).min(max);
-        number(out, name, u64::from(quantile));
+        number(out, name, u64::from(histogram.quantile(thousandths, max).unwrap_or(0)));
     }
     number(out, "max", u64::from(max));
 }

@@ -5,6 +5,7 @@ use super::large::TRAILER_BYTES;
 use super::trees::Tree;
 use super::view::Counts;
 use super::{Position, keys};
+use crate::growth::Tracked;
 use bson::RawDocument;
 use value::key::Direction;
 
@@ -124,8 +125,12 @@ fn row_value(key: &[u8], value: &[u8]) -> String {
         Some(b'c') => record(value),
         Some(b'n') => {
             let counts = Counts::read(value);
-            format!("{} documents, {} bytes", counts.documents, counts.bytes)
+            let figures = value.len().saturating_sub(Counts::BYTES);
+            let (documents, bytes) = (counts.documents, counts.bytes);
+            format!("{documents} documents, {bytes} bytes, {figures} bytes of figures")
         }
+        Some(b'g') if value.is_empty() => String::new(),
+        Some(b'g') => Tracked::read(value).to_string(),
         Some(b'l') => {
             let (start, bytes) = value.split_at(value.len().min(8));
             format!("whole from {}, {} bytes", number_of(start), number_of(bytes))
@@ -177,6 +182,8 @@ mod tests {
         assert_eq!(key(Tree::Records, &keys::collection(&namespace)), "collection shop.a.b");
         assert_eq!(key(Tree::Records, &keys::counts(CollectionId(3))), "counts 3");
         assert_eq!(key(Tree::Records, &keys::multikey(IndexId(4), 1)), "multikey 4 bit 1");
+        assert_eq!(key(Tree::Records, &keys::kept(CollectionId(3), "", 9)), "large 3/9");
+        assert_eq!(key(Tree::Records, &keys::kept(CollectionId(3), "a.b", 9)), "long a.b 3/9");
         let statement = keys::statement([7; 16], 3);
         let shown = "statement 07070707-0707-0707-0707-070707070707 3";
         assert_eq!(key(Tree::Records, &statement), shown);

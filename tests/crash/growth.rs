@@ -1,0 +1,202 @@
+//! Figures of growth after restarts, and the lines that tell of documents near their
+//! bounds.
+
+use crate::RESERVE;
+use crate::connection::Connection;
+use crate::process::Process;
+use crate::recount;
+use bson::{Bson, Document, doc};
+use std::time::Duration;
+
+/// What it takes to tell how fast something grows, and a little more.
+const WHILE: Duration = Duration::from_millis(1_100);
+
+#[test]
+fn figures_survive_a_stop_and_a_kill() {
+    let data = tempfile::tempdir().unwrap();
+    let server = Process::start(data.path(), RESERVE);
+    let mut connection = server.connect();
+    let documents = |ids: std::ops::Range<i32>| -> Vec<Document> {
+        ids.map(|id| doc! { "_id": id, "t": "x".repeat(id as usize * 7) }).collect()
+    };
+    insert(&mut connection, documents(0..300));
+    recount::check(&mut connection, "d", "c");
+    server.stop();
+
+    // The largest go, so that others have to be found.
+    let server = Process::start(data.path(), RESERVE);
+    let mut connection = server.connect();
+    recount::check(&mut connection, "d", "c");
+    let largest =
+        doc! { "delete": "c", "deletes": [{ "q": { "_id": { "$gt": 20 } }, "limit": 0 }] };
+    connection.run("d", largest).unwrap();
+    insert(&mut connection, documents(400..420));
+    server.kill();
+    server.wait();
+
+    let server = Process::start(data.path(), RESERVE);
+    let mut connection = server.connect();
+    recount::check(&mut connection, "d", "c");
+    let rest = doc! { "delete": "c", "deletes": [{ "q": { "_id": { "$gt": 400 } }, "limit": 0 }] };
+    connection.run("d", rest).unwrap();
+    recount::check(&mut connection, "d", "c");
+    server.stop();
+}
+
+#[test]
+fn growth_and_forecasts_survive_a_kill() {
+    let data = tempfile::tempdir().unwrap();
+    let server = Process::start(data.path(), RESERVE);
+    let mut connection = server.connect();
+    let policy = doc! { "document": { "max_bytes": "1MB" } };
+    connection.run("d", doc! { "setGrowthPolicy": "c", "policy": policy }).unwrap();
+    insert(&mut connection, vec![doc! { "_id": 1, "t": "x".repeat(1_000) }, doc! { "_id": 2 }]);
+    std::thread::sleep(WHILE);
+    resize(&mut connection, 2_000);
+    server.kill();
+    server.wait();
+
+    let server = Process::start(data.path(), RESERVE);
+    let mut connection = server.connect();
+    let stats = connection.run("d", doc! { "growthStats": "c" }).unwrap();
+    let largest = stats.get_array("largest").unwrap();
+    let of = |at: usize| largest[at].as_document().unwrap();
+    let grown = of(0);
+    assert_eq!(grown.get_i32("_id").unwrap(), 1);
+    let rate = grown.get_i32("growthBytesPerDay").unwrap();
+    assert!((1_000..86_400_000).contains(&rate), "{stats}");
+    let forecast = grown.get_document("forecast").unwrap();
+    let bound = forecast.get_datetime("bound").unwrap();
+    let limit = forecast.get_datetime("limit16MB").unwrap();
+    assert!(bson::DateTime::now() < *bound && bound < limit, "{stats}");
+    assert_eq!(of(1).get_i32("growthBytesPerDay").unwrap(), 0);
+    let never = of(1).get_document("forecast").unwrap();
+    assert_eq!(never.get("bound"), Some(&Bson::Null), "{stats}");
+    server.stop();
+}
+
+#[test]
+fn passing_warn_bytes_is_told_once_by_the_write_that_does() {
+    let data = tempfile::tempdir().unwrap();
+    // Where the machine is slow, there would be forecasts too.
+    let server = Process::start(data.path(), &without_forecasts());
+    let mut connection = server.connect();
+    let bounds = doc! { "warn_bytes": 1_000, "max_bytes": 3_000 };
+    let policy = doc! { "document": bounds };
+    connection.run("d", doc! { "setGrowthPolicy": "c", "policy": policy }).unwrap();
+    insert(&mut connection, vec![doc! { "_id": 1 }]);
+    for bytes in [900, 1_200, 1_300, 1_400] {
+        resize(&mut connection, bytes);
+    }
+    // A write that is refused tells nothing, and neither does one that is undone.
+    let refused = connection.send("d", resized(5_000)).unwrap();
+    assert!(refused.contains_key("writeErrors"));
+    insert(&mut connection, vec![doc! { "_id": 2 }]);
+    undone(&mut connection, 2);
+    // Below, and above again.
+    resize(&mut connection, 800);
+    resize(&mut connection, 1_500);
+    insert(&mut connection, vec![doc! { "_id": "three", "t": "x".repeat(1_100) }]);
+    let log = server.stop();
+    let told = alerts(&log);
+    assert_eq!(told.len(), 3, "{log}");
+    for (line, id, bytes) in [(0, "1", 1_222), (1, "1", 1_522), (2, "\\\"three\\\"", 1_132)] {
+        let fields = [
+            r#""alert":"warn_bytes""#.to_owned(),
+            r#""namespace":"d.c""#.to_owned(),
+            format!(r#""_id":"{id}""#),
+            format!(r#""bytes":{bytes},"#),
+            r#""warn_bytes":1000,"#.to_owned(),
+            r#""bound":3000"#.to_owned(),
+        ];
+        for field in fields {
+            assert!(told[line].contains(&field), "{field} is not in {}", told[line]);
+        }
+    }
+}
+
+#[test]
+fn a_forecast_within_the_horizon_is_told_once() {
+    let data = tempfile::tempdir().unwrap();
+    let server = Process::start(data.path(), RESERVE);
+    let mut connection = server.connect();
+    let policy = doc! { "document": { "max_bytes": 100_000 } };
+    connection.run("d", doc! { "setGrowthPolicy": "c", "policy": policy }).unwrap();
+    insert(&mut connection, vec![doc! { "_id": 1, "t": "x".repeat(20_000) }]);
+    // Far from its bound, and growing as fast.
+    insert(&mut connection, vec![doc! { "_id": 2 }]);
+    std::thread::sleep(WHILE);
+    let small = doc! { "q": { "_id": 2 }, "u": { "$set": { "t": "x".repeat(1_000) } } };
+    connection.run("d", doc! { "update": "c", "updates": [small] }).unwrap();
+    resize(&mut connection, 21_000);
+    resize(&mut connection, 22_000);
+    server.kill();
+    let log = server.wait();
+    let told = alerts(&log);
+    assert_eq!(told.len(), 1, "{log}");
+    for field in [r#""alert":"forecast""#, r#""_id":"1""#, r#""bytes":21022,"#, r#""bound":100000"#]
+    {
+        assert!(told[0].contains(field), "{field} is not in {}", told[0]);
+    }
+    assert!(told[0].contains(r#""forecast":"20"#), "{}", told[0]);
+
+    // After a restart it is still told.
+    let server = Process::start(data.path(), RESERVE);
+    resize(&mut server.connect(), 23_000);
+    assert!(alerts(&server.stop()).is_empty());
+
+    // Of the same growth, with no horizon, nothing is told.
+    let data = tempfile::tempdir().unwrap();
+    let server = Process::start(data.path(), &without_forecasts());
+    let mut connection = server.connect();
+    insert(&mut connection, vec![doc! { "_id": 1, "t": "x".repeat(3_000_000) }]);
+    std::thread::sleep(WHILE);
+    resize(&mut connection, 3_100_000);
+    // Until there is one: then it is told of 16 MB too.
+    let week = doc! { "setParameter": 1, "growthHorizonSeconds": 604_800 };
+    connection.run("admin", week).unwrap();
+    resize(&mut connection, 3_200_000);
+    let log = server.stop();
+    let told = alerts(&log);
+    assert_eq!(told.len(), 1, "{log}");
+    assert!(told[0].contains(r#""bytes":3200022,"#), "{}", told[0]);
+    assert!(told[0].contains(r#""bound":16777216"#), "{}", told[0]);
+}
+
+fn without_forecasts() -> Vec<&'static str> {
+    RESERVE.iter().copied().chain(["--growth-horizon", "0s"]).collect()
+}
+
+fn insert(connection: &mut Connection, documents: Vec<Document>) {
+    connection.run("d", doc! { "insert": "c", "documents": documents }).unwrap();
+}
+
+/// Gives document 1 a text of so many bytes.
+fn resize(connection: &mut Connection, bytes: usize) {
+    connection.run("d", resized(bytes)).unwrap();
+}
+
+fn resized(bytes: usize) -> Document {
+    let change = doc! { "q": { "_id": 1 }, "u": { "$set": { "t": "x".repeat(bytes) } } };
+    doc! { "update": "c", "updates": [change] }
+}
+
+/// Has a document pass the mark in a transaction that is aborted.
+fn undone(connection: &mut Connection, id: i32) {
+    let session = doc! { "id": bson::Uuid::new() };
+    let change = doc! { "q": { "_id": id }, "u": { "$set": { "t": "x".repeat(2_000) } } };
+    let update = doc! {
+        "update": "c", "updates": [change], "lsid": session.clone(), "txnNumber": 1_i64,
+        "startTransaction": true, "autocommit": false,
+    };
+    connection.run("d", update).unwrap();
+    let abort = doc! {
+        "abortTransaction": 1, "lsid": session, "txnNumber": 1_i64, "autocommit": false,
+    };
+    connection.run("admin", abort).unwrap();
+}
+
+/// The lines that tell of documents near their bounds.
+fn alerts(log: &str) -> Vec<&str> {
+    log.lines().filter(|line| line.contains(r#""alert":"#)).collect()
+}
