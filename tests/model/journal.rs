@@ -16,7 +16,7 @@ const REST_BYTES_MAX: i64 = 2 * 1024;
 const PUSHES: i32 = 230;
 const FILL_ELEMENTS: i32 = 5000;
 /// What makes an element of 150 bytes.
-const TEXT_BYTES: usize = 119;
+const TEXT_BYTES: usize = 126;
 
 fn element(at: i32) -> Document {
     doc! { "at": at, "text": "x".repeat(TEXT_BYTES) }

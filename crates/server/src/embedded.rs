@@ -18,10 +18,13 @@ const TRANSACTION_LIFETIME: &str = "transactionLifetimeLimitSeconds";
 /// How far ahead forecasts of growth are logged.
 const GROWTH_HORIZON: &str = "growthHorizonSeconds";
 
+/// Whether the figures of `growthStats` are kept up.
+const GROWTH_STATS: &str = "growthStats";
+
 pub struct Embedded(pub Arc<Engine>);
 
 impl Embedded {
-    /// A parameter, each of which is a number of seconds.
+    /// A parameter that is a number of seconds.
     fn seconds(&self, name: &str) -> Option<&AtomicU32> {
         match name {
             TRANSACTION_LIFETIME => Some(&self.0.sessions.transaction_lifetime_seconds),
@@ -108,15 +111,24 @@ impl Status for Embedded {
     }
 
     fn parameters(&self) -> &'static [&'static str] {
-        &[GROWTH_HORIZON, TRANSACTION_LIFETIME, TTL_SLEEP]
+        &[GROWTH_HORIZON, GROWTH_STATS, TRANSACTION_LIFETIME, TTL_SLEEP]
     }
 
     fn parameter(&self, name: &str) -> Option<RawBson> {
+        if name == GROWTH_STATS {
+            let is_on = self.0.store.growth().is_on.load(Ordering::Relaxed);
+            return Some(RawBson::Boolean(is_on));
+        }
         let seconds = self.seconds(name)?.load(Ordering::Relaxed);
         Some(RawBson::Int32(seconds.try_into().unwrap_or(i32::MAX)))
     }
 
     fn set_parameter(&self, name: &str, value: RawBsonRef<'_>) -> Result<()> {
+        if name == GROWTH_STATS {
+            let is_on = command::fields::is_true(value);
+            self.0.store.growth().is_on.store(is_on, Ordering::Relaxed);
+            return Ok(());
+        }
         let number = command::fields::safe_i64(value).and_then(|number| u32::try_from(number).ok());
         match (self.seconds(name), number.filter(|seconds| *seconds > 0)) {
             (Some(parameter), Some(seconds)) => {

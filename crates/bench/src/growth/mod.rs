@@ -55,6 +55,9 @@ pub static PAIRS: &[Pair] = &[
         switch: |site, other| Box::pin(setting::elsewhere(site, other)),
         ..cpu("elsewhere_inc", "$inc beside policies", 1.02, writes::INC, writes::INC_BESIDE)
     },
+    stats("stats_insert", "insert with growthStats", writes::INSERT, writes::INSERT_COUNTED),
+    stats("stats_inc", "$inc with growthStats", writes::INC, writes::INC_COUNTED),
+    stats("stats_push", "$push with growthStats", writes::PUSH, writes::PUSH_COUNTED),
     Pair {
         name: "push_one_document",
         help: "$push to one document by all clients, to that by one",
@@ -84,6 +87,14 @@ const fn cpu(
 ) -> Pair {
     let bound = Bound::AtMost(at_most);
     Pair { name, help, measure: Measure::Cpu, bound, base, other, switch: nothing }
+}
+
+/// What `growthStats` costs a collection without a policy.
+const fn stats(name: &'static str, help: &'static str, base: Workload, other: Workload) -> Pair {
+    Pair {
+        switch: |site, other| Box::pin(setting::growth_stats(site, other)),
+        ..cpu(name, help, 1.03, base, other)
+    }
 }
 
 fn nothing(_: Site, _: bool) -> BoxFuture<'static, Result<(), Error>> {

@@ -60,6 +60,13 @@ pub async fn elsewhere(site: Site, there: bool) -> Result<(), Error> {
     Ok(())
 }
 
+/// Has the figures of `growthStats` kept up, or not.
+pub async fn growth_stats(site: Site, on: bool) -> Result<(), Error> {
+    let admin = site.database.client().database("admin");
+    admin.run_command(doc! { "setParameter": 1, "growthStats": on }).await?;
+    Ok(())
+}
+
 async fn set_policy(site: &Site, name: &str) -> Result<(), Error> {
     let policy = doc! {
         "document": { "warn_bytes": "1MB", "max_bytes": "8MB" },

@@ -17,13 +17,15 @@ fn bench(arguments: &[&str]) -> String {
 #[test]
 fn pairs_are_compared_on_a_server_of_their_own() {
     let small = ["--growth", "--clients", "2", "--elements", "3000"];
-    let report =
-        bench(&[&small[..], &["--only", "policy_push,elsewhere_inc,push_length"]].concat());
+    let report = bench(
+        &[&small[..], &["--only", "policy_push,elsewhere_inc,stats_inc,push_length"]].concat(),
+    );
     for expected in [
         r#""name": "policy_push""#,
         r#""base": "small_push""#,
         r#""other": "small_push_guarded""#,
         r#""measure": "CPU µs""#,
+        r#""name": "stats_inc""#,
         r#""name": "push_length""#,
         r#""bound": "≤ 1.20""#,
         r#""name": "push_overflow_1m""#,

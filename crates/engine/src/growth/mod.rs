@@ -42,7 +42,7 @@ use guard::Guarded;
 use parking_lot::{Mutex, MutexGuard};
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use turn::Turn;
 
 /// Forecasts within so many seconds are logged, unless `--growth-horizon` says
@@ -57,6 +57,9 @@ pub struct Growth {
     standings: Mutex<FxHashMap<CollectionId, Standing>>,
     /// The parameter `growthHorizonSeconds`.
     pub horizon_seconds: AtomicU32,
+    /// The parameter `growthStats`. While it is off, documents and bytes are counted and
+    /// nothing else; what was written to then is counted by a scan when someone asks.
+    pub is_on: AtomicBool,
 }
 
 /// How a collection stands.
@@ -75,6 +78,7 @@ struct Standing {
 pub struct Ledger<'g> {
     secret: &'g Secret,
     horizon_ms: u64,
+    is_on: bool,
     standings: MutexGuard<'g, FxHashMap<CollectionId, Standing>>,
     touched: Vec<CollectionId>,
     alerts: Vec<Alert>,
@@ -98,6 +102,7 @@ impl Growth {
             secret,
             standings: Mutex::default(),
             horizon_seconds: AtomicU32::new(HORIZON_SECONDS),
+            is_on: AtomicBool::new(true),
         }
     }
 
@@ -109,6 +114,7 @@ impl Growth {
         Ledger {
             secret: &self.secret,
             horizon_ms: u64::from(self.horizon_seconds.load(Ordering::Relaxed)) * 1_000,
+            is_on: self.is_on.load(Ordering::Relaxed),
             standings: self.standings.lock(),
             touched: Vec::new(),
             alerts: Vec::new(),
@@ -183,7 +189,10 @@ impl Ledger<'_> {
         let place = Place { collection, policy, secret: self.secret, view };
         let standing = stand(&mut self.standings, collection, view)?;
         let turn = &mut self.turn;
-        if standing.figures.counts.documents == 0 || !standing.is_guarded_by(&grown.guarded) {
+        if !self.is_on {
+            standing.forget(place, turn)?;
+        } else if standing.figures.counts.documents == 0 || !standing.is_guarded_by(&grown.guarded)
+        {
             standing.figures.adopt(place, turn);
             standing.guarded = Some(grown.guarded.clone());
         }
@@ -204,9 +213,7 @@ impl Ledger<'_> {
             standing.since = None;
         }
         if std::mem::take(&mut standing.recounted) {
-            for pair in view().range(Tree::Records, keys::kept_rows(collection)) {
-                turn.remove_key(pair.map_err(crate::storage::failed)?.0);
-            }
+            remove_kept(place, turn)?;
             standing.figures.write_kept(collection, turn);
         }
         if !self.touched.contains(&collection) {
@@ -227,9 +234,29 @@ impl Ledger<'_> {
 }
 
 impl Standing {
+    /// Keeps the counts alone.
+    fn forget(&mut self, place: Place<'_>, turn: &mut Turn) -> Result<()> {
+        if self.figures.sizes.is_none() && self.figures.arrays.is_empty() {
+            return Ok(());
+        }
+        remove_kept(place, turn)?;
+        let counts = self.figures.counts;
+        *self =
+            Standing { figures: Figures { counts, ..Figures::default() }, ..Standing::default() };
+        Ok(())
+    }
+
     fn is_guarded_by(&self, guarded: &Option<Arc<Guarded>>) -> bool {
         self.guarded.as_ref().is_some_and(|was| is_same(was, guarded))
     }
+}
+
+/// Removes the rows of everyone who was kept.
+fn remove_kept(place: Place<'_>, turn: &mut Turn) -> Result<()> {
+    for pair in (place.view)().range(Tree::Records, keys::kept_rows(place.collection)) {
+        turn.remove_key(pair.map_err(crate::storage::failed)?.0);
+    }
+    Ok(())
 }
 
 /// Whether one and the same guards.

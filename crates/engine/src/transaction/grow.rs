@@ -9,6 +9,7 @@ use command::Namespace;
 use error::Result;
 use guard::Guarded;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 impl Transaction {
     /// What guards a collection.
@@ -29,7 +30,7 @@ impl Transaction {
     ) -> Result<Vec<Lengthened>> {
         let guarded = self.guarded(&collection.namespace);
         let Some(policy) = growth::policy(guarded.as_ref()) else { return Ok(Vec::new()) };
-        if policy.arrays.is_empty() {
+        if policy.arrays.is_empty() || !self.engine.store.growth().is_on.load(Ordering::Relaxed) {
             return Ok(Vec::new());
         }
         let secret = *self.engine.store.secret();
