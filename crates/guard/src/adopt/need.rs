@@ -1,8 +1,8 @@
 //! What a document lacks under its policy, and what settling it costs.
 
 use super::Over;
-use crate::patterns::overflow::{Counters, Seen, head_len, pages_of};
 use crate::patterns::bounds;
+use crate::patterns::overflow::{Counters, Seen, head_len, pages_of};
 use crate::policy::{Keep, OnLimit, Overflow, Policy, Undeclared};
 use bson::spec::ElementType;
 use bson::{RawBsonRef, RawDocument};
