@@ -23,9 +23,17 @@ pub struct Arguments {
 
 pub fn run(arguments: Arguments) -> Result<ExitCode, Box<dyn Error>> {
     let file = read(&arguments.policy)?;
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    runtime.block_on(apply(&arguments, &file))?;
+    set(&arguments.uri, &file, arguments.dry_run)?;
+    if arguments.dry_run {
+        println!("nothing was changed (--dry-run)");
+    }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Shows what a file changes, and sets its policies.
+pub fn set(uri: &str, file: &File, dry_run: bool) -> Result<(), Box<dyn Error>> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    runtime.block_on(apply(uri, file, dry_run))
 }
 
 /// Reads a file of policies and checks each of them.
@@ -36,8 +44,8 @@ pub fn read(path: &PathBuf) -> Result<File, Box<dyn Error>> {
     File::parse(&text).map_err(|error| format!("{shown}: {}", error.message()).into())
 }
 
-async fn apply(arguments: &Arguments, file: &File) -> Result<(), Box<dyn Error>> {
-    let client = Client::with_uri_str(&arguments.uri).await?;
+async fn apply(uri: &str, file: &File, dry_run: bool) -> Result<(), Box<dyn Error>> {
+    let client = Client::with_uri_str(uri).await?;
     let database = client.database(&file.database);
     for (collection, policy) in &file.policies {
         let name = format!("{}.{collection}", file.database);
@@ -50,12 +58,10 @@ async fn apply(arguments: &Arguments, file: &File) -> Result<(), Box<dyn Error>>
         println!("{name}:{}", if before.is_some() { "" } else { " new" });
         lines.iter().for_each(|line| println!("  {line}"));
         let policy = Document::try_from(&**policy)?;
-        let command =
-            doc! { "setGrowthPolicy": collection, "policy": policy, "dryRun": arguments.dry_run };
+        let command = doc! { "setGrowthPolicy": collection, "policy": policy, "dryRun": dry_run };
         let reply = database.run_command(command).await.map_err(|error| said(&name, &error))?;
-        let oversize = reply.get_i32("oversize").unwrap_or(0);
-        if oversize > 0 {
-            println!("  {oversize} document(s) are over these bounds; they can shrink, not grow");
+        if let Some(line) = oversize(&reply) {
+            println!("  {line}");
         }
     }
     let listed = database.run_command(doc! { "listGrowthPolicies": 1 }).await?;
@@ -65,10 +71,23 @@ async fn apply(arguments: &Arguments, file: &File) -> Result<(), Box<dyn Error>>
             println!("{}.{name}: not in the file, left as it is", file.database);
         }
     }
-    if arguments.dry_run {
-        println!("nothing was changed (--dry-run)");
-    }
     Ok(())
+}
+
+/// How many documents are over the bounds already.
+fn oversize(reply: &Document) -> Option<String> {
+    let counted = reply.get_i64("oversize").or_else(|_| reply.get_i32("oversize").map(i64::from));
+    let counted = counted.unwrap_or(0);
+    let some = reply.get_bool("atLeast").unwrap_or(false);
+    match (counted, some) {
+        (0, false) => None,
+        (0, true) => Some("there was no time to look for documents over these bounds".to_owned()),
+        (counted, some) => Some(format!(
+            "{}{counted} document(s) are over these bounds; they can shrink, not grow: \
+             'freeboard migrate' brings them into bounds",
+            if some { "at least " } else { "" }
+        )),
+    }
 }
 
 async fn policy_of(

@@ -10,10 +10,12 @@ mod format;
 mod import;
 mod inspect;
 mod log;
+mod migrate;
 mod place;
 mod serve;
 mod size;
 mod span;
+mod verify;
 
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;
@@ -43,7 +45,9 @@ enum Command {
     Export(export::Arguments),
     Import(import::Arguments),
     Inspect(inspect::Arguments),
+    Migrate(migrate::Arguments),
     Serve(serve::Arguments),
+    Verify(verify::Arguments),
 }
 
 fn main() -> ExitCode {
@@ -56,7 +60,9 @@ fn main() -> ExitCode {
         Command::Export(arguments) => export::run(arguments),
         Command::Import(arguments) => import::run(arguments),
         Command::Inspect(arguments) => inspect::run(arguments),
+        Command::Migrate(arguments) => migrate::run(arguments),
         Command::Serve(arguments) => serve::run(arguments),
+        Command::Verify(arguments) => verify::run(arguments),
     };
     match result {
         Ok(code) => code,

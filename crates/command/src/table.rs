@@ -159,6 +159,7 @@ pub const COMMANDS: &[Command] = &[
     Command::new("listGrowthPolicies", Read, "Lists the growth policies of a database."),
     Command::new("listIndexes", Read, "Lists the indexes of a collection.").collection().read_concern().stable(),
     Command::new("logout", Session, "Ends the connection's authentication.").open(),
+    Command::new("migrateGrowth", Write, "Brings documents into the bounds of their growth policy, a batch at a time.").collection().write_concern(),
     Command::new("ping", Server, "Answers, and does nothing else.").open().stable(),
     Command::new("profile", Server, "Tells or sets how operations of a database are recorded."),
     Command::new("refreshSessions", Session, "Keeps sessions alive.").stable(),
@@ -171,6 +172,7 @@ pub const COMMANDS: &[Command] = &[
     Command::new("top", Server, "Tells how much each collection is used.").admin(),
     Command::new("update", Write, "Updates documents.").collection().write_concern().transaction().retryable().stable(),
     Command::new("validate", Read, "Checks a collection and its indexes.").collection(),
+    Command::new("verifyGrowth", Read, "Compares a collection with what its growth policy has kept of it, and mends it.").collection().write_concern(),
     Command::new("whatsmyuri", Server, "Tells the address that the client connects from.").open(),
 ];
 

@@ -1,7 +1,7 @@
 //! Every policy that is in force, by namespace.
 
 use crate::{Guarded, Policy};
-use bson::RawDocument;
+use bson::{RawBsonRef, RawDocument};
 use command::Namespace;
 use command::namespace::POLICIES;
 use error::{Code, Error, Result};
@@ -10,7 +10,8 @@ use std::sync::Arc;
 use value::element::get_value;
 
 /// Where a database keeps its policies, one document each: `{_id: <collection>,
-/// policy, version, setAt}`.
+/// policy, version, setAt}`, and `counted: false` while documents that are older than
+/// the policy have not been looked through.
 pub fn policies_of(database: &str) -> Namespace {
     Namespace { database: database.into(), collection: POLICIES.into() }
 }
@@ -78,7 +79,7 @@ impl Table {
             None => Err(Code::BadValue.error("the document holds no policy")),
         };
         match policy {
-            Ok(policy) => *self = self.with(policy),
+            Ok(policy) => *self = self.with(policy.with_counted(is_counted(stored))),
             Err(error) => {
                 tracing::error!(%namespace, %error, "a policy cannot be read; \
                     writes to its collection are refused until it is set anew");
@@ -120,6 +121,11 @@ impl Table {
         }
         Ok(())
     }
+}
+
+/// Whether a stored policy's counters can be trusted in every document.
+fn is_counted(stored: &RawDocument) -> bool {
+    get_value(stored, "counted") != Some(RawBsonRef::Boolean(false))
 }
 
 fn refused(why: String) -> Error {

@@ -18,7 +18,17 @@ pub enum Error {
     Interrupted,
 }
 
+/// The code of a command that a server does not know.
+const COMMAND_NOT_FOUND: i32 = 59;
+
 impl std::error::Error for Error {}
+
+impl Error {
+    pub(crate) fn is_unknown_command(&self) -> bool {
+        let Error::Client(error) = self else { return false };
+        matches!(&*error.kind, ErrorKind::Command(error) if error.code == COMMAND_NOT_FOUND)
+    }
+}
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -1,4 +1,5 @@
-//! Work on whole collections and stores: export, import, backup, made-up data.
+//! Work on whole collections and stores: export, import, backup, migration, verification,
+//! made-up data.
 //!
 //! A job speaks MongoDB's commands through the official driver and never touches
 //! storage, so it works on any server (`backup` asks Freeboard for a copy). It shows
@@ -12,9 +13,13 @@ mod export;
 pub mod extjson;
 mod format;
 mod import;
+mod long;
+mod migrate;
 mod output;
 mod progress;
 mod source;
+mod stop;
+mod verify;
 
 pub use backup::{Backup, Copied};
 pub use demo::{Demo, Existing, Loaded};
@@ -22,7 +27,10 @@ pub use error::Error;
 pub use export::{Export, Exported};
 pub use format::Format;
 pub use import::{ExistingDocument, Failure, Import, Imported};
+pub use migrate::{Migrate, Migrated, Moved, Pace};
+pub use verify::{Verified, Verify};
 
+use bson::Document;
 use std::future::Future;
 
 /// A document may weigh so much, as everywhere in MongoDB.
@@ -43,4 +51,10 @@ async fn interruptible<T>(job: impl Future<Output = Result<T, Error>>) -> Result
         outcome = job => outcome,
         _ = tokio::signal::ctrl_c() => Err(Error::Interrupted),
     }
+}
+
+/// A count in a reply, of whichever type.
+fn number(document: &Document, name: &str) -> u64 {
+    let number = document.get_i64(name).or_else(|_| document.get_i32(name).map(i64::from));
+    u64::try_from(number.unwrap_or_default()).unwrap_or_default()
 }

@@ -13,4 +13,5 @@ mod binary;
 mod demo;
 mod jobs;
 mod memory;
+mod migrate;
 mod serve;

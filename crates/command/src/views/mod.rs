@@ -35,6 +35,7 @@ mod kill_op;
 mod list_collections;
 mod list_databases;
 mod list_indexes;
+mod migrate_growth;
 mod modification;
 mod profile;
 mod rename_collection;
@@ -43,6 +44,7 @@ mod set_growth_policy;
 mod timeseries;
 mod update;
 mod validate;
+mod verify_growth;
 mod write_options;
 
 #[cfg(test)]
@@ -77,6 +79,7 @@ pub use kill_op::KillOp;
 pub use list_collections::ListCollections;
 pub use list_databases::ListDatabases;
 pub use list_indexes::ListIndexes;
+pub use migrate_growth::MigrateGrowth;
 pub use modification::Modification;
 pub use profile::{Profile, ProfileFilter};
 pub use rename_collection::RenameCollection;
@@ -84,6 +87,7 @@ pub use set_growth_policy::SetGrowthPolicy;
 pub use timeseries::{Granularity, Timeseries};
 pub use update::{Update, UpdateStatement};
 pub use validate::Validate;
+pub use verify_growth::VerifyGrowth;
 pub use write_options::{WriteOptions, check_batch};
 
 /// An argument that MongoDB's own servers use among themselves, or that needs

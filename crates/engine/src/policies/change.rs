@@ -1,7 +1,10 @@
 //! Policies set and dropped.
 
+use super::adopt::LOOK_MAX;
 use crate::Engine;
 use crate::define::Definition;
+use crate::plan::Interrupt;
+use crate::run::writes::Writes;
 use crate::transaction::Transaction;
 use bson::{DateTime, RawBsonRef, RawDocument, RawDocumentBuf};
 use command::Namespace;
@@ -37,7 +40,9 @@ impl Engine {
         // Someone may have written to what are pages from now on.
         self.check_change(old.as_ref(), Some(&policy))?;
         let mut transaction = Transaction::begin(self.clone());
-        let version = store(&mut transaction, &home, namespace, document).await?;
+        let policy = policy.with_counted(self.is_counted(old.as_ref(), &policy)?);
+        let counted = policy.is_counted();
+        let version = store(&mut transaction, &home, namespace, document, counted).await?;
         definition.policies = Some(self.policies.current().with(policy.clone()));
         definition.commit_with(transaction).await?;
         self.drop_unused_pages(old.as_ref(), Some(&policy)).await?;
@@ -54,8 +59,17 @@ impl Engine {
         document: &RawDocument,
     ) -> Result<()> {
         let policy = Policy::parse(namespace, document)?;
-        if self.policies.current().policy(namespace) != Some(&policy) {
-            self.set_policy(namespace, document).await?;
+        if self.policies.current().policy(namespace).is_some_and(|now| now.says_same(&policy)) {
+            return Ok(());
+        }
+        self.set_policy(namespace, document).await?;
+        let writes = Writes::new(self.clone());
+        let nothing = Interrupt::default();
+        let adopted = self.adopt(namespace, &writes, Some(LOOK_MAX), &nothing).await?;
+        writes.acknowledge(None).await?;
+        if adopted.oversize > 0 {
+            tracing::warn!(%namespace, documents = adopted.oversize, "documents are over the \
+                bounds of the new policy; bring them into bounds with 'freeboard migrate'");
         }
         Ok(())
     }
@@ -86,6 +100,16 @@ impl Engine {
         definition.commit_with(transaction).await?;
         self.drop_unused_pages(old.as_ref(), None).await?;
         Ok(true)
+    }
+
+    /// Whether no document can hold other counters than the policy's own: there is
+    /// none, or all were written under the same counters already.
+    fn is_counted(&self, old: Option<&Policy>, new: &Policy) -> Result<bool> {
+        let goes_on = |now: &Arc<Overflow>| {
+            let mut own = old.into_iter().flat_map(|policy| policy.overflows());
+            own.any(|was| was.counted && was.path == now.path && was.counters() == now.counters())
+        };
+        Ok(new.overflows().all(goes_on) || !self.holds_documents(&new.namespace)?)
     }
 
     /// Refuses a policy that the collection, as it is, cannot have.
@@ -165,6 +189,7 @@ async fn store(
     home: &Namespace,
     namespace: &Namespace,
     policy: &RawDocument,
+    counted: bool,
 ) -> Result<i32> {
     let id = RawBsonRef::String(&namespace.collection);
     let row = transaction.get(home, id, &Needs::All).await?;
@@ -175,6 +200,9 @@ async fn store(
     document.append_document("policy", policy);
     document.append_i32("version", version + 1);
     document.append("setAt", RawBsonRef::DateTime(DateTime::now()));
+    if !counted {
+        document.append_bool("counted", false);
+    }
     let document: RawDocumentBuf = document.finish();
     match row {
         Some(row) => transaction.replace(home, &row, &document).await?,

@@ -1,11 +1,15 @@
 //! Growth policies as the engine keeps them: a table in memory, and a document a
 //! collection in `<db>.freeboard.policies`. Both change with one commit.
 
+pub mod adopt;
 mod change;
 mod mirror;
 pub mod out;
 mod pages;
 pub mod read;
+pub mod survey;
+#[cfg(test)]
+mod tests;
 
 use crate::catalog::Registry;
 use crate::storage::View;

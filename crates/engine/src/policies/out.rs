@@ -57,7 +57,8 @@ impl Engine {
         renamed.extend(pages.map(|(from, to)| (&from.into, &to.into)));
         let gates: Vec<&Namespace> = renamed.iter().flat_map(|(from, to)| [*from, *to]).collect();
         let mut definition = Definition::begin(self, &gates).await;
-        if self.policies.current().policy(&target.namespace) != Some(target) {
+        let current = self.policies.current();
+        if !current.policy(&target.namespace).is_some_and(|now| now.says_same(target)) {
             return Err(Code::ConflictingOperationInProgress.error(format!(
                 "the growth policy of '{}' has changed while $out was writing to it",
                 target.namespace

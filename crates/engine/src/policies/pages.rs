@@ -1,26 +1,25 @@
 //! The collections and views that overflow needs.
 
 use crate::Engine;
-use crate::catalog::Collection;
+use crate::catalog::{Catalog, Collection, Index};
 use crate::define::{New, Progress};
 use bson::{RawDocumentBuf, rawdoc};
 use command::Namespace;
 use error::{Code, Result};
 use guard::Policy;
 use guard::policy::Overflow;
+use guard::verify::{Drift, Kind};
 use std::sync::Arc;
 use value::DocumentWriter;
+use value::element::get_value;
 
 impl Engine {
     /// Makes what the overflows of a policy write to, as far as it is not there.
     pub(super) async fn make_pages(self: &Arc<Self>, policy: &Policy) -> Result<()> {
         policy.overflows().try_for_each(|overflow| self.check_names(policy, overflow))?;
         for overflow in policy.overflows() {
-            let mut specs = vec![page_index(overflow)];
-            if let Some(collection) = self.registry.get(&policy.namespace) {
-                let indexes = collection.indexes.iter().skip(1);
-                specs.extend(indexes.filter_map(|it| super::mirror::mirrored(overflow, &it.spec)));
-            }
+            let collection = self.registry.get(&policy.namespace);
+            let specs = page_indexes(overflow, collection.as_deref());
             self.create_indexes(&overflow.into, &specs, &Progress::default()).await?;
             self.make_view(policy, overflow).await?;
         }
@@ -46,6 +45,15 @@ impl Engine {
                 )))
             }
             _ => Ok(()),
+        }
+    }
+
+    /// Makes anew what is missing of a policy's indexes and views.
+    pub async fn remake_pages(self: &Arc<Self>, namespace: &Namespace) -> Result<()> {
+        let _turn = self.policies.changes.lock().await;
+        match self.policies.current().policy(namespace) {
+            Some(policy) => self.make_pages(policy).await,
+            None => Ok(()),
         }
     }
 
@@ -123,6 +131,47 @@ impl Engine {
         }
         Ok(())
     }
+}
+
+/// The indexes that the pages of a collection's array have.
+fn page_indexes(overflow: &Overflow, collection: Option<&Collection>) -> Vec<RawDocumentBuf> {
+    let mut specs = vec![page_index(overflow)];
+    let indexes = collection.into_iter().flat_map(|collection| collection.indexes.iter().skip(1));
+    specs.extend(indexes.filter_map(|it| super::mirror::mirrored(overflow, &it.spec)));
+    specs
+}
+
+/// What a policy needs beside the data and does not find.
+pub fn missing(policy: &Policy, catalog: &Catalog) -> Vec<Drift> {
+    let drift = |kind, overflow: &Overflow, name: &str| Drift {
+        kind,
+        id: None,
+        path: overflow.path.as_str().to_owned(),
+        page: None,
+        found: None,
+        expected: Some(name.into()),
+    };
+    let mut missing = Vec::new();
+    for overflow in policy.overflows() {
+        let pages = catalog.get(&overflow.into);
+        let collection = catalog.get(&policy.namespace).map(|collection| &**collection);
+        for spec in page_indexes(overflow, collection) {
+            let same = |index: &Arc<Index>| {
+                let part = |it| get_value(&index.spec, it) == get_value(&spec, it);
+                index.ready && part("key") && part("name")
+            };
+            if pages.is_none_or(|pages| !pages.indexes.iter().any(same)) {
+                let name = get_value(&spec, "name").and_then(|name| name.as_str());
+                missing.push(drift(Kind::Index, overflow, name.unwrap_or_default()));
+            }
+        }
+        let view = catalog.get(&overflow.view);
+        let options = view_options(policy, overflow);
+        if view.is_none_or(|view| !view.is_view() || view.options != options) {
+            missing.push(drift(Kind::View, overflow, &overflow.view.collection));
+        }
+    }
+    missing
 }
 
 /// The index that finds pages and counts their elements without reading them.

@@ -21,6 +21,7 @@ mod drop_database;
 mod drop_indexes;
 mod end_sessions;
 mod explain;
+mod figures;
 mod find;
 mod find_and_modify;
 mod freeboard_backup;
@@ -39,6 +40,7 @@ mod list_databases;
 mod list_indexes;
 mod listing;
 mod lookup;
+mod migrate_growth;
 pub mod profile;
 mod reading;
 mod refresh_sessions;
@@ -50,6 +52,7 @@ mod start_session;
 pub mod top;
 mod update;
 mod validate;
+mod verify_growth;
 mod watch;
 pub mod writes;
 mod writing;
@@ -106,6 +109,7 @@ const HANDLERS: &[(&str, Handler)] = &[
     ("listDatabases", |call| Box::pin(list_databases::run(call))),
     ("listGrowthPolicies", |call| Box::pin(growth_policies::list(call))),
     ("listIndexes", |call| Box::pin(list_indexes::run(call))),
+    ("migrateGrowth", |call| Box::pin(migrate_growth::run(call))),
     ("profile", |call| Box::pin(profile::run(call))),
     ("refreshSessions", |call| Box::pin(refresh_sessions::run(call))),
     ("renameCollection", |call| Box::pin(rename_collection::run(call))),
@@ -114,6 +118,7 @@ const HANDLERS: &[(&str, Handler)] = &[
     ("top", |call| Box::pin(top::run(call))),
     ("update", |call| Box::pin(update::run(call))),
     ("validate", |call| Box::pin(validate::run(call))),
+    ("verifyGrowth", |call| Box::pin(verify_growth::run(call))),
 ];
 
 /// Whether the engine runs a command of the table.

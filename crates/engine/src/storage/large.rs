@@ -298,6 +298,36 @@ pub fn hidden(element: &Element<'_>, secret: &Secret) -> Option<Hidden> {
     })
 }
 
+/// A value that is kept out of line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Large {
+    /// Whether it is the one at the path that was asked for, not one on the way.
+    pub at_path: bool,
+    pub bytes: usize,
+    /// How many elements an array has, where its stub knows.
+    pub items: Option<u32>,
+}
+
+/// The large value at a path of sub-documents, or the one on the way there.
+pub fn find(document: &RawDocument, path: &Path, secret: &Secret) -> Option<Large> {
+    let mut fields = elements(document);
+    for at in 0..path.len() {
+        let field = fields.find_key(path.component(at))?;
+        if let Some(stub) = Stub::read(&field, secret) {
+            return Some(Large {
+                at_path: at + 1 == path.len(),
+                bytes: stub.length as usize,
+                items: stub.items.filter(|_| stub.kind == ElementType::Array),
+            });
+        }
+        if field.kind != ElementType::EmbeddedDocument {
+            return None;
+        }
+        fields = field.children();
+    }
+    None
+}
+
 /// The numbers of the large values a record holds.
 pub fn numbers(document: &RawDocument, secret: &Secret) -> Vec<u32> {
     let before = Before { stored: document, loaded: document, next: 0 };

@@ -1,7 +1,7 @@
 //! A consistent view of the store, as of one commit.
 
 use super::document::Stored;
-use super::large::{self, Secret, TRAILER_BYTES};
+use super::large::{self, Large, Secret, TRAILER_BYTES};
 use super::trees::{Pairs, Snapshot, Tree};
 use super::{CollectionId, Document, IndexId, RecordId, failed, keys};
 use error::{Code, Result};
@@ -9,6 +9,7 @@ use fjall::Slice;
 use language::Needs;
 use std::ops::Bound;
 use std::sync::Arc;
+use value::Path;
 
 /// A snapshot. Cheap to clone; holds back garbage collection while it lives.
 #[derive(Clone)]
@@ -206,6 +207,11 @@ impl Record {
     /// The document as it is stored, stubs and all.
     pub fn stored(&self) -> &bson::RawDocument {
         self.stored.document()
+    }
+
+    /// The large value at a path of sub-documents, or on the way there.
+    pub fn large_at(&self, view: &View, path: &Path) -> Option<Large> {
+        large::find(self.stored(), path, view.secret())
     }
 
     /// The number the next large value gets; `None` if there are no large values.

@@ -100,6 +100,10 @@ pub struct Overflow {
     pub flag: Path,
     /// and how many.
     pub pages: Path,
+    /// Whether these are the policy's own in every document. Documents that are
+    /// older than the policy may hold fields by the same names: until they have
+    /// been looked through, counters are not taken at their word.
+    pub counted: bool,
 }
 
 /// Which end of the sequence the document keeps.
@@ -143,6 +147,27 @@ impl Policy {
         moved
     }
 
+    /// The same policy, its counters to be trusted or not.
+    pub fn with_counted(&self, counted: bool) -> Policy {
+        let mut policy = self.clone();
+        for rule in &mut policy.arrays {
+            if let OnLimit::Overflow(overflow) = &mut rule.on_limit {
+                *overflow = Arc::new(Overflow { counted, ..Overflow::clone(overflow) });
+            }
+        }
+        policy
+    }
+
+    /// Whether the counters of every document can be trusted.
+    pub fn is_counted(&self) -> bool {
+        self.overflows().all(|overflow| overflow.counted)
+    }
+
+    /// Whether another policy says the same, be documents counted or not.
+    pub fn says_same(&self, other: &Policy) -> bool {
+        self.with_counted(true) == other.with_counted(true)
+    }
+
     /// The arrays that overflow.
     pub fn overflows(&self) -> impl Iterator<Item = &Arc<Overflow>> {
         self.arrays.iter().filter_map(|rule| match &rule.on_limit {
@@ -162,6 +187,18 @@ impl Bounds {
     pub fn hold(&self, len: usize, bytes: usize) -> bool {
         self.max.is_none_or(|max| len <= max) && self.max_bytes.is_none_or(|max| bytes <= max)
     }
+
+    /// Whether an array of this weight is within bounds whatever it holds; `None`
+    /// if that is a matter of its length.
+    pub fn hold_bytes(&self, bytes: usize) -> Option<bool> {
+        if self.max_bytes.is_some_and(|max| bytes > max) {
+            return Some(false);
+        }
+        match self.max {
+            Some(max) if bytes >= least_bytes(max.saturating_add(1)) => None,
+            _ => Some(true),
+        }
+    }
 }
 
 impl Overflow {
@@ -170,8 +207,41 @@ impl Overflow {
         self.path.last()
     }
 
-    /// The bounds of a page's array, as far as they go by length.
+    /// Where the document says how many elements there are, that there are pages,
+    /// and how many.
     pub fn counters(&self) -> [&Path; 3] {
         [&self.count, &self.flag, &self.pages]
+    }
+}
+
+/// What an array of so many elements weighs at least: each takes its type, its
+/// number in digits and the zero behind them.
+fn least_bytes(len: usize) -> usize {
+    let mut bytes = crate::patterns::place::EMPTY_ARRAY_BYTES;
+    let (mut start, mut digits) = (0_usize, 1);
+    while start < len {
+        let end = 10_usize.saturating_pow(digits).min(len);
+        bytes = bytes.saturating_add((end - start).saturating_mul(digits as usize + 2));
+        (start, digits) = (end, digits + 1);
+    }
+    bytes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_weight_of_an_array_bounds_its_length() {
+        for len in [0, 1, 9, 10, 11, 100, 1234] {
+            let nulls: bson::RawArrayBuf = (0..len).map(|_| bson::RawBson::Null).collect();
+            assert_eq!(least_bytes(len), nulls.as_bytes().len(), "{len}");
+        }
+        let bounds = |max, max_bytes| Bounds { max, max_bytes };
+        assert_eq!(bounds(Some(1_000), None).hold_bytes(least_bytes(1_001)), None);
+        assert_eq!(bounds(Some(1_000), None).hold_bytes(least_bytes(1_001) - 1), Some(true));
+        assert_eq!(bounds(Some(1_000), Some(20)).hold_bytes(21), Some(false));
+        assert_eq!(bounds(None, Some(20)).hold_bytes(20), Some(true));
+        assert_eq!(bounds(Some(usize::MAX), None).hold_bytes(1 << 24), Some(true));
     }
 }

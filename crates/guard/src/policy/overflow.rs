@@ -74,5 +74,6 @@ pub fn read(
         count: counter("count", "Count")?,
         flag: counter("flag", "HasOverflow")?,
         pages: counter("pages", "OverflowPages")?,
+        counted: true,
     })
 }

@@ -47,7 +47,7 @@ pub async fn show<P: Pages>(
         Counters { pages: 0, .. } => reading.head_alone(how).await?,
         Counters { count, .. } => {
             let parent = get_value(document, "_id").unwrap_or(RawBsonRef::Null);
-            Some(reading.sequence(how, parent, count).await?)
+            reading.sequence(how, parent, count.filter(|_| rule.counted)).await?
         }
     };
     match shown {
@@ -83,20 +83,35 @@ impl<P: Pages> Reading<'_, P> {
         how: &Show,
         parent: RawBsonRef<'_>,
         count: Option<usize>,
-    ) -> Result<ArrayWriter> {
+    ) -> Result<Option<ArrayWriter>> {
         let mut counted = None;
         let count = match count {
             Some(count) => count,
             None => {
                 let counts = self.pages.counts(self.rule, parent).await?;
-                let paged: usize = counts.iter().map(|(_, count)| count).sum();
+                if counts.is_empty() {
+                    // The document says that there are pages, and is mistaken.
+                    return self.head_alone(how).await;
+                }
                 let head = self.pages.head(self.rule).await?;
+                let paged = sum(&counts);
                 counted = Some(counts);
                 paged + head.map_or(0, |head| array_len(&head))
             }
         };
         let picked = how.range(count);
-        let head = match self.may_reach_head(&picked, count) {
+        let mut reaches_head = self.may_reach_head(&picked, count);
+        if !reaches_head && !picked.is_empty() {
+            let counts = match counted.take() {
+                Some(counts) => counts,
+                None => self.pages.counts(self.rule, parent).await?,
+            };
+            // A head that is over its bound may reach further than it should.
+            let span = self.head_span(count.saturating_sub(sum(&counts)), count);
+            reaches_head = !intersection(&picked, &span).is_empty();
+            counted = Some(counts);
+        }
+        let head = match reaches_head {
             true => self.pages.head(self.rule).await?,
             false => None,
         };
@@ -117,7 +132,7 @@ impl<P: Pages> Reading<'_, P> {
         if newest && let Some(head) = &head {
             self.copy(head, &from_head, head_span.start, &mut out)?;
         }
-        Ok(out)
+        Ok(Some(out))
     }
 
     /// Whether elements in a range of the sequence may be in the head.
@@ -145,9 +160,8 @@ impl<P: Pages> Reading<'_, P> {
         count: usize,
         out: &mut ArrayWriter,
     ) -> Result<()> {
-        let paged: usize = counts.iter().map(|(_, count)| count).sum();
         let mut start = match self.rule.keep {
-            Keep::Oldest => count.saturating_sub(paged),
+            Keep::Oldest => count.saturating_sub(sum(counts)),
             Keep::Newest => 0,
         };
         let mut spans = Vec::new();
@@ -198,6 +212,11 @@ impl Show {
             Show::Slice(slice) => slice.range(len),
         }
     }
+}
+
+/// How many elements the pages hold.
+fn sum(counts: &[(i64, usize)]) -> usize {
+    counts.iter().map(|(_, count)| count).sum()
 }
 
 fn intersection(a: &Range<usize>, b: &Range<usize>) -> Range<usize> {

@@ -7,6 +7,7 @@
     reason = "a test fails by panicking"
 )]
 
+mod adopt;
 mod memory;
 mod model;
 mod overflow;

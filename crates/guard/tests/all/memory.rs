@@ -35,6 +35,29 @@ impl Memory {
         Memory { table: Table::default().with(policy), ..Memory::default() }
     }
 
+    /// As `with_policy`; documents may be older than the policy.
+    pub fn with_uncounted_policy(collection: &str, policy: &RawDocument) -> Memory {
+        let policy = Policy::parse(&namespace(collection), policy).unwrap();
+        let table = Table::default().with(policy.with_counted(false));
+        Memory { table, ..Memory::default() }
+    }
+
+    pub fn set_policy(&mut self, collection: &str, policy: &RawDocument) {
+        let policy = Policy::parse(&namespace(collection), policy).unwrap();
+        self.table = self.table.with(policy);
+    }
+
+    /// Stores a document as it is, past the policy.
+    pub fn put(&self, collection: &str, document: RawDocumentBuf) {
+        let mut committed = self.committed.lock().unwrap();
+        committed.entry(namespace(collection)).or_default().push(document);
+    }
+
+    /// Puts documents in the place of all that are there, past the policy.
+    pub fn replace_all(&self, collection: &str, documents: Vec<RawDocumentBuf>) {
+        self.committed.lock().unwrap().insert(namespace(collection), documents);
+    }
+
     pub fn documents(&self, collection: &str) -> Vec<RawDocumentBuf> {
         let committed = self.committed.lock().unwrap();
         committed.get(&namespace(collection)).cloned().unwrap_or_default()
@@ -238,8 +261,10 @@ impl Transaction for Copied {
         Ok(Row::new(&row.whole, needs))
     }
 
-    fn size(&self, _: &Row, document: &RawDocument) -> usize {
-        document.as_bytes().len()
+    fn size(&self, row: &Row, document: &RawDocument) -> usize {
+        let mut whole = DocumentWriter::new();
+        restore(elements(document), &row.whole, &mut whole);
+        whole.finish().as_bytes().len()
     }
 
     async fn find(&mut self, namespace: &Namespace, find: &Find<'_>) -> Result<Vec<Row>> {

@@ -10,4 +10,5 @@
 mod backup;
 mod demo;
 mod files;
+mod migrate;
 mod place;

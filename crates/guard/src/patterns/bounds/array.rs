@@ -60,11 +60,45 @@ pub fn trim(
         return None;
     }
     let oldest = matches!(rule.on_limit, OnLimit::DropOldest);
-    Some(place::rewrite(after, &rule.path, &mut |array, out| cut(array, rule.bounds, oldest, out)))
+    Some(place::rewrite(after, &rule.path, &mut |array, out| {
+        cut(array, rule.bounds, oldest, out);
+    }))
 }
 
-/// Writes the last elements that fit (without the oldest), or the first.
-fn cut(array: Element<'_>, bounds: Bounds, oldest: bool, out: &mut DocumentWriter) {
+/// What is too much in the arrays of a rule that lets elements go.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Dropped {
+    pub elements: usize,
+    pub bytes: usize,
+}
+
+pub fn dropped(rule: &ArrayRule, document: &RawDocument) -> Dropped {
+    let mut dropped = Dropped::default();
+    if !drops(rule) {
+        return dropped;
+    }
+    for over in over(rule, document) {
+        let mut trimmed = DocumentWriter::new();
+        let oldest = matches!(rule.on_limit, OnLimit::DropOldest);
+        dropped.elements += over.len - cut(over.array, rule.bounds, oldest, &mut trimmed);
+        dropped.bytes += over.array.bytes.len().saturating_sub(trimmed.len());
+    }
+    dropped
+}
+
+/// The document with its arrays cut down, however long they have been so; `None`
+/// if they are within bounds, or the rule lets nothing go.
+pub fn trimmed(rule: &ArrayRule, document: &RawDocument) -> Option<RawDocumentBuf> {
+    if drops(rule) { trim(rule, None, document) } else { None }
+}
+
+fn drops(rule: &ArrayRule) -> bool {
+    matches!(rule.on_limit, OnLimit::DropOldest | OnLimit::DropNewest)
+}
+
+/// Writes the last elements that fit (without the oldest), or the first, and says
+/// how many they are.
+fn cut(array: Element<'_>, bounds: Bounds, oldest: bool, out: &mut DocumentWriter) -> usize {
     let items: Vec<Element<'_>> = array.children().items().collect();
     let mut bytes = EMPTY_ARRAY_BYTES;
     let mut kept = 0;
@@ -80,6 +114,7 @@ fn cut(array: Element<'_>, bounds: Bounds, oldest: bool, out: &mut DocumentWrite
     out.begin_array(array.key);
     kept.iter().for_each(|item| out.copy_next(*item));
     out.end();
+    kept.len()
 }
 
 #[cfg(test)]

@@ -8,8 +8,9 @@ mod document;
 mod undeclared;
 mod violation;
 
+pub use array::{Dropped, dropped, trimmed};
 pub use document::check as check_size;
-pub use undeclared::check as check_undeclared;
+pub use undeclared::{check as check_undeclared, over as undeclared_over};
 
 use crate::policy::{OnLimit, Policy};
 use bson::RawDocument;

@@ -9,12 +9,7 @@ use value::{Element, Path, element, elements};
 
 /// Refuses undeclared arrays over their cap that have grown.
 pub fn check(policy: &Policy, before: Option<&RawDocument>, after: &RawDocument) -> Result<()> {
-    let max = match policy.undeclared {
-        Undeclared::Allow => return Ok(()),
-        Undeclared::Max(max) => max,
-        Undeclared::Reject => 0,
-    };
-    let finder = Finder { policy, max };
+    let Some(finder) = Finder::of(policy) else { return Ok(()) };
     for field in elements(after) {
         let old = before.and_then(|before| element::get(before, field.key));
         if old.is_some_and(|old| old.kind == field.kind && old.bytes == field.bytes) {
@@ -32,12 +27,19 @@ pub fn check(policy: &Policy, before: Option<&RawDocument>, after: &RawDocument)
                 let violation = Violation { document: after, path: &path, array: found.array };
                 return Err(match policy.undeclared {
                     Undeclared::Reject => violation.undeclared(),
-                    _ => violation.of(Bounds { max: Some(max), max_bytes: None }, found.len),
+                    _ => violation.of(Bounds { max: Some(finder.max), max_bytes: None }, found.len),
                 });
             }
         }
     }
     Ok(())
+}
+
+/// The undeclared arrays over their cap: path, elements and bytes of each.
+pub fn over(policy: &Policy, document: &RawDocument) -> Vec<(String, usize, usize)> {
+    let Some(finder) = Finder::of(policy) else { return Vec::new() };
+    let found = elements(document).flat_map(|field| finder.over(field));
+    found.map(|found| (found.path, found.len, found.array.bytes.len())).collect()
 }
 
 struct Finder<'p> {
@@ -53,7 +55,16 @@ struct Found<'a> {
     len: usize,
 }
 
-impl Finder<'_> {
+impl<'p> Finder<'p> {
+    /// `None` where everything is allowed.
+    fn of(policy: &'p Policy) -> Option<Finder<'p>> {
+        match policy.undeclared {
+            Undeclared::Allow => None,
+            Undeclared::Max(max) => Some(Finder { policy, max }),
+            Undeclared::Reject => Some(Finder { policy, max: 0 }),
+        }
+    }
+
     /// The undeclared arrays over the cap, in and below a field.
     fn over<'a>(&self, field: Element<'a>) -> Vec<Found<'a>> {
         let mut found = Vec::new();

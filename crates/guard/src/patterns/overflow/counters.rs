@@ -45,6 +45,11 @@ impl<'d> Seen<'d> {
     pub fn counters(&self) -> Counters {
         Counters { count: number(self.count), pages: number(self.pages).unwrap_or(0) }
     }
+
+    /// What stands where `Overflow::counters` are.
+    pub fn fields(&self) -> [Option<Element<'d>>; 3] {
+        [self.count, self.flag, self.pages]
+    }
 }
 
 impl Counters {
@@ -60,15 +65,28 @@ impl Counters {
         Counters { count: Some(count), pages }
     }
 
+    /// What `Overflow::counters` are to hold.
+    pub fn values(self) -> [Option<RawBson>; 3] {
+        let pages = (self.pages > 0).then_some(self.pages);
+        [self.count.map(int), pages.map(|_| RawBson::Boolean(true)), pages.map(int)]
+    }
+
+    /// Whether a document says otherwise. One that says nothing has not been
+    /// written under the policy, and need not; what stands beside no array is no
+    /// counter before a write makes it one, unless it speaks of pages.
+    pub fn are_misstated(self, rule: &Overflow, seen: &Seen<'_>) -> bool {
+        if self == Counters::default() && seen.counters().pages == 0 {
+            return false;
+        }
+        let mut edits = Vec::new();
+        self.write(rule, seen, &mut edits);
+        !edits.is_empty() && seen.fields().iter().any(Option::is_some)
+    }
+
     /// The edits that give a document these counters.
     pub fn write<'r>(self, rule: &'r Overflow, seen: &Seen<'_>, edits: &mut Vec<Edit<'r>>) {
-        let pages = (self.pages > 0).then_some(self.pages);
-        let wanted = [
-            (&rule.count, seen.count, self.count.map(int)),
-            (&rule.flag, seen.flag, pages.map(|_| RawBson::Boolean(true))),
-            (&rule.pages, seen.pages, pages.map(int)),
-        ];
-        for (path, now, value) in wanted {
+        let fields = rule.counters().into_iter().zip(seen.fields());
+        for ((path, now), value) in fields.zip(self.values()) {
             let now = now.map(|element| element.value());
             if now != value.as_ref().map(RawBson::as_raw_bson_ref) {
                 edits.push((path, value));

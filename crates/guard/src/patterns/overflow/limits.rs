@@ -30,6 +30,22 @@ pub fn too_much(rule: &Overflow) -> Error {
     ))
 }
 
+pub fn too_long_to_repack(rule: &Overflow, count: usize) -> Error {
+    Code::ExceededMemoryLimit.error(format!(
+        "the array '{}' has {count} elements, and its pages would have to be packed anew, which is \
+         done up to {LOOK_ELEMENTS_MAX} elements and {LOOK_BYTES_MAX} bytes; give max, max_bytes, \
+         page and page_bytes their earlier values, or shorten the array",
+        rule.path
+    ))
+}
+
+pub fn not_proved(rule: &Overflow) -> Error {
+    Code::InternalError.error(format!(
+        "the pages of '{}' did not hold what was moved to them; the document was left as it was",
+        rule.path
+    ))
+}
+
 pub fn positional(rule: &Overflow) -> Error {
     Code::BadValue.error(format!(
         "the positional operator '$' cannot be used on '{}', which has overflowed: the query \

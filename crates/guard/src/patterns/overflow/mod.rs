@@ -30,11 +30,14 @@ mod numbered;
 mod pack;
 pub(crate) mod page;
 mod piece;
+mod resettle;
 mod settle;
 mod whole;
 
+pub(crate) use counters::int;
 pub use counters::{Counters, Seen};
-pub use page::filter as page_filter;
+pub use pack::{head_len, pages_of};
+pub use page::{filter as page_filter, id as page_id};
 
 use crate::guarded;
 use crate::patterns::fields::{self, Edit};
@@ -112,7 +115,7 @@ pub(crate) struct Done {
 
 impl Done {
     /// The edits of the document that come of it.
-    fn write<'r>(self, rule: &'r Overflow, seen: &Seen<'_>, edits: &mut Vec<Edit<'r>>) {
+    pub fn write<'r>(self, rule: &'r Overflow, seen: &Seen<'_>, edits: &mut Vec<Edit<'r>>) {
         self.counters.write(rule, seen, edits);
         if let Some(head) = self.head {
             edits.push((&rule.path, Some(RawBson::Array(head))));
@@ -166,9 +169,14 @@ pub async fn update<T: Transaction>(
     row: &T::Row,
     applied: &Applied<'_, guarded::Plan>,
 ) -> Result<Outcome> {
-    let rules: Vec<(&Arc<Overflow>, Seen<'_>)> =
-        policy.overflows().map(|rule| (rule, Seen::of(row, rule))).collect();
-    if rules.iter().any(|(_, seen)| seen.counters().pages > 0) {
+    let mut rules: Vec<Met<'_>> = policy.overflows().map(|rule| Met::new(rule, row)).collect();
+    let parent = get_value(row, "_id").unwrap_or(RawBsonRef::Null);
+    for met in rules.iter_mut().filter(|met| met.paged && !met.rule.counted) {
+        // What says that there are pages may be older than the policy.
+        let mut work = Work { policy, rule: met.rule, transaction, parent };
+        met.paged = work.end_page(true).await?.is_some();
+    }
+    if rules.iter().any(|met| met.paged) {
         let taken = applied.plan.overflow.taken_apart(policy, applied.update);
         let change = Change { policy, rules: &rules, taken, row, applied };
         return change.with_pages(transaction).await;
@@ -185,8 +193,7 @@ pub async fn update<T: Transaction>(
     };
     let after = within_bounds(policy, applied, base, after)?;
     let mut edits = Vec::new();
-    let parent = get_value(row, "_id").unwrap_or(RawBsonRef::Null);
-    for (rule, was) in &rules {
+    for Met { rule, was, .. } in &rules {
         let now = Seen::of(&after, rule);
         let mut work = Work { policy, rule, transaction, parent };
         let done = work.settle(Settled { row, was: *was, base, after: &after, now }).await?;
@@ -196,11 +203,27 @@ pub async fn update<T: Transaction>(
     Ok(Outcome { after: Some(after), elsewhere: false })
 }
 
+/// An array that an update meets.
+#[derive(Clone, Copy)]
+struct Met<'a> {
+    rule: &'a Arc<Overflow>,
+    /// What the row says of it.
+    was: Seen<'a>,
+    /// Whether it has pages.
+    paged: bool,
+}
+
+impl<'a> Met<'a> {
+    fn new(rule: &'a Arc<Overflow>, row: &'a RawDocument) -> Met<'a> {
+        let was = Seen::of(row, rule);
+        Met { rule, was, paged: was.counters().pages > 0 }
+    }
+}
+
 /// An update of a document that has pages.
 struct Change<'a, T: Transaction> {
     policy: &'a Policy,
-    /// The arrays, and what the row says of them.
-    rules: &'a [(&'a Arc<Overflow>, Seen<'a>)],
+    rules: &'a [Met<'a>],
     taken: &'a TakenApart,
     row: &'a T::Row,
     applied: &'a Applied<'a, guarded::Plan>,
@@ -215,25 +238,26 @@ impl<T: Transaction> Change<'_, T> {
         let update = self.taken.rest.as_ref().unwrap_or(applied.update);
         let after = update.apply(base, applied.matched)?;
         let mut after = after.unwrap_or_else(|| base.to_owned());
-        for (rule, was, part) in self.parts() {
+        for (met, part) in self.parts() {
             // Parts of arrays without pages belong to the document as it is.
             if let Some(Part { update: Some(part), .. }) = part
-                && was.counters().pages == 0
+                && !met.paged
             {
-                after = self.apply_inside(transaction, rule, part, after).await?;
+                after = self.apply_inside(transaction, met.rule, part, after).await?;
             }
         }
         let after = within_bounds(self.policy, applied, base, after)?;
         let mut edits = Vec::new();
         let mut elsewhere = false;
-        for (rule, was, part) in self.parts() {
-            let (counters, now) = (was.counters(), Seen::of(&after, rule));
+        for (Met { rule, was, paged }, part) in self.parts() {
+            let now = Seen::of(&after, rule);
             let mut work = Work { policy: self.policy, rule, transaction, parent };
-            if counters.pages == 0 {
+            if !paged {
                 let settled = Settled { row, was, base, after: &after, now };
                 work.settle(settled).await?.write(rule, &now, &mut edits);
                 continue;
             }
+            let counters = work.counters(row, applied.loaded).await?;
             let done = match part {
                 None => Done { counters, ..Done::default() },
                 Some(Part { scope, update: None, .. }) => {
@@ -257,9 +281,10 @@ impl<T: Transaction> Change<'_, T> {
         Ok(Outcome { after: changed.then_some(after), elsewhere })
     }
 
-    fn parts(&self) -> impl Iterator<Item = (&Arc<Overflow>, Seen<'_>, Option<&Part>)> {
+    /// Each array, and what the update does to it.
+    fn parts(&self) -> impl Iterator<Item = (Met<'_>, Option<&Part>)> {
         let parts = self.taken.parts.iter().map(Option::as_ref);
-        self.rules.iter().zip(parts).map(|((rule, seen), part)| (*rule, *seen, part))
+        self.rules.iter().copied().zip(parts)
     }
 
     /// Applies a part to an array that the document holds as a whole.
@@ -290,13 +315,13 @@ impl<T: Transaction> Change<'_, T> {
         let mut needs = Needs::none();
         self.applied.update.needs(&mut needs);
         let mut whole = None;
-        for (rule, seen) in self.rules {
-            let counters = seen.counters();
-            if rule.read != Read::Merged || !needs.contains(&rule.path) || counters.pages == 0 {
+        for Met { rule, paged, .. } in self.rules {
+            if rule.read != Read::Merged || !paged || !needs.contains(&rule.path) {
                 continue;
             }
             let parent = get_value(self.row, "_id").unwrap_or(RawBsonRef::Null);
             let mut work = Work { policy: self.policy, rule, transaction, parent };
+            let counters = work.counters(self.row, self.applied.loaded).await?;
             let loaded = work.load_all(self.row, self.applied.loaded, counters).await?;
             whole.get_or_insert_with(|| whole::Document::new(self.row)).add(rule, loaded)?;
         }
@@ -327,12 +352,18 @@ impl<T: Transaction> Work<'_, T> {
         }
     }
 
-    /// The document's counters; the count is taken anew if it says nothing.
+    /// The document's counters; taken anew if they say nothing, or are not to be
+    /// trusted.
     async fn counters(&mut self, row: &T::Row, loaded: &Needs) -> Result<Counters> {
         let counters = Counters::read(row, self.rule);
-        if counters.count.is_some() {
+        if counters.count.is_some() && self.rule.counted {
             return Ok(counters);
         }
+        self.recount(row, loaded).await
+    }
+
+    /// What the counters of a document with pages ought to be.
+    async fn recount(&mut self, row: &T::Row, loaded: &Needs) -> Result<Counters> {
         let holder = self.head(row, loaded).await?;
         let mut count = items(holder.as_deref().unwrap_or(row), self.rule).len();
         let (mut last, mut pages) = (0, 0);
@@ -384,12 +415,12 @@ fn is_missing(rule: &Overflow, row: &RawDocument, loaded: &Needs) -> bool {
 
 /// The arrays that parts of an update are about and that are not loaded.
 fn missing<'r>(
-    rules: &[(&'r Arc<Overflow>, Seen<'_>)],
+    rules: &[Met<'r>],
     update: &Update,
     row: &RawDocument,
     loaded: &Needs,
 ) -> Vec<&'r Overflow> {
-    let rules = rules.iter().map(|(rule, _)| &***rule);
+    let rules = rules.iter().map(|met| &**met.rule);
     rules.filter(|rule| is_missing(rule, row, loaded) && update.has_part(&rule.path)).collect()
 }
 

@@ -30,6 +30,22 @@ pub struct Held {
     pub bytes: usize,
 }
 
+/// How many pages these elements take, and what the pages weigh.
+pub fn pages_of(rule: &Overflow, parent: RawBsonRef<'_>, items: &[Element<'_>]) -> (usize, usize) {
+    let packer = Packer::new(rule, parent);
+    let (mut pages, mut bytes) = (0, 0);
+    let mut rest = items;
+    while !rest.is_empty() {
+        let taken = packer.take(Held::default(), rest).max(1).min(rest.len());
+        let (fit, more) = rest.split_at(taken);
+        let weights = fit.iter().enumerate().map(|(at, item)| weight(*item, at));
+        bytes += packer.empty_bytes + weights.sum::<usize>();
+        pages += 1;
+        rest = more;
+    }
+    (pages, bytes)
+}
+
 /// What fits on a page.
 pub struct Packer<'a> {
     rule: &'a Overflow,

@@ -48,6 +48,11 @@ impl<R: Deref<Target = RawDocument>> Page<R> {
         &self.row
     }
 
+    /// The bytes of the whole page, be it loaded or not.
+    pub fn size<T: Transaction<Row = R>>(&self, transaction: &T) -> usize {
+        transaction.size(&self.row, &self.row)
+    }
+
     /// How many elements it holds.
     pub fn count(&self) -> usize {
         let count = get_value(&self.row, "count").and_then(Number::from_value);
@@ -75,13 +80,11 @@ fn extended(
 ) -> RawDocumentBuf {
     let added: usize = items.iter().map(|item| item.bytes.len() + 8).sum();
     let bytes = array.map_or(0, |array| array.bytes.len()) + added;
-    let number = usize::try_from(number).map_or(RawBsonRef::Int64(number).into(), int);
     let mut page = DocumentWriter::with_capacity(bytes + 256);
     page.begin_document("_id");
-    page.append("parent", parent);
-    page.append_str("path", rule.path.as_str());
-    page.append("page", number.as_raw_bson_ref());
+    write_id(rule, parent, number, &mut page);
     page.end();
+    let number = usize::try_from(number).map_or(RawBsonRef::Int64(number).into(), int);
     page.append(&rule.parent_key, parent);
     page.append("page", number.as_raw_bson_ref());
     page.append("count", int(len + items.len()).as_raw_bson_ref());
@@ -92,6 +95,20 @@ fn extended(
     items.iter().for_each(|item| page.copy_next(*item));
     page.end();
     page.finish()
+}
+
+/// The `_id` of a page.
+pub fn id(rule: &Overflow, parent: RawBsonRef<'_>, number: i64) -> RawDocumentBuf {
+    let mut id = DocumentWriter::with_capacity(64);
+    write_id(rule, parent, number, &mut id);
+    id.finish()
+}
+
+fn write_id(rule: &Overflow, parent: RawBsonRef<'_>, number: i64, out: &mut DocumentWriter) {
+    let number = usize::try_from(number).map_or(RawBsonRef::Int64(number).into(), int);
+    out.append("parent", parent);
+    out.append_str("path", rule.path.as_str());
+    out.append("page", number.as_raw_bson_ref());
 }
 
 /// The filter of a document's pages, from those after a number on.

@@ -77,7 +77,9 @@ impl<T: Transaction> Work<'_, T> {
         array: Option<Element<'_>>,
     ) -> Result<Counters> {
         let Some(found) = array else { return Ok(Counters::default()) };
-        if let Counters { count: Some(count), .. } = was {
+        if let Counters { count: Some(count), .. } = was
+            && self.rule.counted
+        {
             return Ok(Counters::of(count, 0));
         }
         if found.kind == ElementType::Array {
@@ -100,20 +102,25 @@ impl<T: Transaction> Work<'_, T> {
             return Ok(Done { counters: Counters::of(len, 0), ..Done::default() });
         }
         let all: Vec<Element<'_>> = found.children().items().collect();
-        let kept = head_len(self.rule, &all);
-        let (head, moved) = match self.rule.keep {
+        let (head, moved) = self.divide(&all);
+        let pages = self.append(moved, true).await?;
+        Ok(Done { head: Some(array(head)), counters: Counters::of(len, pages), paged: true })
+    }
+
+    /// Which elements the head keeps, and which go to pages.
+    pub fn divide<'s, 'e>(&self, all: &'s [Element<'e>]) -> (&'s [Element<'e>], &'s [Element<'e>]) {
+        let kept = head_len(self.rule, all);
+        match self.rule.keep {
             Keep::Oldest => all.split_at(kept),
             Keep::Newest => {
                 let (moved, head) = all.split_at(all.len() - kept);
                 (head, moved)
             }
-        };
-        let pages = self.append(moved, true).await?;
-        Ok(Done { head: Some(array(head)), counters: Counters::of(len, pages), paged: true })
+        }
     }
 
     /// Refuses a document in which the path goes through an array.
-    fn check_path(&self, document: &RawDocument) -> Result<()> {
+    pub fn check_path(&self, document: &RawDocument) -> Result<()> {
         let path = &self.rule.path;
         let mut fields = elements(document);
         for at in 0..path.len() - 1 {

@@ -31,7 +31,7 @@ impl<R: std::ops::Deref<Target = RawDocument>> Loaded<R> {
     }
 }
 
-fn join<'a, R: std::ops::Deref<Target = RawDocument>>(
+pub fn join<'a, R: std::ops::Deref<Target = RawDocument>>(
     rule: &Overflow,
     head: &[Element<'a>],
     pages: &'a [Page<R>],
@@ -110,7 +110,7 @@ impl<T: Transaction> Work<'_, T> {
         Ok(Loaded { head: array(&head), pages })
     }
 
-    async fn load_pages(
+    pub async fn load_pages(
         &mut self,
         head: &[Element<'_>],
         counters: Counters,
@@ -189,7 +189,7 @@ impl<T: Transaction> Work<'_, T> {
 
     /// Packs elements into pages, and gives back how many pages there are. The
     /// first `unchanged` elements are on the pages they were on.
-    async fn repack(
+    pub async fn repack(
         &mut self,
         pages: &[Page<T::Row>],
         items: &[Element<'_>],

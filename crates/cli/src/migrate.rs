@@ -1,0 +1,162 @@
+//! `freeboard migrate`: brings existing documents into the bounds of their policies.
+
+use crate::apply;
+use bson::Document;
+use jobs::{Migrate, Moved, Pace};
+use std::error::Error;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::Duration;
+
+/// Bring existing documents into the bounds of their growth policies.
+///
+/// Sets the policies of the file, as apply does, and then settles what is over their
+/// bounds: elements move to pages, or are dropped where the policy says so; what only
+/// its owner may let go is told and left. Ctrl-C stops between two batches, and the next
+/// run goes on: what is left to do shows in the documents themselves.
+#[derive(clap::Args)]
+pub struct Arguments {
+    /// The server, as mongodb://host:port.
+    #[arg(env = "FREEBOARD_URI", value_name = "URI")]
+    uri: String,
+    /// The policies, a file in YAML or JSON.
+    #[arg(long, env = "FREEBOARD_POLICY", value_name = "FILE")]
+    policy: PathBuf,
+    /// Tell what would be done and about how long it would take, and change nothing.
+    #[arg(long, env = "FREEBOARD_DRY_RUN")]
+    dry_run: bool,
+    /// How many documents are settled by one command.
+    #[arg(long, env = "FREEBOARD_BATCH", value_name = "DOCUMENTS", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    batch: u32,
+    /// The most documents settled in a second, 0 for no limit; by default every batch is
+    /// followed by a rest as long as it took.
+    #[arg(long, env = "FREEBOARD_RATE", value_name = "DOCUMENTS", value_parser = rate)]
+    rate: Option<f64>,
+}
+
+fn rate(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(rate) if rate >= 0.0 && rate.is_finite() => Ok(rate),
+        _ => Err("a number of documents a second is wanted, 0 for no limit".to_owned()),
+    }
+}
+
+pub fn run(arguments: Arguments) -> Result<ExitCode, Box<dyn Error>> {
+    let file = apply::read(&arguments.policy)?;
+    let mut policies = Vec::new();
+    for (collection, policy) in &file.policies {
+        policies.push((collection.clone(), Document::try_from(&**policy)?));
+    }
+    apply::set(&arguments.uri, &file, arguments.dry_run)?;
+    let migrate = Migrate {
+        uri: &arguments.uri,
+        database: &file.database,
+        policies: &policies,
+        batch: arguments.batch,
+        pace: match arguments.rate {
+            None => Pace::Half,
+            Some(0.0) => Pace::Full,
+            Some(rate) => Pace::Documents(rate),
+        },
+        dry_run: arguments.dry_run,
+    };
+    let migrated = jobs::run(migrate.run())?;
+    for moved in &migrated.collections {
+        match arguments.dry_run {
+            true => plan(&migrate, moved),
+            false => tell(moved),
+        }
+    }
+    if migrated.stopped {
+        return Err("stopped between two batches; the same command goes on from here".into());
+    }
+    let wrong = |moved: &Moved| {
+        moved.failures > 0 || moved.verified.as_ref().is_some_and(|verified| verified.drifted > 0)
+    };
+    match migrated.collections.iter().find(|moved| wrong(moved)) {
+        None => Ok(ExitCode::SUCCESS),
+        Some(moved) => Err(format!(
+            "{}: {} document(s) could not be settled; what is said above tells why, and \
+             'freeboard verify' what is wrong",
+            moved.namespace, moved.failures
+        )
+        .into()),
+    }
+}
+
+/// What a dry run has found.
+fn plan(migrate: &Migrate<'_>, moved: &Moved) {
+    println!(
+        "{}: of {} documents {} would be settled: {} elements into {} pages of {}, {} elements \
+         dropped; about {}",
+        moved.namespace,
+        moved.examined,
+        moved.documents,
+        moved.elements,
+        moved.pages,
+        size(moved.bytes),
+        moved.dropped,
+        time(migrate.estimate(moved)),
+    );
+    over(moved);
+}
+
+/// What has been done.
+fn tell(moved: &Moved) {
+    println!(
+        "{}: of {} documents {} settled: {} elements into {} pages of {}, {} elements dropped",
+        moved.namespace,
+        moved.examined,
+        moved.documents,
+        moved.elements,
+        moved.pages,
+        size(moved.bytes),
+        moved.dropped,
+    );
+    over(moved);
+    moved.failed.iter().for_each(|failed| println!("  not settled: document {failed}"));
+    let untold = moved.failures.saturating_sub(moved.failed.len() as u64);
+    if untold > 0 {
+        println!("  and {untold} more that could not be settled");
+    }
+    if let Some(verified) = &moved.verified {
+        match verified.drifted {
+            0 => println!(
+                "  verified: {} documents and {} pages hold {} elements, each once and in order",
+                verified.documents, verified.pages, verified.elements
+            ),
+            drifted => {
+                println!("  verified: {drifted} thing(s) are not as they should be");
+                verified.drift.iter().for_each(|drift| println!("    {drift}"));
+            }
+        }
+    }
+}
+
+/// What stays over its bounds.
+fn over(moved: &Moved) {
+    if moved.still_over > 0 {
+        println!(
+            "  {} document(s) stay over bounds that let nothing go; they can shrink, not grow:",
+            moved.still_over
+        );
+        moved.over.iter().for_each(|over| println!("    {over}"));
+    }
+}
+
+fn size(bytes: u64) -> String {
+    match bytes {
+        0..=9_999 => format!("{bytes} bytes"),
+        10_000..=9_999_999 => format!("{} KB", bytes / 1024),
+        _ => format!("{} MB", bytes / (1024 * 1024)),
+    }
+}
+
+fn time(duration: Duration) -> String {
+    match duration.as_secs() {
+        0 => "a second".to_owned(),
+        seconds @ 1..120 => format!("{} seconds", seconds + 1),
+        seconds @ 120..7_200 => format!("{} minutes", seconds / 60 + 1),
+        seconds => format!("{} hours", seconds / 3_600 + 1),
+    }
+}

@@ -1,0 +1,94 @@
+//! `migrateGrowth`.
+
+use bson::RawDocument;
+use error::{Code, Result};
+
+use crate::fields::{self, Fields};
+use crate::{Namespace, Request};
+
+/// Documents that one command settles, where it does not say.
+const DOCUMENTS: i64 = 100;
+/// The most that one command may be asked to settle.
+const DOCUMENTS_MAX: i64 = 100_000;
+
+#[derive(Debug, Clone)]
+pub struct MigrateGrowth<'a> {
+    pub namespace: Namespace,
+    /// Where the command before this one came to, as its `next` said.
+    pub after: Option<u64>,
+    /// How many documents are settled at most.
+    pub limit: usize,
+    /// Tell what would be done, and do nothing.
+    pub dry_run: bool,
+    /// The policy to tell it for, if it is not set yet.
+    pub policy: Option<&'a RawDocument>,
+}
+
+impl<'a> MigrateGrowth<'a> {
+    pub fn parse(request: &'a Request) -> Result<MigrateGrowth<'a>> {
+        let namespace = fields::namespace(request)?;
+        let (mut after, mut limit) = (None, None);
+        let (mut dry_run, mut policy) = (false, None);
+        let mut fields = Fields::of_command(request, "migrateGrowth")?;
+        while let Some(field) = fields.next()? {
+            match field.name() {
+                "after" => after = field.at_least(field.exact_int64()?, 0)?,
+                "limit" => {
+                    limit =
+                        field.at_most(field.at_least(field.exact_int64()?, 1)?, DOCUMENTS_MAX)?;
+                }
+                "dryRun" => dry_run = field.safe_bool()?.unwrap_or(false),
+                "policy" => policy = field.object()?,
+                _ => return Err(field.unknown()),
+            }
+        }
+        if policy.is_some() && !dry_run {
+            return Err(Code::InvalidOptions.error(
+                "'policy' goes with dryRun: true; set a policy with setGrowthPolicy to migrate \
+                 under it",
+            ));
+        }
+        namespace.check_write()?;
+        Ok(MigrateGrowth {
+            namespace,
+            after: after.map(i64::unsigned_abs),
+            limit: limit.unwrap_or(DOCUMENTS) as usize,
+            dry_run,
+            policy,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::*;
+    use super::*;
+    use bson::doc;
+
+    fn parse(request: &Request) -> Result<()> {
+        MigrateGrowth::parse(request).map(|_| ())
+    }
+
+    #[test]
+    fn every_argument_has_its_type() {
+        let base = doc! { "migrateGrowth": "c", "$db": "d" };
+        check_strict(parse, &base);
+        check_fields(
+            parse,
+            &base,
+            &[("migrateGrowth", "string symbol", 73), ("dryRun", "bool number null", 14)],
+        );
+        check_codes(
+            parse,
+            &base,
+            &[
+                (doc! { "limit": 0 }, 2),
+                (doc! { "limit": 1_000_000 }, 2),
+                (doc! { "after": -1 }, 2),
+                (doc! { "after": "x" }, 14),
+                (doc! { "policy": {} }, 72),
+                (doc! { "policy": 1, "dryRun": true }, 14),
+            ],
+        );
+    }
+}

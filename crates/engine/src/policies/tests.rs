@@ -1,0 +1,204 @@
+//! What clients cannot break and storage can: written past the policies, found and
+//! mended by `verifyGrowth`.
+
+use crate::Engine;
+use crate::plan::Interrupt;
+use crate::storage::Mark;
+use crate::transaction::Transaction;
+use bson::{RawBsonRef, RawDocument, RawDocumentBuf, rawdoc};
+use command::{Client, Namespace, Request};
+use error::Result;
+use guard::Policy;
+use language::Needs;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::sync::Arc;
+use std::time::Duration;
+use value::element::get_value;
+use value::{DocumentWriter, elements};
+use write::Transaction as _;
+
+async fn run(engine: &Arc<Engine>, body: RawDocumentBuf) -> Result<RawDocumentBuf> {
+    let client = Arc::new(Client::new(1, SocketAddr::from((Ipv4Addr::LOCALHOST, 1))));
+    engine.run(Request::from(body), &client).await.map(|reply| reply.body)
+}
+
+fn namespace(collection: &str) -> Namespace {
+    Namespace::new("d", collection).unwrap()
+}
+
+fn policy() -> RawDocumentBuf {
+    rawdoc! { "arrays": { "a": { "max": 2, "on_limit": "overflow", "overflow": { "page": 2 } } } }
+}
+
+/// A store with four documents of five elements each, in a head and two pages.
+async fn filled(directory: &tempfile::TempDir) -> Arc<Engine> {
+    let engine = Engine::open(directory.path()).await.unwrap();
+    let set = rawdoc! { "setGrowthPolicy": "c", "$db": "d", "policy": policy() };
+    run(&engine, set).await.unwrap();
+    for id in 1..=4 {
+        let document = rawdoc! { "_id": id, "a": [1, 2, 3, 4, 5] };
+        let insert = rawdoc! { "insert": "c", "$db": "d", "documents": [document] };
+        run(&engine, insert).await.unwrap();
+    }
+    engine
+}
+
+/// Changes a document past the policy; `None` deletes it.
+async fn break_in(
+    engine: &Arc<Engine>,
+    collection: &str,
+    id: RawBsonRef<'_>,
+    change: impl Fn(&RawDocument) -> Option<RawDocumentBuf>,
+) {
+    let namespace = namespace(collection);
+    let mut transaction = Transaction::begin(engine.clone());
+    let row = transaction.get(&namespace, id, &Needs::All).await.unwrap().unwrap();
+    match change(&row) {
+        Some(after) => transaction.replace(&namespace, &row, &after).await.unwrap(),
+        None => transaction.delete(&namespace, &row).await.unwrap(),
+    }
+    engine.store.commit(transaction.into_commit(), Mark::Synced).await.unwrap();
+}
+
+/// The document with a field set to a number, or without it.
+fn with(document: &RawDocument, key: &str, number: Option<i32>) -> RawDocumentBuf {
+    let mut out = DocumentWriter::new();
+    elements(document).filter(|field| field.key != key).for_each(|field| out.copy(field));
+    number.into_iter().for_each(|number| out.append_i32(key, number));
+    out.finish()
+}
+
+async fn verify(engine: &Arc<Engine>, repair: bool) -> RawDocumentBuf {
+    let verify = rawdoc! { "verifyGrowth": "c", "$db": "d", "repair": repair };
+    run(engine, verify).await.unwrap()
+}
+
+/// What was found: the kind, the document, and whether it was mended.
+fn found(reply: &RawDocument) -> Vec<String> {
+    let drift = get_value(reply, "drift").and_then(|drift| drift.as_array()).unwrap();
+    let items = value::element::array_elements(drift).filter_map(|it| it.value().as_document());
+    let text = |drift: &RawDocument| {
+        let id = get_value(drift, "_id").map_or("none".to_owned(), value::text::value);
+        let kind = get_value(drift, "kind").and_then(|kind| kind.as_str()).unwrap();
+        let mended = get_value(drift, "repaired").and_then(|it| it.as_bool()) == Some(true);
+        format!("{kind} {id}{}", if mended { " mended" } else { "" })
+    };
+    items.map(text).collect()
+}
+
+fn clean(reply: &RawDocument) -> bool {
+    get_value(reply, "clean").and_then(|clean| clean.as_bool()).unwrap()
+}
+
+fn page(parent: i32, number: i32) -> bson::RawBson {
+    rawdoc! { "parent": parent, "path": "a", "page": number }.into()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_storage_broke_is_found_and_mended() {
+    let directory = tempfile::tempdir().unwrap();
+    let engine = filled(&directory).await;
+    assert!(clean(&verify(&engine, false).await));
+    break_in(&engine, "c", RawBsonRef::Int32(1), |row| Some(with(row, "aCount", Some(77)))).await;
+    break_in(&engine, "c", RawBsonRef::Int32(2), |row| Some(with(row, "aHasOverflow", None))).await;
+    let wrong = page(3, 2);
+    let change = |row: &RawDocument| Some(with(row, "count", Some(9)));
+    break_in(&engine, "c_a", wrong.as_raw_bson_ref(), change).await;
+    break_in(&engine, "c", RawBsonRef::Int32(4), |_| None).await;
+
+    let reply = verify(&engine, false).await;
+    assert!(!clean(&reply));
+    let expected = ["count 1", "flag 2", "pageCount 3", "orphan 4", "orphan 4"];
+    assert_eq!(found(&reply), expected);
+    let reply = verify(&engine, true).await;
+    assert_eq!(found(&reply), expected.map(|it| format!("{it} mended")));
+    assert!(clean(&reply));
+    let reply = verify(&engine, false).await;
+    assert!(clean(&reply) && found(&reply).is_empty());
+    let pages = get_value(&reply, "pages");
+    assert_eq!(pages, Some(RawBsonRef::Int32(6)));
+    engine.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_nothing_mends_safely_is_told() {
+    let directory = tempfile::tempdir().unwrap();
+    let engine = filled(&directory).await;
+    // A page that belongs to another document by its name than by its parent.
+    let stray = page(2, 2);
+    let change = |row: &RawDocument| Some(with(row, "parentId", Some(1)));
+    break_in(&engine, "c_a", stray.as_raw_bson_ref(), change).await;
+    let reply = verify(&engine, true).await;
+    let kinds = found(&reply);
+    assert!(kinds.contains(&"pageShape 1".to_owned()), "{kinds:?}");
+    assert!(!clean(&reply));
+    // Nothing was thrown away.
+    let counted = run(&engine, rawdoc! { "count": "c_a", "$db": "d" }).await.unwrap();
+    assert_eq!(get_value(&counted, "n"), Some(RawBsonRef::Int32(8)));
+    engine.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn missing_indexes_and_views_are_made_anew() {
+    let directory = tempfile::tempdir().unwrap();
+    let engine = filled(&directory).await;
+    engine.drop_collection(&namespace("c_a_all")).await.unwrap();
+    engine
+        .remove_indexes(&namespace("c_a"), &["parentId_1_page_1_count_1".to_owned()])
+        .await
+        .unwrap();
+    assert_eq!(found(&verify(&engine, false).await), ["index none", "view none"]);
+    assert!(clean(&verify(&engine, true).await));
+    assert!(found(&verify(&engine, false).await).is_empty());
+    engine.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_count_that_had_no_time_says_so() {
+    let directory = tempfile::tempdir().unwrap();
+    let engine = Engine::open(directory.path()).await.unwrap();
+    for id in 0..3 {
+        // Out of line, and over whatever its length is.
+        let document = rawdoc! { "_id": id, "a": ["x".repeat(40_000)] };
+        let insert = rawdoc! { "insert": "c", "$db": "d", "documents": [document] };
+        run(&engine, insert).await.unwrap();
+    }
+    let bounds = rawdoc! { "arrays": { "a": { "max_bytes": "20KB" } } };
+    let policy = Policy::parse(&namespace("c"), &bounds).unwrap();
+    let count = |limit| engine.count_oversize(&policy, limit, &Interrupt::default()).unwrap();
+    let all = count(Duration::from_secs(60));
+    assert_eq!((all.oversize, all.complete), (3, true));
+    let none = count(Duration::ZERO);
+    assert_eq!((none.oversize, none.complete), (1, false));
+    engine.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn counters_are_not_trusted_before_all_are_counted() {
+    let directory = tempfile::tempdir().unwrap();
+    let engine = Engine::open(directory.path()).await.unwrap();
+    let stale = rawdoc! { "_id": 1, "a": [1, 2], "aCount": 9, "aOverflowPages": 3 };
+    let insert = rawdoc! { "insert": "c", "$db": "d", "documents": [stale] };
+    run(&engine, insert).await.unwrap();
+    // As it is between the policy's commit and the end of the count, or after a crash there.
+    engine.set_policy(&namespace("c"), &policy()).await.unwrap();
+    engine.close().await;
+    drop(engine);
+    let engine = Engine::open(directory.path()).await.unwrap();
+    assert!(!engine.policies.current().policy(&namespace("c")).unwrap().is_counted());
+    let find = rawdoc! { "find": "c", "$db": "d", "projection": { "a": { "$slice": -1 } } };
+    let last = run(&engine, find.clone()).await.unwrap();
+    let first = last.get_document("cursor").unwrap().get_array("firstBatch").unwrap();
+    let first = first.get_document(0).unwrap();
+    assert_eq!(first.get_array("a").unwrap().get_i32(0).unwrap(), 2);
+    let update = rawdoc! {
+        "update": "c", "$db": "d", "updates": [{ "q": { "_id": 1 }, "u": { "$push": { "a": 3 } } }],
+    };
+    run(&engine, update).await.unwrap();
+    assert!(clean(&verify(&engine, false).await));
+    // The last batch of a migration has looked at all of them.
+    run(&engine, rawdoc! { "migrateGrowth": "c", "$db": "d" }).await.unwrap();
+    assert!(engine.policies.current().policy(&namespace("c")).unwrap().is_counted());
+    assert!(clean(&verify(&engine, false).await));
+    engine.close().await;
+}

@@ -1,0 +1,248 @@
+//! `verifyGrowth`: everything a policy has kept of a collection, counted anew and
+//! compared: counters, flags, pages, indexes and views. With `repair`, what can be
+//! mended safely is, a transaction a document.
+
+mod repair;
+
+use super::{Call, blocking, figures, lookup, reading};
+use crate::define::Progress;
+use crate::policies::survey::Survey;
+use crate::storage::Record;
+use bson::{RawBson, RawBsonRef, RawDocument};
+use command::views::VerifyGrowth;
+use command::{Namespace, Reply, ReplyWriter};
+use error::{Code, Result};
+use guard::adopt::{Need, Over, PageSize, looked_at};
+use guard::policy::Overflow;
+use guard::verify::{Drift, Kind, Sequence};
+use guard::{Guarded, Policy};
+use language::Needs;
+use std::ops::Bound;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use value::element::{get, get_value};
+use value::key::{Direction, Key};
+use value::{Number, Path};
+
+/// What is told one by one; the rest is counted.
+const TOLD_MAX: usize = 100;
+/// What is kept in mind to be mended by one command.
+const KEPT_MAX: usize = 10_000;
+/// Documents between two looks at whether to stop.
+const DOCUMENTS_PER_CHECK: u64 = 128;
+
+pub async fn run(call: Call<'_>) -> Result<Reply> {
+    let verify = VerifyGrowth::parse(call.request)?;
+    let guarded = call.engine.policies.get(&verify.namespace);
+    let policy = match guarded.as_deref() {
+        Some(Guarded::Pages { of }) => {
+            return Err(Code::BadValue.error(format!(
+                "'{}' holds the pages of '{of}'; verify '{of}' instead",
+                verify.namespace
+            )));
+        }
+        Some(guarded) => guarded.policy()?,
+        None => {
+            return Err(Code::BadValue
+                .error(format!("'{}' has no growth policy to verify", verify.namespace)));
+        }
+    };
+    let mut check = Check::default();
+    if let Some(collection) = call.engine.registry.get(&verify.namespace) {
+        lookup::refuse_view(&collection)?;
+        let interrupt = call.operation.interrupt.clone();
+        let survey = Survey {
+            policy,
+            catalog: call.engine.registry.current(),
+            collection,
+            view: reading::view(call)?,
+            interrupt: interrupt.clone(),
+            costs: true,
+        };
+        let what = Some("Verification");
+        let progress = Arc::new(Progress { interrupt, what, ..Progress::default() });
+        // `currentOp` shows it.
+        let _ = call.operation.progress.set(progress.clone());
+        blocking(|| check.run(&survey, &progress))?;
+    }
+    if verify.repair {
+        check.repair(call, &verify.namespace, policy).await?;
+    }
+    Ok(lookup::finish(call, check.reply(&verify.namespace)))
+}
+
+/// What has been found so far.
+#[derive(Default)]
+struct Check {
+    documents: u64,
+    elements: u64,
+    pages: u64,
+    gaps: u64,
+    oversize: u64,
+    over: Vec<(RawBson, Over)>,
+    /// The first drifts, and whether they have been mended.
+    drifts: Vec<(Drift, bool)>,
+    drifted: u64,
+    repaired: Option<u64>,
+}
+
+impl Check {
+    fn run(&mut self, survey: &Survey<'_>, progress: &Progress) -> Result<()> {
+        survey.missing().into_iter().for_each(|drift| self.note(drift));
+        let counts = survey.view.counts(survey.collection.id)?;
+        progress.total.store(counts.documents, Ordering::Relaxed);
+        let all = (Bound::Unbounded, Bound::Unbounded);
+        let mut met = vec![0; survey.policy.overflows().count()];
+        for record in survey.view.records(survey.collection.id, all) {
+            if self.documents.is_multiple_of(DOCUMENTS_PER_CHECK) {
+                survey.interrupt.check()?;
+                progress.done.store(self.documents, Ordering::Relaxed);
+            }
+            self.documents += 1;
+            self.document(survey, &record?.1, &mut met)?;
+        }
+        for (rule, met) in survey.policy.overflows().zip(met) {
+            let Some(pages) = survey.catalog.get(&rule.into) else { continue };
+            // Each page that belongs to a document was met from there.
+            if survey.view.counts(pages.id)?.documents != met {
+                self.orphans(survey, rule)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Looks at a document with its pages; `met` counts the pages of each rule.
+    fn document(&mut self, survey: &Survey<'_>, record: &Record, met: &mut [u64]) -> Result<()> {
+        let document = record.load(&survey.view, &looked_at(survey.policy))?;
+        let parent = get_value(&document, "_id").unwrap_or(RawBsonRef::Null);
+        let mut sizes: Vec<(&Path, Vec<PageSize>)> = Vec::new();
+        for (rule, met) in survey.policy.overflows().zip(met) {
+            let mut sequence = Sequence::new(rule, parent);
+            let mut own = Vec::new();
+            let needs = Needs::Paths(vec![Path::new(rule.name())]);
+            survey.each_page(rule, parent, &needs, &mut |page, bytes| {
+                let before = sequence.elements;
+                sequence.page(page, bytes);
+                own.push(PageSize { count: (sequence.elements - before) as usize, bytes });
+            })?;
+            sequence.finish(&document);
+            *met += sequence.pages;
+            self.elements += sequence.elements;
+            self.pages += sequence.pages;
+            self.gaps += sequence.gaps;
+            sequence.drifts.into_iter().for_each(|drift| self.note(drift));
+            sizes.push((&rule.path, own));
+        }
+        let pages = &mut |rule: &Overflow, _: RawBsonRef<'_>| {
+            let own = sizes.iter().find(|(path, _)| **path == rule.path);
+            Ok(own.map(|(_, sizes)| sizes.clone()).unwrap_or_default())
+        };
+        let need = Need::of(survey.policy, &document, record.size(), pages)?;
+        self.elements += heads(survey.policy, &document);
+        if need.is_over() {
+            self.oversize(parent, need, &document, record.size(), survey.policy);
+        }
+        Ok(())
+    }
+
+    /// Notes a document over some bound, and the first of its arrays.
+    fn oversize(
+        &mut self,
+        id: RawBsonRef<'_>,
+        need: Need,
+        document: &RawDocument,
+        size: usize,
+        policy: &Policy,
+    ) {
+        self.oversize += 1;
+        if self.over.len() >= TOLD_MAX {
+            return;
+        }
+        let movable = || Over::movable(policy, document).or(Some(Over::whole(size)));
+        let first = need.over.into_iter().next().or_else(movable);
+        self.over.extend(first.map(|over| (id.into(), over)));
+    }
+
+    /// Looks for pages whose document is not there.
+    fn orphans(&mut self, survey: &Survey<'_>, rule: &Overflow) -> Result<()> {
+        let Some(pages) = survey.catalog.get(&rule.into) else { return Ok(()) };
+        let Some(index) = survey.collection.id_index() else { return Ok(()) };
+        let all = (Bound::Unbounded, Bound::Unbounded);
+        for (seen, record) in (0_u64..).zip(survey.view.records(pages.id, all)) {
+            if seen.is_multiple_of(DOCUMENTS_PER_CHECK) {
+                survey.interrupt.check()?;
+            }
+            let record = record?.1;
+            let page = record.stored();
+            let parent = get(page, &rule.parent_key).map(|parent| parent.value());
+            let mut key = Key::default();
+            let wanted = parent.unwrap_or(RawBsonRef::Null);
+            key.push(wanted, Direction::Ascending, index.collator.as_ref());
+            if parent.is_some() && survey.view.unique(index.id, &key.bytes)?.is_some() {
+                continue;
+            }
+            self.pages += 1;
+            self.note(Drift {
+                kind: Kind::Orphan,
+                id: Some(wanted.into()),
+                path: rule.path.as_str().to_owned(),
+                page: get_value(page, "page")
+                    .and_then(Number::from_value)
+                    .map(Number::to_i64_saturated),
+                found: get_value(page, "_id").map(RawBson::from),
+                expected: None,
+            });
+        }
+        Ok(())
+    }
+
+    fn note(&mut self, drift: Drift) {
+        self.drifted += 1;
+        if self.drifts.len() < KEPT_MAX {
+            self.drifts.push((drift, false));
+        }
+    }
+
+    fn reply(self, namespace: &Namespace) -> ReplyWriter {
+        let mut reply = ReplyWriter::new();
+        let left = self.drifted - self.repaired.unwrap_or(0);
+        reply.append("ns", &*namespace.to_string());
+        reply.append("clean", left == 0 && self.oversize == 0);
+        let out = reply.writer();
+        figures::append(out, "documents", self.documents);
+        figures::append(out, "elements", self.elements);
+        figures::append(out, "pages", self.pages);
+        figures::append(out, "gaps", self.gaps);
+        figures::append(out, "oversize", self.oversize);
+        out.begin_array("over");
+        for (id, over) in &self.over {
+            out.begin_next_document();
+            out.append("_id", id.as_raw_bson_ref());
+            over.write(out);
+            out.end();
+        }
+        out.end();
+        figures::append(out, "drifted", self.drifted);
+        if let Some(repaired) = self.repaired {
+            figures::append(out, "repaired", repaired);
+        }
+        out.begin_array("drift");
+        for (drift, repaired) in self.drifts.iter().take(TOLD_MAX) {
+            out.begin_next_document();
+            drift.write(out);
+            if self.repaired.is_some() {
+                out.append_bool("repaired", *repaired);
+            }
+            out.end();
+        }
+        out.end();
+        reply
+    }
+}
+
+/// How many elements documents hold of the arrays that overflow.
+fn heads(policy: &Policy, document: &RawDocument) -> u64 {
+    let arrays = |rule: &Arc<Overflow>| guard::patterns::place::arrays(document, &rule.path);
+    let found = policy.overflows().flat_map(arrays);
+    found.map(|array| array.children().items().count() as u64).sum()
+}

@@ -1,0 +1,224 @@
+//! What a document lacks under its policy, and what settling it costs.
+
+use super::Over;
+use crate::patterns::bounds;
+use crate::patterns::overflow::{Counters, Seen, head_len, pages_of};
+use crate::policy::{Keep, OnLimit, Overflow, Policy, Undeclared};
+use bson::spec::ElementType;
+use bson::{RawBsonRef, RawDocument};
+use error::Result;
+use language::Needs;
+use value::Element;
+use value::element::get_value;
+
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Need {
+    /// Something is over its bounds that can be moved or dropped.
+    pub bounds: bool,
+    /// Fields by the names of counters say something else than they should.
+    pub counters: bool,
+    pub cost: Cost,
+    /// What will be over its bounds still.
+    pub over: Vec<Over>,
+}
+
+/// What settling moves and drops.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Cost {
+    /// Elements that move.
+    pub elements: u64,
+    /// Pages that are written, and their bytes.
+    pub pages: u64,
+    pub bytes: u64,
+    /// Elements that are dropped.
+    pub dropped: u64,
+}
+
+/// A page as its store knows it, without its elements.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PageSize {
+    pub count: usize,
+    /// Of the whole page.
+    pub bytes: usize,
+}
+
+/// What of a document must be loaded to tell.
+pub fn looked_at(policy: &Policy) -> Needs {
+    match policy.undeclared {
+        Undeclared::Allow => {
+            Needs::Paths(policy.arrays.iter().map(|rule| rule.path.clone()).collect())
+        }
+        _ => Needs::All,
+    }
+}
+
+/// Looks up the pages of a document's array.
+pub type PagesOf<'a> = dyn FnMut(&Overflow, RawBsonRef<'_>) -> Result<Vec<PageSize>> + 'a;
+
+impl Need {
+    /// What a document of this size needs. `pages` is asked only for arrays whose
+    /// documents say that they have some.
+    pub fn of(
+        policy: &Policy,
+        document: &RawDocument,
+        size: usize,
+        pages: &mut PagesOf<'_>,
+    ) -> Result<Need> {
+        let mut need = Need::default();
+        let mut left = size;
+        for rule in &policy.arrays {
+            match &rule.on_limit {
+                OnLimit::Reject => {}
+                OnLimit::DropOldest | OnLimit::DropNewest => {
+                    let dropped = bounds::dropped(rule, document);
+                    need.bounds |= dropped.elements > 0;
+                    need.cost.dropped += dropped.elements as u64;
+                    left = left.saturating_sub(dropped.bytes);
+                }
+                OnLimit::Overflow(rule) => {
+                    let moved = need.overflow(rule, document, pages)?;
+                    left = left.saturating_sub(moved);
+                }
+            }
+        }
+        need.over = Over::of(policy, document, left);
+        Ok(need)
+    }
+
+    /// Whether the document is over some bound.
+    pub fn is_over(&self) -> bool {
+        self.bounds || !self.over.is_empty()
+    }
+
+    /// Whether settling the document changes it.
+    pub fn is_work(&self) -> bool {
+        self.bounds || self.counters
+    }
+
+    /// Adds what an array needs, and gives back the bytes that leave the document.
+    fn overflow(
+        &mut self,
+        rule: &Overflow,
+        document: &RawDocument,
+        pages: &mut PagesOf<'_>,
+    ) -> Result<usize> {
+        let parent = get_value(document, "_id").unwrap_or(RawBsonRef::Null);
+        let seen = Seen::of(document, rule);
+        let array = seen.array.filter(|it| it.kind == ElementType::Array);
+        let items: Vec<Element<'_>> =
+            array.map(|array| array.children().items().collect()).unwrap_or_default();
+        let bytes = array.map_or(0, |array| array.bytes.len());
+        let fits = rule.head.hold(items.len(), bytes);
+        let paged = match seen.counters().pages {
+            0 => Vec::new(),
+            _ => pages(rule, parent)?,
+        };
+        if paged.is_empty() {
+            let counters = array.map(|_| Counters::of(items.len(), 0)).unwrap_or_default();
+            self.counters |= counters.are_misstated(rule, &seen);
+            if fits {
+                return Ok(0);
+            }
+            let kept = head_len(rule, &items);
+            let moved = match rule.keep {
+                Keep::Oldest => items.get(kept..),
+                Keep::Newest => items.get(..items.len() - kept),
+            };
+            let moved = moved.unwrap_or_default();
+            self.add(moved.len(), pages_of(rule, parent, moved));
+            return Ok(moved.iter().map(|item| item.bytes.len()).sum());
+        }
+        let elements = items.len() + paged.iter().map(|page| page.count).sum::<usize>();
+        self.counters |= Counters::of(elements, paged.len()).are_misstated(rule, &seen);
+        if !fits || paged.iter().any(|page| page.is_over(rule)) {
+            let bytes: usize = paged.iter().map(|page| page.bytes).sum();
+            self.add(elements, (paged.len(), bytes));
+        }
+        Ok(0)
+    }
+
+    fn add(&mut self, elements: usize, (pages, bytes): (usize, usize)) {
+        self.bounds = true;
+        self.cost.elements += elements as u64;
+        self.cost.pages += pages as u64;
+        self.cost.bytes += bytes as u64;
+    }
+}
+
+impl PageSize {
+    /// Whether a page holds more than the policy lets it.
+    pub fn is_over(&self, rule: &Overflow) -> bool {
+        self.count > rule.page || (self.bytes > rule.page_bytes && self.count > 1)
+    }
+}
+
+impl Cost {
+    pub fn add(&mut self, other: Cost) {
+        self.elements += other.elements;
+        self.pages += other.pages;
+        self.bytes += other.bytes;
+        self.dropped += other.dropped;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use bson::rawdoc;
+    use command::Namespace;
+
+    fn need(policy: &RawDocument, document: &RawDocument, pages: &[PageSize]) -> Need {
+        let policy = Policy::parse(&Namespace::new("d", "c").unwrap(), policy).unwrap();
+        let size = document.as_bytes().len();
+        Need::of(&policy, document, size, &mut |_, _| Ok(pages.to_vec())).unwrap()
+    }
+
+    #[test]
+    fn arrays_over_their_bounds_are_moved_or_dropped() {
+        let policy = rawdoc! { "arrays": {
+            "a": { "max": 2, "on_limit": "overflow", "overflow": { "page": 2 } },
+            "b": { "max": 2, "on_limit": "drop_oldest" },
+        } };
+        let long = rawdoc! { "_id": 1, "a": [1, 2, 3, 4, 5], "b": [1, 2, 3] };
+        let found = need(&policy, &long, &[]);
+        let Cost { elements, pages, dropped, .. } = found.cost;
+        assert_eq!((found.bounds, elements, pages, dropped), (true, 3, 2, 1));
+        assert!(found.cost.bytes > 0 && found.over.is_empty());
+        let short = rawdoc! { "_id": 1, "a": [1, 2], "b": [1, 2] };
+        assert_eq!(need(&policy, &short, &[]), Need::default());
+    }
+
+    #[test]
+    fn what_only_its_owner_may_let_go_is_told() {
+        let policy = rawdoc! {
+            "document": { "max_bytes": 100 }, "undeclared_arrays": { "max": 1 },
+            "arrays": { "a": { "max": 2 } },
+        };
+        let long = rawdoc! { "_id": 1, "a": [1, 2, 3], "x": { "y": [1, 2] }, "z": "z".repeat(80) };
+        let found = need(&policy, &long, &[]);
+        let paths: Vec<_> = found.over.iter().map(|over| over.path.as_deref()).collect();
+        assert_eq!(paths, [Some("a"), Some("x.y"), None]);
+        assert!(found.is_over() && !found.is_work());
+    }
+
+    #[test]
+    fn counters_are_compared_with_what_is_there() {
+        let policy = rawdoc! { "arrays": { "a": { "max": 2, "on_limit": "overflow" } } };
+        let counters =
+            |document: &RawDocument, pages: &[PageSize]| need(&policy, document, pages).counters;
+        assert!(!counters(&rawdoc! { "_id": 1, "a": [1] }, &[]));
+        assert!(!counters(&rawdoc! { "_id": 1, "a": [1], "aCount": 1 }, &[]));
+        assert!(counters(&rawdoc! { "_id": 1, "a": [1], "aCount": 7 }, &[]));
+        assert!(!counters(&rawdoc! { "_id": 1, "aCount": 7 }, &[]));
+        assert!(counters(&rawdoc! { "_id": 1, "aCount": 7, "aOverflowPages": 2 }, &[]));
+        let paged = rawdoc! {
+            "_id": 1, "a": [1], "aCount": 3, "aHasOverflow": true, "aOverflowPages": 1,
+        };
+        let page = PageSize { count: 2, bytes: 100 };
+        assert!(!counters(&paged, &[page]));
+        assert!(counters(&paged, &[page, page]));
+        // What it says of pages that are not there is no more than a field.
+        assert!(counters(&paged, &[]));
+        assert!(need(&policy, &paged, &[PageSize { count: 3, bytes: 100 }]).bounds);
+    }
+}

@@ -1,0 +1,70 @@
+//! What is over its bounds and stays so: nobody but its owner may let it go.
+
+use crate::patterns::overflow::int;
+use crate::patterns::{bounds, place};
+use crate::policy::{OnLimit, Policy};
+use bson::RawDocument;
+use value::DocumentWriter;
+
+/// A bound of the policy that a document is over.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Over {
+    /// The array; `None` for the document as a whole.
+    pub path: Option<String>,
+    /// How many elements it has.
+    pub elements: Option<usize>,
+    pub bytes: usize,
+}
+
+impl Over {
+    /// What settling leaves over its bounds, in a document of this size.
+    pub fn of(policy: &Policy, document: &RawDocument, size: usize) -> Vec<Over> {
+        let mut over = Vec::new();
+        for rule in policy.arrays.iter().filter(|rule| rule.on_limit == OnLimit::Reject) {
+            for array in place::arrays(document, &rule.path) {
+                let len = array.children().items().count();
+                if !rule.bounds.hold(len, array.bytes.len()) {
+                    over.push(Over::array(rule.path.as_str(), len, array.bytes.len()));
+                }
+            }
+        }
+        for (path, len, bytes) in bounds::undeclared_over(policy, document) {
+            over.push(Over::array(&path, len, bytes));
+        }
+        if policy.document.max_bytes.is_some_and(|max| size > max) {
+            over.push(Over::whole(size));
+        }
+        over
+    }
+
+    /// The first array that is over its bounds and that settling brings into them.
+    pub fn movable(policy: &Policy, document: &RawDocument) -> Option<Over> {
+        let rules = policy.arrays.iter().filter(|rule| rule.on_limit != OnLimit::Reject);
+        rules.into_iter().find_map(|rule| {
+            let measured = place::arrays(document, &rule.path).into_iter();
+            let measured = measured.map(|it| (it.children().items().count(), it.bytes.len()));
+            let over = measured.into_iter().find(|(len, bytes)| !rule.bounds.hold(*len, *bytes))?;
+            Some(Over::array(rule.path.as_str(), over.0, over.1))
+        })
+    }
+
+    /// The document itself.
+    pub fn whole(size: usize) -> Over {
+        Over { path: None, elements: None, bytes: size }
+    }
+
+    fn array(path: &str, len: usize, bytes: usize) -> Over {
+        Over { path: Some(path.to_owned()), elements: Some(len), bytes }
+    }
+
+    /// As replies tell it.
+    pub fn write(&self, out: &mut DocumentWriter) {
+        if let Some(path) = &self.path {
+            out.append_str("path", path);
+        }
+        if let Some(elements) = self.elements {
+            out.append("elements", int(elements).as_raw_bson_ref());
+        }
+        out.append("bytes", int(self.bytes).as_raw_bson_ref());
+    }
+}

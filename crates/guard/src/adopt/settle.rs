@@ -1,0 +1,198 @@
+//! One document settled under its policy, in a transaction of its own.
+
+use super::{Cost, Over, looked_at};
+use crate::Guarded;
+use crate::patterns::overflow::{Seen, Work};
+use crate::patterns::{bounds, fields};
+use crate::policy::Policy;
+use bson::{RawBsonRef, RawDocument};
+use command::Namespace;
+use error::{Code, Error, Result};
+use language::Needs;
+use std::borrow::Cow;
+use value::Path;
+use value::element::get_value;
+use write::{Backend, Transaction};
+
+/// How far a document is settled.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Aim {
+    /// Its counters are made right; what it holds stays where it is.
+    Counters,
+    /// It is brought into bounds as well.
+    Bounds,
+}
+
+#[derive(Debug, Default)]
+pub struct Settled {
+    pub changed: bool,
+    pub cost: Cost,
+    /// What is over its bounds still.
+    pub over: Vec<Over>,
+}
+
+/// Settles the document with this `_id`; `None` if there is none.
+pub async fn settle<B>(
+    backend: &B,
+    namespace: &Namespace,
+    id: RawBsonRef<'_>,
+    aim: Aim,
+) -> Result<Option<Settled>>
+where
+    B: Backend,
+    B::Transaction: Transaction<Guard = Guarded>,
+{
+    let mut transaction = backend.begin().await?;
+    loop {
+        let outcome = settle_inside(&mut transaction, namespace, id, aim).await;
+        if let Some(settled) = again(&mut transaction, outcome).await? {
+            backend.commit(transaction).await?;
+            return Ok(settled);
+        }
+    }
+}
+
+/// Gives pages the count of the elements they hold, deletes empty ones, and makes
+/// the document's counters right.
+pub async fn mend_pages<B>(
+    backend: &B,
+    namespace: &Namespace,
+    id: RawBsonRef<'_>,
+) -> Result<Option<Settled>>
+where
+    B: Backend,
+    B::Transaction: Transaction<Guard = Guarded>,
+{
+    let mut transaction = backend.begin().await?;
+    loop {
+        let outcome = mend_inside(&mut transaction, namespace, id).await;
+        if let Some(settled) = again(&mut transaction, outcome).await? {
+            backend.commit(transaction).await?;
+            return Ok(settled);
+        }
+    }
+}
+
+/// Deletes the pages of a document that is no more. False if it is there after all.
+pub async fn remove_orphans<B>(
+    backend: &B,
+    namespace: &Namespace,
+    path: &Path,
+    parent: RawBsonRef<'_>,
+) -> Result<bool>
+where
+    B: Backend,
+    B::Transaction: Transaction<Guard = Guarded>,
+{
+    let mut transaction = backend.begin().await?;
+    loop {
+        let outcome = remove_inside(&mut transaction, namespace, path, parent).await;
+        if let Some(removed) = again(&mut transaction, outcome).await? {
+            backend.commit(transaction).await?;
+            return Ok(removed);
+        }
+    }
+}
+
+/// The outcome of an attempt; `None` if it is to be made once more.
+async fn again<T: Transaction, O>(transaction: &mut T, outcome: Result<O>) -> Result<Option<O>> {
+    match outcome {
+        Ok(outcome) => Ok(Some(outcome)),
+        Err(error) if error.code() == Code::WriteConflict => {
+            if transaction.retry().await? {
+                Ok(None)
+            } else {
+                Err(error)
+            }
+        }
+        Err(error) => Err(error),
+    }
+}
+
+async fn settle_inside<T: Transaction<Guard = Guarded>>(
+    transaction: &mut T,
+    namespace: &Namespace,
+    id: RawBsonRef<'_>,
+    aim: Aim,
+) -> Result<Option<Settled>> {
+    let Some(guard) = transaction.guard(namespace).await? else {
+        return Err(no_policy(namespace));
+    };
+    let policy = guard.policy()?;
+    let mut needs = looked_at(policy);
+    transaction.check_needs(namespace, &mut needs);
+    let Some(row) = transaction.get(namespace, id, &needs).await? else { return Ok(None) };
+    let mut settled = Settled::default();
+    let mut after: Cow<'_, RawDocument> = Cow::Borrowed(&row);
+    if aim == Aim::Bounds {
+        for rule in &policy.arrays {
+            settled.cost.dropped += bounds::dropped(rule, &after).elements as u64;
+            if let Some(trimmed) = bounds::trimmed(rule, &after) {
+                after = Cow::Owned(trimmed);
+            }
+        }
+    }
+    let mut edits = Vec::new();
+    let parent = get_value(&row, "_id").unwrap_or(RawBsonRef::Null);
+    for rule in policy.overflows() {
+        let mut work = Work { policy, rule, transaction, parent };
+        let (done, cost) = work.resettle(&row, &needs, aim).await?;
+        done.write(rule, &Seen::of(&row, rule), &mut edits);
+        settled.cost.add(cost);
+    }
+    if !edits.is_empty() {
+        after = Cow::Owned(fields::edit(&after, &edits)?);
+    }
+    settled.over = Over::of(policy, &after, transaction.size(&row, &after));
+    if after.as_bytes() != row.as_bytes() {
+        transaction.check(namespace, Some(&row), &after)?;
+        transaction.replace(namespace, &row, &after).await?;
+        settled.changed = true;
+    }
+    Ok(Some(settled))
+}
+
+async fn mend_inside<T: Transaction<Guard = Guarded>>(
+    transaction: &mut T,
+    namespace: &Namespace,
+    id: RawBsonRef<'_>,
+) -> Result<Option<Settled>> {
+    let Some(guard) = transaction.guard(namespace).await? else {
+        return Err(no_policy(namespace));
+    };
+    let policy = guard.policy()?;
+    // The document first: whoever writes to its pages holds it.
+    let there = transaction.get(namespace, id, &Needs::none()).await?;
+    if there.is_none() {
+        return Ok(None);
+    }
+    for rule in policy.overflows() {
+        Work { policy, rule, transaction, parent: id }.mend().await?;
+    }
+    settle_inside(transaction, namespace, id, Aim::Counters).await
+}
+
+async fn remove_inside<T: Transaction<Guard = Guarded>>(
+    transaction: &mut T,
+    namespace: &Namespace,
+    path: &Path,
+    parent: RawBsonRef<'_>,
+) -> Result<bool> {
+    let Some(guard) = transaction.guard(namespace).await? else {
+        return Err(no_policy(namespace));
+    };
+    let policy: &Policy = guard.policy()?;
+    if transaction.get(namespace, parent, &Needs::none()).await?.is_some() {
+        return Ok(false);
+    }
+    for rule in policy.overflows().filter(|rule| rule.path == *path) {
+        Work { policy, rule, transaction, parent }.clear().await?;
+    }
+    Ok(true)
+}
+
+fn no_policy(namespace: &Namespace) -> Error {
+    Code::BadValue.error(format!(
+        "'{namespace}' has no growth policy; set one with setGrowthPolicy or 'freeboard apply'"
+    ))
+}

@@ -1,0 +1,148 @@
+//! Arrays of documents that are there already, brought into shape: cut where no
+//! write has cut them yet, packed anew where the policy's bounds have come down.
+//! What was moved is read back and compared before the transaction commits.
+
+use super::page::Look;
+use super::whole::join;
+use super::{Counters, Done, Work, array, identical, items, limits, pages_of};
+use crate::adopt::{Aim, Cost, PageSize};
+use crate::patterns::place;
+use crate::policy::Keep;
+use bson::spec::ElementType;
+use error::{Code, Result};
+use language::Needs;
+use value::Element;
+use write::Transaction;
+
+impl<T: Transaction> Work<'_, T> {
+    /// Tells which head and counters the document is to have, and moves the rest.
+    /// The row must have its array loaded.
+    pub async fn resettle(
+        &mut self,
+        row: &T::Row,
+        loaded: &Needs,
+        aim: Aim,
+    ) -> Result<(Done, Cost)> {
+        let found = place::find(row, &self.rule.path);
+        let found = found.filter(|found| found.kind == ElementType::Array);
+        let head = items(row, self.rule);
+        let fits = found.is_none_or(|it| self.rule.head.hold(head.len(), it.bytes.len()));
+        let pages = self.page_sizes().await?;
+        if pages.is_empty() {
+            self.check_path(row)?;
+            if fits || aim == Aim::Counters {
+                let counters = found.map(|_| Counters::of(head.len(), 0)).unwrap_or_default();
+                return Ok((Done { counters, ..Done::default() }, Cost::default()));
+            }
+            let (kept, moved) = self.divide(&head);
+            let pages = self.append(moved, true).await?;
+            self.prove(0, moved).await?;
+            return Ok((done(kept, head.len(), pages), self.cost(moved, pages)));
+        }
+        let counters = self.recount(row, loaded).await?;
+        let pages_fit = !pages.iter().any(|page| page.is_over(self.rule));
+        if (fits && pages_fit) || aim == Aim::Counters {
+            return Ok((Done { counters, ..Done::default() }, Cost::default()));
+        }
+        if pages_fit && self.rule.keep == Keep::Newest {
+            return self.move_head(&head, counters).await;
+        }
+        self.pack_anew(&head, counters).await
+    }
+
+    /// The older part of a head goes behind the last page.
+    async fn move_head(
+        &mut self,
+        head: &[Element<'_>],
+        counters: Counters,
+    ) -> Result<(Done, Cost)> {
+        let (kept, moved) = self.divide(head);
+        let last = self.end_page(true).await?;
+        let number = last.as_ref().map_or(0, |page| page.number);
+        let mut expected = last.as_ref().map(|page| page.items(self.rule)).unwrap_or_default();
+        expected.extend_from_slice(moved);
+        let made = self.append(moved, false).await?;
+        self.prove(number - 1, &expected).await?;
+        let count = counters.count.unwrap_or_default();
+        Ok((done(kept, count, counters.pages + made), self.cost(moved, made)))
+    }
+
+    /// The whole sequence is cut and packed once more.
+    async fn pack_anew(
+        &mut self,
+        head: &[Element<'_>],
+        counters: Counters,
+    ) -> Result<(Done, Cost)> {
+        let pages = self.load_pages(head, counters).await.map_err(|error| match error.code() {
+            Code::ExceededMemoryLimit => {
+                limits::too_long_to_repack(self.rule, counters.count.unwrap_or_default())
+            }
+            _ => error,
+        })?;
+        let all = join(self.rule, head, &pages);
+        let (kept, paged) = self.divide(&all);
+        let made = self.repack(&pages, paged, 0).await?;
+        self.prove(0, paged).await?;
+        Ok((done(kept, all.len(), made), self.cost(paged, made)))
+    }
+
+    /// Gives pages the count of what they hold, and deletes those that hold nothing.
+    pub async fn mend(&mut self) -> Result<()> {
+        let mut last = 0;
+        loop {
+            let pages = self.pages_after(last, Look::Array).await?;
+            let Some(end) = pages.last() else { return Ok(()) };
+            last = end.number;
+            for page in &pages {
+                let items = page.items(self.rule);
+                if items.is_empty() || page.count() != items.len() {
+                    self.replace_page(page, &items).await?;
+                }
+            }
+        }
+    }
+
+    async fn page_sizes(&mut self) -> Result<Vec<PageSize>> {
+        let mut sizes = Vec::new();
+        let mut last = 0;
+        loop {
+            let pages = self.pages_after(last, Look::Count).await?;
+            let Some(end) = pages.last() else { return Ok(sizes) };
+            last = end.number;
+            for page in &pages {
+                sizes.push(PageSize { count: page.count(), bytes: page.size(self.transaction) });
+            }
+        }
+    }
+
+    /// Reads the pages after a number back: they must hold these elements, each
+    /// once and in order.
+    async fn prove(&mut self, after: i64, expected: &[Element<'_>]) -> Result<()> {
+        let mut expected = expected.iter();
+        let mut last = after;
+        loop {
+            let pages = self.pages_after(last, Look::Array).await?;
+            let Some(end) = pages.last() else { break };
+            last = end.number;
+            for item in pages.iter().flat_map(|page| page.items(self.rule)) {
+                if !expected.next().is_some_and(|moved| identical(moved, &item)) {
+                    return Err(limits::not_proved(self.rule));
+                }
+            }
+        }
+        match expected.next() {
+            None => Ok(()),
+            Some(_) => Err(limits::not_proved(self.rule)),
+        }
+    }
+
+    /// What moving these to so many new pages costs.
+    fn cost(&self, moved: &[Element<'_>], pages: usize) -> Cost {
+        let bytes = pages_of(self.rule, self.parent, moved).1 as u64;
+        Cost { elements: moved.len() as u64, pages: pages as u64, bytes, dropped: 0 }
+    }
+}
+
+fn done(head: &[Element<'_>], count: usize, pages: usize) -> Done {
+    Done { head: Some(array(head)), counters: Counters::of(count, pages), paged: true }
+}

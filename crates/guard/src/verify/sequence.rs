@@ -1,0 +1,161 @@
+//! One array of one document: its head, its pages in order, and its counters.
+
+use super::{Drift, Kind};
+use crate::adopt::PageSize;
+use crate::patterns::overflow::{Counters, Seen, int, page_id};
+use crate::policy::Overflow;
+use bson::spec::ElementType;
+use bson::{RawBson, RawBsonRef, RawDocument};
+use value::element::{get, get_value};
+use value::{Number, compare};
+
+pub struct Sequence<'a> {
+    rule: &'a Overflow,
+    /// The `_id` of the document.
+    parent: RawBsonRef<'a>,
+    last: i64,
+    /// Elements on pages so far.
+    pub elements: u64,
+    pub pages: u64,
+    /// Numbers that no page has. They may be left out.
+    pub gaps: u64,
+    pub drifts: Vec<Drift>,
+}
+
+impl<'a> Sequence<'a> {
+    pub fn new(rule: &'a Overflow, parent: RawBsonRef<'a>) -> Sequence<'a> {
+        Sequence { rule, parent, last: 0, elements: 0, pages: 0, gaps: 0, drifts: Vec::new() }
+    }
+
+    /// Looks at the next page, which weighs so much.
+    pub fn page(&mut self, page: &RawDocument, bytes: usize) {
+        self.pages += 1;
+        let number = get_value(page, "page").and_then(Number::from_value);
+        let number = number.and_then(Number::to_i64_exact).unwrap_or(0);
+        let id = RawBson::Document(page_id(self.rule, self.parent, number));
+        let own = get_value(page, "_id").unwrap_or(RawBsonRef::Null);
+        if number < 1 || compare(own, id.as_raw_bson_ref()).is_ne() {
+            self.drift(Kind::PageShape, number, Some(own.into()), Some(id));
+        }
+        match number - self.last {
+            0 if number > 0 => self.drift(Kind::PageOrder, number, None, None),
+            ahead => self.gaps += u64::try_from(ahead - 1).unwrap_or(0),
+        }
+        self.last = number;
+        let Some(array) = get(page, self.rule.name()).filter(|it| it.kind == ElementType::Array)
+        else {
+            self.drift(Kind::PageShape, number, None, Some(self.rule.name().into()));
+            return;
+        };
+        let count = array.children().items().count();
+        self.elements += count as u64;
+        let said = get_value(page, "count").unwrap_or(RawBsonRef::Null);
+        let expected = int(count);
+        if compare(said, expected.as_raw_bson_ref()).is_ne() {
+            self.drift(Kind::PageCount, number, Some(said.into()), Some(expected));
+        }
+        if count == 0 {
+            self.drift(Kind::EmptyPage, number, None, None);
+        }
+        if (PageSize { count, bytes }).is_over(self.rule) {
+            let found = bson::rawdoc! { "elements": int(count), "bytes": int(bytes) };
+            self.drift(Kind::PageBounds, number, Some(found.into()), None);
+        }
+    }
+
+    /// Compares the document's counters with what was found. The document must
+    /// have its head loaded.
+    pub fn finish(&mut self, document: &RawDocument) {
+        let seen = Seen::of(document, self.rule);
+        let head = seen.array.filter(|head| head.kind == ElementType::Array);
+        let len = head.map_or(0, |head| head.children().items().count());
+        let counters = match (head, self.pages) {
+            (None, 0) => Counters::default(),
+            _ => Counters::of(len + self.elements as usize, self.pages as usize),
+        };
+        let says = seen.fields().map(|field| field.map(|field| field.value()));
+        if !counters.are_misstated(self.rule, &seen) && self.pages == 0 {
+            return;
+        }
+        let kinds = [Kind::Count, Kind::Flag, Kind::Pages];
+        for ((kind, found), expected) in kinds.into_iter().zip(says).zip(counters.values()) {
+            let same = match (&found, &expected) {
+                (Some(found), Some(expected)) => {
+                    compare(*found, expected.as_raw_bson_ref()).is_eq()
+                }
+                (None, None) => true,
+                _ => false,
+            };
+            if !same {
+                let found = found.map(RawBson::from);
+                self.drifts.push(Drift { page: None, ..self.new_drift(kind, found, expected) });
+            }
+        }
+    }
+
+    fn drift(&mut self, kind: Kind, page: i64, found: Option<RawBson>, expected: Option<RawBson>) {
+        let drift = Drift { page: Some(page), ..self.new_drift(kind, found, expected) };
+        self.drifts.push(drift);
+    }
+
+    fn new_drift(&self, kind: Kind, found: Option<RawBson>, expected: Option<RawBson>) -> Drift {
+        let path = self.rule.path.as_str().to_owned();
+        Drift { kind, id: Some(self.parent.into()), path, page: None, found, expected }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Policy;
+    use bson::{RawDocumentBuf, rawdoc};
+    use command::Namespace;
+
+    fn kinds(document: &RawDocument, pages: &[RawDocumentBuf]) -> Vec<&'static str> {
+        let policy = rawdoc! { "arrays": { "a": { "max": 2, "on_limit": "overflow" } } };
+        let policy = Policy::parse(&Namespace::new("d", "c").unwrap(), &policy).unwrap();
+        let rule = policy.overflows().next().unwrap();
+        let mut sequence = Sequence::new(rule, RawBsonRef::Int32(1));
+        pages.iter().for_each(|page| sequence.page(page, page.as_bytes().len()));
+        sequence.finish(document);
+        sequence.drifts.iter().map(|drift| drift.kind.name()).collect()
+    }
+
+    fn page(number: i32, count: i32, items: &[i32]) -> RawDocumentBuf {
+        let array: bson::RawArrayBuf = items.iter().copied().collect();
+        rawdoc! {
+            "_id": { "parent": 1, "path": "a", "page": number },
+            "parentId": 1, "page": number, "count": count, "a": array,
+        }
+    }
+
+    #[test]
+    fn what_is_right_is_passed_over() {
+        let paged = rawdoc! {
+            "_id": 1, "a": [1, 2], "aCount": 5, "aHasOverflow": true, "aOverflowPages": 2,
+        };
+        assert!(kinds(&paged, &[page(1, 2, &[3, 4]), page(3, 1, &[5])]).is_empty());
+        assert!(kinds(&rawdoc! { "_id": 1, "a": [1] }, &[]).is_empty());
+        assert!(kinds(&rawdoc! { "_id": 1, "a": [1], "aCount": 1.0 }, &[]).is_empty());
+    }
+
+    #[test]
+    fn what_is_wrong_has_a_name() {
+        let plain = rawdoc! { "_id": 1, "a": [1, 2] };
+        assert_eq!(kinds(&plain, &[page(1, 1, &[3])]), ["count", "flag", "pages"]);
+        let paged = rawdoc! {
+            "_id": 1, "a": [1, 2], "aCount": 3, "aHasOverflow": true, "aOverflowPages": 1,
+        };
+        assert_eq!(kinds(&paged, &[page(1, 2, &[3])]), ["pageCount"]);
+        assert_eq!(kinds(&paged, &[page(1, 3, &[3, 4, 5])]), ["pageBounds", "count"]);
+        assert_eq!(kinds(&paged, &[]), ["count", "flag", "pages"]);
+        assert_eq!(kinds(&paged, &[page(1, 0, &[])]), ["emptyPage", "count"]);
+        let mut other = page(2, 1, &[3]);
+        other = rawdoc! { "_id": "x", "parentId": 1, "page": 2, "count": 1, "a": get_value(&other, "a").unwrap() };
+        assert_eq!(kinds(&paged, &[other]), ["pageShape"]);
+        let two = rawdoc! {
+            "_id": 1, "a": [1, 2], "aCount": 4, "aHasOverflow": true, "aOverflowPages": 2,
+        };
+        assert_eq!(kinds(&two, &[page(1, 1, &[3]), page(1, 1, &[3])]), ["pageOrder"]);
+    }
+}
