@@ -56,7 +56,7 @@ function expect(value, claim) {
 }
 `;
 
-for (const name of ['docs/policies.md', 'docs/patterns/overflow.md']) {
+for (const name of ['docs/policies.md', 'docs/patterns/overflow.md', 'docs/validation.md']) {
   test(`${name} is true`, async () => {
     const found = blocks(await readFile(path.join(ROOT, name), 'utf8'));
     assert.ok(found.length > 0, 'no JavaScript');
