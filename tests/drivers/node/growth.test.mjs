@@ -98,7 +98,7 @@ test('an array that is not the head is refused, and nothing is lost', async () =
   const user = await User.findById(id);
   user.feed = [{ n: 100 }];
   await assert.rejects(user.save(), (error) => {
-    assert.equal(error.code, 66);
+    assert.equal(error.code, 96);
     assert.match(error.message, /lose the pages/);
     return true;
   });

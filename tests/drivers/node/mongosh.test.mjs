@@ -1,59 +1,20 @@
 // mongosh, as a person at a terminal uses it.
 
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
 import { after, before, test } from 'node:test';
-import { fileURLToPath } from 'node:url';
-import { uri } from './place.mjs';
+import { Shell } from './shell.mjs';
 
-const BINARY = fileURLToPath(new URL('node_modules/mongosh/bin/mongosh.js', import.meta.url));
 const DATABASE = 'mongosh_suite';
-let home;
+let shell;
 
 before(async () => {
-  home = await mkdtemp(path.join(tmpdir(), 'freeboard-mongosh-'));
-  // Otherwise the shell speaks of its telemetry at the first start.
-  await shell('disableTelemetry(); db.dropDatabase()');
+  shell = await Shell.open(DATABASE);
 });
 
-after(async () => {
-  await shell('db.dropDatabase()');
-  await rm(home, { recursive: true, force: true });
-});
-
-function run(args, input) {
-  return new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, [BINARY, uri(DATABASE), ...args], {
-      env: { ...process.env, HOME: home, NO_COLOR: '1' },
-      stdio: ['pipe', 'pipe', 'pipe'],
-    });
-    let stdout = '';
-    let stderr = '';
-    child.stdout.on('data', (data) => (stdout += data));
-    child.stderr.on('data', (data) => (stderr += data));
-    child.on('error', reject);
-    child.on('close', (code) => resolve({ code, stdout, stderr }));
-    child.stdin.end(input);
-  });
-}
-
-/** What `script` prints, evaluated. */
-async function shell(script) {
-  const { code, stdout, stderr } = await run(['--quiet', '--eval', script], '');
-  assert.equal(code, 0, stdout + stderr);
-  return stdout.trim();
-}
-
-/** The value of `script` as JSON. */
-async function value(script) {
-  return JSON.parse(await shell(`print(EJSON.stringify((() => { ${script} })()))`));
-}
+after(() => shell.close());
 
 test('starts without a warning', async () => {
-  const { code, stdout, stderr } = await run([], 'db.version()\nexit\n');
+  const { code, stdout, stderr } = await shell.run([], { input: 'db.version()\nexit\n' });
   assert.equal(code, 0, stdout + stderr);
   assert.match(stdout, /8\.2\.\d+/);
   assert.equal(stderr, '');
@@ -62,7 +23,7 @@ test('starts without a warning', async () => {
 });
 
 test('create, read, update, delete', async () => {
-  const found = await value(`
+  const found = await shell.value(`
     db.c.drop();
     db.c.insertMany([{ _id: 1, a: [1] }, { _id: 2, a: [2] }]);
     db.c.updateOne({ _id: 1 }, { $push: { a: 5 } });
@@ -74,13 +35,13 @@ test('create, read, update, delete', async () => {
 });
 
 test('show dbs, show collections', async () => {
-  await shell('db.c.drop(); db.shown.insertOne({})');
-  assert.match(await shell('show dbs'), new RegExp(`^${DATABASE}\\s`, 'm'));
-  assert.match(await shell('show collections'), /^shown$/m);
+  await shell.says('db.c.drop(); db.shown.insertOne({})');
+  assert.match(await shell.says('show dbs'), new RegExp(`^${DATABASE}\\s`, 'm'));
+  assert.match(await shell.says('show collections'), /^shown$/m);
 });
 
 test('db.stats() and db.c.stats()', async () => {
-  const [database, collection] = await value(`
+  const [database, collection] = await shell.value(`
     db.c.drop();
     db.c.insertMany([{ _id: 1 }, { _id: 2 }]);
     return [db.stats(), db.c.stats()];
@@ -92,22 +53,21 @@ test('db.stats() and db.c.stats()', async () => {
 });
 
 test('it shows the next page', async () => {
-  const { stdout, stderr } = await run(
-    ['--quiet'],
-    `db.c.drop()
+  const { stdout, stderr } = await shell.run(['--quiet'], {
+    input: `db.c.drop()
 for (let n = 0; n < 45; n++) db.c.insertOne({ _id: n })
 db.c.find()
 it
 it
 exit
 `,
-  );
+  });
   assert.match(stdout, /Type "it" for more/, stderr);
   assert.match(stdout, /_id: 44/);
 });
 
 test('indexes, explain and errors', async () => {
-  const result = await value(`
+  const result = await shell.value(`
     db.c.drop();
     db.c.createIndex({ n: 1 }, { unique: true });
     db.c.insertOne({ n: 1 });
@@ -122,8 +82,58 @@ test('indexes, explain and errors', async () => {
   assert.deepEqual(result, { code: 11000, indexes: ['_id_', 'n_1'], stage: 'IXSCAN' });
 });
 
+test('an array goes on past its bound', async () => {
+  const result = await shell.value(`
+    db.dropDatabase();
+    db.runCommand({ setGrowthPolicy: 'users', policy: { arrays: {
+      feed: { max: 3, on_limit: 'overflow', overflow: { into: 'pages', parent_key: 'userId', page: 2 } },
+      prefs: { max: 2 },
+    } } });
+    db.users.insertOne({ _id: 1, feed: [], prefs: ['a', 'b'] });
+    for (let n = 0; n < 8; n++) db.users.updateOne({ _id: 1 }, { $push: { feed: n } });
+    const head = db.users.findOne({ _id: 1 });
+    db.users.replaceOne({ _id: 1 }, { ...head, name: 'Ann' });
+    const refused = (write) => {
+      try { write(); } catch ({ code, message }) { return { code, message: message.slice(0, 60) }; }
+    };
+    return {
+      head,
+      last: db.users.findOne({ _id: 1 }, { feed: { $slice: -3 } }).feed,
+      pages: db.pages.find({}, { _id: 0 }).toArray(),
+      sum: db.pages_all.aggregate([{ $group: { _id: '$userId', sum: { $sum: '$item' } } }]).toArray(),
+      over: refused(() => db.users.updateOne({ _id: 1 }, { $push: { prefs: 'c' } })),
+      replaced: refused(() => db.users.updateOne({ _id: 1 }, { $set: { feed: [1] } })),
+      page: refused(() => db.pages.deleteMany({})),
+      deleted: db.users.deleteOne({ _id: 1 }).deletedCount,
+      left: db.pages.countDocuments(),
+    };
+  `);
+  assert.deepEqual(result, {
+    head: {
+      _id: 1,
+      feed: [0, 1, 2],
+      prefs: ['a', 'b'],
+      feedCount: 8,
+      feedHasOverflow: true,
+      feedOverflowPages: 3,
+    },
+    last: [5, 6, 7],
+    pages: [
+      { userId: 1, page: 1, count: 2, feed: [3, 4] },
+      { userId: 1, page: 2, count: 2, feed: [5, 6] },
+      { userId: 1, page: 3, count: 1, feed: [7] },
+    ],
+    sum: [{ _id: 1, sum: 28 }],
+    over: { code: 121, message: "Document failed validation: the array 'prefs' would hold 3 e" },
+    replaced: { code: 96, message: "the array 'feed' has overflowed into 3 page(s) of 'mongosh_s" },
+    page: { code: 73, message: "these are pages, which the policy of 'mongosh_suite.users' w" },
+    deleted: 1,
+    left: 0,
+  });
+});
+
 test('aggregation and the rest of a session', async () => {
-  const result = await value(`
+  const result = await shell.value(`
     db.c.drop();
     db.c.insertMany([1, 2, 3, 4].map((n) => ({ _id: n, odd: n % 2 })));
     return {

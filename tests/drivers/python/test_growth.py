@@ -66,7 +66,7 @@ def test_a_head_written_back_loses_nothing(db):
     for change in ({"feed": [1]}, {"name": "no array"}):
         with pytest.raises(WriteError) as failure:
             users.replace_one({"_id": 1}, change)
-        assert failure.value.code == 66
+        assert failure.value.code == 96
         assert "lose the pages" in failure.value.details["errmsg"]
     assert whole(users) == list(range(8))
 

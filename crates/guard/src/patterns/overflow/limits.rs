@@ -55,7 +55,7 @@ pub fn positional(rule: &Overflow) -> Error {
 }
 
 pub fn replaces_head(rule: &Overflow, pages: usize) -> Error {
-    Code::ImmutableField.error(format!(
+    Code::OperationFailed.error(format!(
         "the array '{}' has overflowed into {pages} page(s) of '{}', and this write would replace \
          what is only its head, and so lose the pages. Use $push, $pull, $pop or $[<identifier>] \
          to change it, $unset or $set: [] to clear it, or the policy's read: merged to write it \
@@ -65,7 +65,7 @@ pub fn replaces_head(rule: &Overflow, pages: usize) -> Error {
 }
 
 pub fn renamed(rule: &Overflow) -> Error {
-    Code::ImmutableField.error(format!(
+    Code::OperationFailed.error(format!(
         "the array '{}' has overflowed into '{}', whose pages go by its name; it cannot be renamed",
         rule.path, rule.into
     ))
