@@ -5,6 +5,7 @@ pub mod aggregate;
 pub mod binding;
 pub mod context;
 pub mod describe;
+pub mod interrupt;
 pub mod metadata;
 pub mod needs;
 pub mod projection;

@@ -69,8 +69,19 @@ impl Interrupt {
 
     /// An error if the operation is to stop. Reads the clock: not for every row.
     pub fn check(&self) -> Result<()> {
-        match self.0.code.load(Ordering::Relaxed) {
-            0 => match *self.0.limit.lock() {
+        language::interrupt::Interrupt::check(&*self.0)
+    }
+
+    /// The same for the language to ask.
+    pub fn shared(&self) -> Arc<dyn language::interrupt::Interrupt> {
+        self.0.clone()
+    }
+}
+
+impl language::interrupt::Interrupt for Inner {
+    fn check(&self) -> Result<()> {
+        match self.code.load(Ordering::Relaxed) {
+            0 => match *self.limit.lock() {
                 Limit::Until(deadline) if Instant::now() >= deadline => {
                     Err(Code::MaxTimeMSExpired.error("operation exceeded time limit"))
                 }

@@ -145,7 +145,7 @@ impl Values {
         if self.bytes > DISTINCT_BYTES_MAX {
             return Err(Code::location(17217).error("distinct too big, 16mb cap"));
         }
-        self.values.push((key.bytes, value.into()));
+        self.values.push((key.bytes, value::value::to_owned(value)));
         Ok(())
     }
 

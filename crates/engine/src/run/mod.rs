@@ -65,6 +65,7 @@ use error::Result;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
+use std::task::{Context, Poll};
 use std::time::Duration;
 use tokio::runtime::{Handle, RuntimeFlavor};
 
@@ -159,12 +160,28 @@ pub async fn run(engine: &Arc<Engine>, request: Request, client: &Arc<Client>) -
         standing: &standing,
         moment: moment.as_ref(),
     };
-    let outcome = handler(call).await.map_err(labelled);
+    let watched = Watched { running: handler(call), interrupt: operation.interrupt.shared() };
+    let outcome = watched.await.map_err(labelled);
     if let (Standing::Statement(statement), Ok(_)) = (&standing, &outcome) {
         statement.succeed();
     }
     profile::record(call, row, &outcome).await;
     outcome
+}
+
+/// A handler at work, on whose thread the language asks the command's interrupt.
+struct Watched<'a> {
+    running: Running<'a>,
+    interrupt: Arc<dyn language::interrupt::Interrupt>,
+}
+
+impl Future for Watched<'_> {
+    type Output = Result<Reply>;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Result<Reply>> {
+        let _entered = language::interrupt::enter(self.interrupt.clone());
+        self.running.as_mut().poll(context)
+    }
 }
 
 /// Runs what may take long without keeping other tasks from their turn.

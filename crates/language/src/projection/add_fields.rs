@@ -1,8 +1,8 @@
 //! `$addFields` and `$set`: every value is an expression.
 
+use super::Projection;
 use super::tree::{Branch, Kind, Node};
-use super::{Projection, field_path};
-use crate::aggregate::expressions::Expression;
+use crate::aggregate::expressions::{Expression, FieldPath};
 use crate::{Context, describe};
 use bson::{RawBsonRef, RawDocument};
 use error::{Code, Error, Result};
@@ -17,7 +17,7 @@ pub fn parse(spec: RawBsonRef<'_>, stage: &str, context: &Context) -> Result<Pro
     };
     let mut root = Branch::default();
     let parsed = elements(spec).try_for_each(|element| {
-        let path = field_path::parse(element.key)?;
+        let path = FieldPath::parse(element.key)?.path().clone();
         add(&mut root, path, element, spec, context)
     });
     parsed.map_err(|error: Error| error.context(&format!("Invalid {stage}")))?;
@@ -64,7 +64,7 @@ fn add(
                 describe::value(RawBsonRef::Document(spec))
             )));
         }
-        field_path::parse(field.key)?;
+        FieldPath::parse(field.key)?;
         add(root, path.join(field.key), *field, spec, context)?;
     }
     Ok(())

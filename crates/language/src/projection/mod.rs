@@ -7,7 +7,6 @@
 
 mod add_fields;
 mod apply;
-mod field_path;
 mod parse;
 mod slice;
 mod tree;

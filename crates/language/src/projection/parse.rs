@@ -1,8 +1,9 @@
 //! Parsing `find`'s and `$project`'s specifications.
 
+use super::Projection;
 use super::slice::Slice;
 use super::tree::{Branch, Kind, Node};
-use super::{Projection, field_path};
+use crate::aggregate::expressions::FieldPath;
 use crate::aggregate::expressions::{Expression, table};
 use crate::query::Filter;
 use crate::{Context, describe};
@@ -206,7 +207,7 @@ impl<'c> Parser<'c> {
             if self.operator(&path, parent.is_none(), first, element)? {
                 return Ok(());
             }
-            if field_path::parse(first.key.strip_suffix(".$").unwrap_or(first.key)).is_err() {
+            if FieldPath::parse(first.key.strip_suffix(".$").unwrap_or(first.key)).is_err() {
                 return Err(
                     Code::location(31325).error(format!("Unknown expression {}", first.key))
                 );
@@ -299,7 +300,7 @@ impl<'c> Parser<'c> {
 
 /// The full path of a key below another.
 fn join(parent: Option<&Path>, key: &str) -> Result<Path> {
-    let path = field_path::parse(key)?;
+    let path = FieldPath::parse(key)?.path().clone();
     Ok(parent.map_or(path, |parent| parent.join(key)))
 }
 

@@ -1,7 +1,8 @@
 //! `$unset`: a path, or an array of paths, to leave out.
 
+use super::Projection;
 use super::tree::{Branch, Kind, Node};
-use super::{Projection, field_path};
+use crate::aggregate::expressions::FieldPath;
 use bson::RawBsonRef;
 use error::{Code, Error, Result};
 use value::element::array_elements;
@@ -32,8 +33,9 @@ pub fn parse(spec: RawBsonRef<'_>) -> Result<Projection> {
             .error("$unset specification must be a string or an array with at least one field"));
     }
     let mut root = Branch::default();
-    let inserted =
-        paths.into_iter().try_for_each(|path| root.insert(&field_path::parse(path)?, Node::Drop));
+    let inserted = paths
+        .into_iter()
+        .try_for_each(|path| root.insert(FieldPath::parse(path)?.path(), Node::Drop));
     inserted.map_err(|error: Error| error.context("Invalid $unset"))?;
     Ok(Projection { kind: Kind::Exclusion, root })
 }

@@ -43,23 +43,19 @@ impl Operator for Operation {
         let mut values = covered::values(&self.plan, &self.directions, &entry)?;
         let value = values.swap_remove(self.field);
         let path = &self.plan.index.fields[self.field].path;
-        let document = if matches!(value, RawBson::Null) {
-            // Null in the key may be missing in the document: every one is read
-            // until a real null is found.
+        let document = if matches!(value, RawBson::Null | RawBson::Undefined) {
+            // Null in the key may be missing in the document, and undefined an empty
+            // array: every one is read until a real one is found.
             stats.documents_examined += 1;
             let record = shared.view.record(shared.collection, entry.record)?;
             let document = record.ok_or_else(fetch::dangling)?.load(&shared.view, &shared.needs)?;
-            if matches!(crate::index::extract::single(path, &document), Ok(Some(RawBsonRef::Null)))
-            {
+            let found = crate::index::extract::single(path, &document);
+            if found.is_ok_and(|found| found == Some(value.as_raw_bson_ref())) {
                 self.cursor.pass_prefix(self.prefix(&entry));
             }
             document
         } else {
             self.cursor.pass_prefix(self.prefix(&entry));
-            if matches!(value, RawBson::Undefined) {
-                // An empty array has no values.
-                return Ok(Work::Pending);
-            }
             Document::Built(wrap(path, value.as_raw_bson_ref()))
         };
         let record = entry.record;

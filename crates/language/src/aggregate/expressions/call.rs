@@ -3,8 +3,10 @@
 
 use super::held::Held;
 use super::table::Row;
-use super::{Evaluated, Node, Scope};
+use super::{Evaluated, Node, Scope, coerce};
+use crate::describe;
 use bson::RawBsonRef;
+use error::{Code, Result};
 use value::{Collator, Value};
 
 /// What an expression computes from the values of its operands.
@@ -97,6 +99,22 @@ impl<'a> Arguments<'_, 'a> {
 
     pub fn any_nullish(&self) -> bool {
         (0..self.len()).any(|at| self.nullish(at))
+    }
+
+    /// An operand that must be a 32-bit integer, whatever its type; else an error of the
+    /// first code and words where it is no number, of the second where it does not fit.
+    pub fn int32(&self, at: usize, numeric: (i32, &str), integral: (i32, &str)) -> Result<i32> {
+        let value = self.get(at);
+        if !coerce::is_numeric(value) {
+            let (code, words) = numeric;
+            let found = coerce::type_name(value);
+            return Err(Code::location(code).error(format!("{words}: {found}")));
+        }
+        coerce::integral32(value).ok_or_else(|| {
+            let (code, words) = integral;
+            let found = value.map(describe::value).unwrap_or_default();
+            Code::location(code).error(format!("{words}: {found}"))
+        })
     }
 
     pub fn iter(&self) -> impl Iterator<Item = Option<RawBsonRef<'_>>> {

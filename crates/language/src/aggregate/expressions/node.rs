@@ -3,7 +3,7 @@
 use super::call::Call;
 use super::held::{self, Held};
 use super::{FieldPath, Scope, coerce};
-use crate::{Binding, Needs};
+use crate::{Binding, Needs, interrupt};
 use bson::{RawBson, RawBsonRef, RawDocumentBuf};
 use error::Result;
 use std::sync::Arc;
@@ -98,8 +98,14 @@ impl Node {
             Node::Bound { binding, path } => Ok(bound(binding, path.as_ref())),
             Node::Document(fields) => document(fields, scope),
             Node::Array(nodes) => array(nodes, scope),
-            Node::Call(call) => call.evaluate(scope),
-            Node::Special(special) => special.evaluate(scope),
+            Node::Call(call) => {
+                interrupt::check()?;
+                call.evaluate(scope)
+            }
+            Node::Special(special) => {
+                interrupt::check()?;
+                special.evaluate(scope)
+            }
         }
     }
 

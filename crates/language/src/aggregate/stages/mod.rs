@@ -22,6 +22,7 @@ mod out;
 mod project;
 mod redact;
 mod replace_root;
+mod reshape;
 mod sample;
 mod set_window_fields;
 mod skip;
@@ -35,7 +36,6 @@ mod union_with;
 mod unset;
 mod unwind;
 
-pub use add_fields::AddFields;
 pub use group::Group;
 pub use limit::Limit;
 pub use lookup::Lookup;

@@ -7,7 +7,7 @@
 
 use super::add_fields::with;
 use super::options::Options;
-use super::{AddFields, Documents, Foreign, Sort, Specification, Stage, held};
+use super::{Documents, Foreign, Sort, Specification, Stage, add_fields, held};
 use crate::aggregate::expressions::{Expression, FieldPath, Node, coerce};
 use crate::aggregate::windows::{self, Function, Partition};
 use crate::sort::Pattern;
@@ -80,7 +80,7 @@ fn stages(
             (Node::Field(path), None) => field = Some(path.clone()),
             _ => {
                 let path = FieldPath::parse(PARTITION_FIELD)?;
-                stages.push(Box::new(AddFields::set(path.path(), expression)));
+                stages.push(Box::new(add_fields::set(path.path(), expression)));
                 field = Some(path);
             }
         }

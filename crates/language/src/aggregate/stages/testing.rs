@@ -36,6 +36,8 @@ pub fn run_in(
 pub struct World {
     pub collections: Vec<(&'static str, Vec<Document>)>,
     pub spills: AtomicUsize,
+    /// How many times a collection was read.
+    pub reads: AtomicUsize,
 }
 
 impl Foreign for World {
@@ -45,6 +47,7 @@ impl Foreign for World {
 
     fn run(&self, database: &str, collection: &str, pipeline: Pipeline) -> Result<Documents> {
         assert_eq!(database, "test");
+        self.reads.fetch_add(1, Ordering::Relaxed);
         let found = self.collections.iter().find(|(name, _)| *name == collection);
         let documents = found.map(|(_, documents)| documents.clone()).unwrap_or_default();
         pipeline.run(stream(documents), Arc::new(Nowhere))

@@ -2,8 +2,8 @@
 
 use super::nested::{find, set};
 use super::{Documents, Foreign, Specification, Stage, one};
-use crate::Needs;
 use crate::aggregate::expressions::{FieldPath, coerce};
+use crate::{Needs, interrupt};
 use bson::{RawBson, RawBsonRef, RawDocument, RawDocumentBuf};
 use error::{Code, Result};
 use std::ops::ControlFlow;
@@ -150,6 +150,9 @@ impl Stage for Unwind {
             loop {
                 if let Some(expansion) = &mut under_way {
                     if let Some((at, element)) = expansion.elements.next() {
+                        if let Err(error) = interrupt::check() {
+                            return Some(Err(error));
+                        }
                         return Some(Ok(self.with(&expansion.document, at, &element)));
                     }
                     under_way = None;

@@ -5,6 +5,7 @@ use crate::aggregate::expressions::node::{null, own};
 use crate::aggregate::expressions::parser::check_write_name;
 use crate::aggregate::expressions::{Evaluated, Frame, Node, Parser, Scope, Special, coerce};
 use crate::describe;
+use crate::interrupt;
 use bson::RawBsonRef;
 use error::{Code, Result};
 use value::element::{array_elements, elements};
@@ -74,19 +75,15 @@ impl Special for Filter {
     fn evaluate<'a>(&'a self, scope: &'a Scope<'a>) -> Evaluated<'a> {
         let input = self.input.evaluate(scope)?;
         let _held = Held::value(input.as_ref())?;
-        let array = match input.as_ref().map(Value::get) {
-            value if coerce::is_nullish(value) => return null(),
-            Some(RawBsonRef::Array(array)) => array,
-            other => {
-                return Err(Code::location(28651).error(format!(
-                    "input to $filter must be an array not {}",
-                    coerce::type_name(other)
-                )));
-            }
+        let Some(array) =
+            super::input(input.as_ref(), 28651, "input to $filter must be an array not")?
+        else {
+            return null();
         };
         let limit = self.limit(scope)?;
         let mut out = ArrayWriter::new();
         for element in array_elements(array) {
+            interrupt::check()?;
             if out.len() == limit {
                 break;
             }

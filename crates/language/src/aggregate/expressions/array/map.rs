@@ -4,6 +4,7 @@ use crate::aggregate::expressions::held::Held;
 use crate::aggregate::expressions::node::{null, own};
 use crate::aggregate::expressions::parser::check_write_name;
 use crate::aggregate::expressions::{Evaluated, Frame, Node, Parser, Scope, Special, coerce};
+use crate::interrupt;
 use bson::RawBsonRef;
 use error::{Code, Result};
 use value::element::{array_elements, elements};
@@ -50,19 +51,15 @@ impl Special for Map {
     fn evaluate<'a>(&'a self, scope: &'a Scope<'a>) -> Evaluated<'a> {
         let input = self.input.evaluate(scope)?;
         let _held = Held::value(input.as_ref())?;
-        let array = match input.as_ref().map(Value::get) {
-            value if coerce::is_nullish(value) => return null(),
-            Some(RawBsonRef::Array(array)) => array,
-            other => {
-                return Err(Code::location(16883).error(format!(
-                    "input to $map must be an array not {}",
-                    coerce::type_name(other)
-                )));
-            }
+        let Some(array) =
+            super::input(input.as_ref(), 16883, "input to $map must be an array not")?
+        else {
+            return null();
         };
         let mut out = ArrayWriter::new();
         let mut written = Held::default();
         for element in array_elements(array) {
+            interrupt::check()?;
             let values = [Some(Value::Ref(element.value()))];
             let frame = Frame { first: self.slot, values: &values, parent: scope.frame };
             let inner = Scope { frame: Some(&frame), ..*scope };

@@ -98,6 +98,16 @@ fn array<'v>(
     }
 }
 
+/// The array that is walked over; `None` where it is null, an error of `code` with these
+/// words where it is anything else.
+fn input<'v>(value: Option<&'v Value<'_>>, code: i32, words: &str) -> Result<Option<&'v RawArray>> {
+    match value.map(Value::get) {
+        value if coerce::is_nullish(value) => Ok(None),
+        Some(RawBsonRef::Array(array)) => Ok(Some(array)),
+        other => Err(Code::location(code).error(format!("{words} {}", coerce::type_name(other)))),
+    }
+}
+
 /// An element, still in its document where the array is.
 fn element<'a>(array: &Value<'a>, at: usize) -> Option<Value<'a>> {
     match array {

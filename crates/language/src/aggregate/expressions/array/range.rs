@@ -1,8 +1,7 @@
 //! `$range`: integers from one to another.
 
 use crate::aggregate::expressions::node::own;
-use crate::aggregate::expressions::{Arguments, Evaluated, VALUE_BYTES_MAX, coerce};
-use crate::describe;
+use crate::aggregate::expressions::{Arguments, Evaluated, VALUE_BYTES_MAX};
 use bson::RawBsonRef;
 use error::{Code, Result};
 use value::ArrayWriter;
@@ -43,18 +42,10 @@ fn integer(
     not_numeric: i32,
     not_integral: i32,
 ) -> Result<i32> {
-    let value = arguments.get(at);
-    if !coerce::is_numeric(value) {
-        return Err(Code::location(not_numeric).error(format!(
-            "$range requires a numeric {what} value, found value of type: {}",
-            coerce::type_name(value)
-        )));
-    }
+    let numeric = format!("$range requires a numeric {what} value, found value of type");
     let article = if what == "ending" { "an" } else { "a" };
-    coerce::integral32(value).ok_or_else(|| {
-        Code::location(not_integral).error(format!(
-            "$range requires {article} {what} value that can be represented as a 32-bit integer, found value: {}",
-            value.map(describe::value).unwrap_or_default()
-        ))
-    })
+    let integral = format!(
+        "$range requires {article} {what} value that can be represented as a 32-bit integer, found value"
+    );
+    arguments.int32(at, (not_numeric, &numeric), (not_integral, &integral))
 }

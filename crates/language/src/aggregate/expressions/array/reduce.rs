@@ -3,6 +3,7 @@
 use crate::aggregate::expressions::held::Held;
 use crate::aggregate::expressions::node::null;
 use crate::aggregate::expressions::{Evaluated, Frame, Node, Parser, Scope, Special, coerce};
+use crate::interrupt;
 use bson::RawBsonRef;
 use error::{Code, Result};
 use value::Value;
@@ -53,19 +54,18 @@ impl Special for Reduce {
     fn evaluate<'a>(&'a self, scope: &'a Scope<'a>) -> Evaluated<'a> {
         let input = self.input.evaluate(scope)?;
         let _held = Held::value(input.as_ref())?;
-        let array = match input.as_ref().map(Value::get) {
-            value if coerce::is_nullish(value) => return null(),
-            Some(RawBsonRef::Array(array)) => array,
-            other => {
-                return Err(Code::location(40080).error(format!(
-                    "$reduce requires that 'input' be an array, found: {}",
-                    coerce::type_name(other)
-                )));
-            }
+        let Some(array) = super::input(
+            input.as_ref(),
+            40080,
+            "$reduce requires that 'input' be an array, found:",
+        )?
+        else {
+            return null();
         };
         let mut value = self.initial.evaluate(scope)?.map(Value::into_owned);
         let mut kept = Held::raw(value.as_ref())?;
         for (at, element) in array_elements(array).enumerate() {
+            interrupt::check()?;
             let values = [
                 Some(Value::Ref(element.value())),
                 value.as_ref().map(|value| Value::Ref(value.as_raw_bson_ref())),

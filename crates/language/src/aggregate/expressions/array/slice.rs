@@ -2,8 +2,7 @@
 
 use super::array;
 use crate::aggregate::expressions::node::{null, own};
-use crate::aggregate::expressions::{Arguments, Evaluated, coerce};
-use crate::describe;
+use crate::aggregate::expressions::{Arguments, Evaluated};
 use error::{Code, Result};
 use value::ArrayWriter;
 use value::element::{array_elements, array_len};
@@ -47,18 +46,7 @@ fn integer(
     not_numeric: i32,
     not_integral: i32,
 ) -> Result<i64> {
-    let value = arguments.get(at);
-    if !coerce::is_numeric(value) {
-        return Err(Code::location(not_numeric).error(format!(
-            "{what} argument to $slice must be a numeric value, but is of type: {}",
-            coerce::type_name(value)
-        )));
-    }
-    match coerce::integral32(value) {
-        Some(number) => Ok(number.into()),
-        None => Err(Code::location(not_integral).error(format!(
-            "{what} argument to $slice can't be represented as a 32-bit integer: {}",
-            value.map(describe::value).unwrap_or_default()
-        ))),
-    }
+    let numeric = format!("{what} argument to $slice must be a numeric value, but is of type");
+    let integral = format!("{what} argument to $slice can't be represented as a 32-bit integer");
+    arguments.int32(at, (not_numeric, &numeric), (not_integral, &integral)).map(i64::from)
 }

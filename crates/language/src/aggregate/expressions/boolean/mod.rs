@@ -1,11 +1,12 @@
 //! `$and`, `$not`, `$or`.
 
 mod and;
+mod decided;
 mod not;
 mod or;
 
+use super::Row;
 use super::table::Arity;
-use super::{Node, Row};
 
 pub const ROWS: &[Row] = &[
     Row::own("$and", and::parse, "whether every operand is true"),

@@ -2,6 +2,7 @@
 
 mod add;
 pub mod civil;
+mod conversion;
 mod diff;
 pub mod format;
 mod from_parts;

@@ -2,7 +2,6 @@
 
 use crate::aggregate::expressions::node::own;
 use crate::aggregate::expressions::{Arguments, Evaluated, coerce};
-use crate::describe;
 use error::{Code, Result};
 
 pub fn evaluate<'a>(arguments: Arguments<'_, 'a>) -> Evaluated<'a> {
@@ -26,17 +25,7 @@ fn integer(
     not_numeric: i32,
     not_integral: i32,
 ) -> Result<i32> {
-    let value = arguments.get(at);
-    if !coerce::is_numeric(value) {
-        return Err(Code::location(not_numeric).error(format!(
-            "$substrCP: {what} must be a numeric type (is BSON type {})",
-            coerce::type_name(value)
-        )));
-    }
-    coerce::integral32(value).ok_or_else(|| {
-        Code::location(not_integral).error(format!(
-            "$substrCP: {what} cannot be represented as a 32-bit integral value: {}",
-            value.map(describe::value).unwrap_or_default()
-        ))
-    })
+    let numeric = format!("$substrCP: {what} must be a numeric type, but is of type");
+    let integral = format!("$substrCP: {what} cannot be represented as a 32-bit integral value");
+    arguments.int32(at, (not_numeric, &numeric), (not_integral, &integral))
 }

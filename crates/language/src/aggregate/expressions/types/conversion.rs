@@ -292,6 +292,8 @@ fn to_binary(value: RawBsonRef<'_>, to: To) -> Result<RawBson> {
                 .error("Conversions between different BinData subtypes are not supported"));
         }
         RawBsonRef::String(text) => text_bytes(text, to.format, subtype)?,
+        // A UUID has sixteen bytes, and no number has.
+        _ if subtype == BinarySubtype::Uuid => return Err(unsupported(value, to)),
         RawBsonRef::Int32(value) if to.big_endian => value.to_be_bytes().to_vec(),
         RawBsonRef::Int32(value) => value.to_le_bytes().to_vec(),
         RawBsonRef::Int64(value) if to.big_endian => value.to_be_bytes().to_vec(),

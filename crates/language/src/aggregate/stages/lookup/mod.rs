@@ -193,14 +193,19 @@ impl Lookup {
         let mut array = ArrayWriter::new();
         for joined in documents {
             array.push(RawBsonRef::Document(&joined?));
-            if array.bytes() > JOINED_BYTES_MAX {
-                return Err(Code::location(4568).error(format!(
-                    "Total size of documents in {} matching pipeline's $lookup stage exceeds {JOINED_BYTES_MAX} bytes",
-                    self.from.as_deref().unwrap_or("$documents")
-                )));
-            }
+            self.check_size(array.bytes())?;
         }
         Ok(array.finish())
+    }
+
+    fn check_size(&self, bytes: usize) -> Result<()> {
+        if bytes > JOINED_BYTES_MAX {
+            return Err(Code::location(4568).error(format!(
+                "Total size of documents in {} matching pipeline's $lookup stage exceeds {JOINED_BYTES_MAX} bytes",
+                self.from.as_deref().unwrap_or("$documents")
+            )));
+        }
+        Ok(())
     }
 }
 
@@ -214,7 +219,9 @@ impl Stage for Lookup {
         Ok(Box::new(input.map(move |document| {
             let document = document?;
             let array = join.array(&document)?;
-            Ok(set(&document, &self.to, 0, Some(RawBsonRef::Array(&array))))
+            let joined = set(&document, &self.to, 0, Some(RawBsonRef::Array(&array)));
+            self.check_size(joined.as_bytes().len())?;
+            Ok(joined)
         })))
     }
 

@@ -4,6 +4,7 @@
 
 use super::{Binding, Documents, Expression, Foreign, Lookup, Match, Pipeline};
 use crate::aggregate::limits::STAGE_MEMORY_BYTES_MAX;
+use crate::interrupt;
 use bson::{RawArray, RawArrayBuf, RawBsonRef, RawDocument, RawDocumentBuf};
 use error::Result;
 use std::sync::Arc;
@@ -91,6 +92,7 @@ impl Join {
 
     /// The documents that are joined to a document.
     pub fn array(&mut self, document: &RawDocument) -> Result<RawArrayBuf> {
+        interrupt::check_now()?;
         if let Kept::Array(array) = &self.kept {
             return Ok(array.clone());
         }

@@ -3,6 +3,7 @@ use crate::aggregate::Pipeline;
 use crate::aggregate::stages::testing::{World, run_in, stages};
 use bson::{Document, doc};
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 fn world() -> Arc<World> {
     Arc::new(World {
@@ -155,4 +156,54 @@ fn a_pipeline_tells_which_collections_it_reads() {
     )
     .unwrap();
     assert_eq!(pipeline.foreign_collections(), ["a", "b", "c"]);
+}
+
+/// How many times a `$lookup` reads the other collection for three documents.
+fn reads(lookup: Document) -> usize {
+    let world = world();
+    let input = vec![doc! {"n": 1}, doc! {"n": 2}, doc! {"n": 3}];
+    let found = run_in(vec![doc! {"$lookup": lookup}], input, world.clone()).unwrap();
+    assert!(found.iter().all(|document| !document.get_array("j").unwrap().is_empty()));
+    world.reads.load(Ordering::Relaxed)
+}
+
+#[test]
+fn what_depends_on_no_document_is_read_once() {
+    let uses = doc! {"$addFields": {"n": "$$n"}};
+    let random = doc! {"$addFields": {"r": {"$rand": {}}}};
+    let with = |stages: Vec<Document>| doc! {"from": "items", "let": {"n": "$n"}, "pipeline": stages, "as": "j"};
+    assert_eq!(reads(with(vec![])), 1);
+    assert_eq!(reads(with(vec![doc! {"$sort": {"n": 1}}])), 1);
+    assert_eq!(reads(with(vec![doc! {"$sort": {"n": 1}}, uses.clone()])), 1);
+    assert_eq!(reads(with(vec![uses.clone(), doc! {"$sort": {"n": 1}}])), 3);
+    assert_eq!(reads(with(vec![doc! {"$limit": 1}, random])), 1);
+    assert_eq!(reads(with(vec![doc! {"$sample": {"size": 1}}])), 3);
+    // A filter goes before other stages, where it may use an index.
+    let filter = doc! {"$match": {"$expr": {"$gte": ["$n", "$$n"]}}};
+    assert_eq!(reads(with(vec![doc! {"$project": {"n": 1}}, filter])), 3);
+    let equal =
+        doc! {"from": "items", "localField": "n", "foreignField": "_id", "pipeline": [], "as": "j"};
+    assert_eq!(reads(equal), 3);
+}
+
+#[test]
+fn a_search_of_a_graph_has_a_limit() {
+    let text = "x".repeat(9 * 1024 * 1024);
+    let next = |at: i32| doc! {"_id": at, "next": at + 1, "text": &text};
+    let chain =
+        World { collections: vec![("chain", (0..13).map(next).collect())], ..World::default() };
+    let search = doc! {"$graphLookup": {"from": "chain", "startWith": 0, "connectFromField": "next", "connectToField": "_id", "as": "found", "maxDepth": 20}};
+    let error = run_in(vec![search], vec![doc! {}], Arc::new(chain)).unwrap_err();
+    assert_eq!(error.code().number(), 40099);
+}
+
+#[test]
+fn joined_documents_have_a_limit() {
+    let text = "x".repeat(9 * 1024 * 1024);
+    let large = |at: i32| doc! {"_id": at, "text": &text};
+    let world =
+        World { collections: vec![("large", (0..6).map(large).collect())], ..World::default() };
+    let lookup = |to: &str| doc! {"$lookup": {"from": "large", "pipeline": [], "as": to}};
+    let error = run_in(vec![lookup("a"), lookup("b")], vec![doc! {}], Arc::new(world)).unwrap_err();
+    assert_eq!(error.code().number(), 4568);
 }

@@ -1,0 +1,85 @@
+//! Whether the work under way is to stop. Whoever runs a command enters its interrupt on
+//! the thread that works; loops that may take long ask here, so that neither a pipeline
+//! that multiplies documents nor an expression that never ends outlasts a time limit.
+
+use error::Result;
+use std::cell::{Cell, RefCell};
+use std::sync::Arc;
+
+/// How many times a short piece of work is done between two questions.
+const CALLS_BETWEEN_CHECKS: u32 = 256;
+
+/// What can say that the work is to stop.
+pub trait Interrupt: Send + Sync {
+    /// The error that the work is to end with.
+    fn check(&self) -> Result<()>;
+}
+
+thread_local! {
+    static CURRENT: RefCell<Option<Arc<dyn Interrupt>>> = const { RefCell::new(None) };
+    static CALLS: Cell<u32> = const { Cell::new(0) };
+}
+
+/// While this lives, the thread's work asks an interrupt.
+pub struct Entered(Option<Arc<dyn Interrupt>>);
+
+pub fn enter(interrupt: Arc<dyn Interrupt>) -> Entered {
+    Entered(CURRENT.replace(Some(interrupt)))
+}
+
+impl Drop for Entered {
+    fn drop(&mut self) {
+        CURRENT.set(self.0.take());
+    }
+}
+
+/// To be called for each short piece of work: asks now and then.
+#[inline]
+pub fn check() -> Result<()> {
+    let calls = CALLS.get().wrapping_add(1);
+    CALLS.set(calls);
+    if calls.is_multiple_of(CALLS_BETWEEN_CHECKS) { check_now() } else { Ok(()) }
+}
+
+/// To be called for each piece of work that may take long by itself.
+pub fn check_now() -> Result<()> {
+    CURRENT.with_borrow(|current| current.as_ref().map_or(Ok(()), |current| current.check()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use error::Code;
+
+    struct Stopped;
+
+    impl Interrupt for Stopped {
+        fn check(&self) -> Result<()> {
+            Err(Code::MaxTimeMSExpired.error("operation exceeded time limit"))
+        }
+    }
+
+    #[test]
+    fn work_ends_while_the_interrupt_is_entered() {
+        let entered = enter(Arc::new(Stopped));
+        assert!(check_now().is_err());
+        assert!((0..CALLS_BETWEEN_CHECKS).any(|_| check().is_err()));
+        drop(entered);
+        assert!(check_now().is_ok());
+        assert!((0..CALLS_BETWEEN_CHECKS).all(|_| check().is_ok()));
+    }
+
+    #[test]
+    fn an_expression_without_end_ends() {
+        let context = crate::Context::new();
+        let million = bson::rawdoc! { "$range": [0, 1_000_000] };
+        let inner = bson::rawdoc! { "$map": { "input": million.clone(), "in": 1 } };
+        let endless = bson::rawdoc! { "$map": { "input": million, "in": { "$size": inner } } };
+        let _entered = enter(Arc::new(Stopped));
+        let parsed = crate::aggregate::expressions::Expression::parse(
+            bson::RawBsonRef::Document(&endless),
+            &context,
+        );
+        assert_eq!(parsed.unwrap_err().code(), Code::MaxTimeMSExpired);
+    }
+}
