@@ -6,8 +6,11 @@ use std::process::{Child, Command, Output, Stdio};
 
 pub fn freeboard() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_freeboard"));
-    for variable in ["DATA", "LISTEN", "HTTP", "LOG", "POLICY", "BATCH", "RATE", "DRY_RUN"] {
-        command.env_remove(format!("FREEBOARD_{variable}"));
+    // Nothing of the surroundings sets a flag.
+    for (variable, _) in std::env::vars_os() {
+        if variable.as_encoded_bytes().starts_with(b"FREEBOARD_") {
+            command.env_remove(variable);
+        }
     }
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     command

@@ -20,7 +20,8 @@ async fn fill_shop(place: &Place) {
     let blob = "x".repeat(3 * 1024 * 1024);
     place.fill("products", [doc! { "_id": "big", "image": blob }, doc! { "_id": "small" }]).await;
     place.fill("logins", ["Ann", "ann", "bob"].map(|id| doc! { "_id": id })).await;
-    let months: Document = (1..=12).map(|month| (format!("2024-{month:02}"), 1)).collect();
+    let months: Document =
+        (1..=12).map(|month| (format!("2024-{month:02}"), Bson::Int32(1))).collect();
     place.fill("stats", [doc! { "_id": 1, "counts": months }]).await;
     for tenant in 0..6 {
         let order = doc! { "item": "pen", "total": 3 };
