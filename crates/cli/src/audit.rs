@@ -76,7 +76,6 @@ enum Level {
 
 pub fn run(arguments: Arguments) -> Result<ExitCode, Box<dyn Error>> {
     let format = format_of(&arguments);
-    format.check()?;
     let thresholds = arguments.thresholds.as_deref().map(Thresholds::read).transpose()?;
     let options = Options {
         uri: arguments.uri,

@@ -41,12 +41,18 @@ async fn every_fault_is_found_with_its_evidence() {
 
     let arrays = found(&report, "unbounded_array");
     assert_eq!(arrays.len(), 1);
-    assert_eq!((&*arrays[0].namespace, arrays[0].path.as_deref()), ("shop.users", Some("activities")));
+    assert_eq!(
+        (&*arrays[0].namespace, arrays[0].path.as_deref()),
+        ("shop.users", Some("activities"))
+    );
     assert_eq!(arrays[0].evidence.figures["max"], json!(1_200));
     assert_eq!(arrays[0].evidence.ids, [json!(7), json!(107), json!(207)]);
 
     let large = found(&report, "massive_document");
-    assert_eq!((&*large[0].namespace, &large[0].evidence.ids[..]), ("shop.products", &[json!("big")][..]));
+    assert_eq!(
+        (&*large[0].namespace, &large[0].evidence.ids[..]),
+        ("shop.products", &[json!("big")][..])
+    );
     assert_eq!(found(&report, "unguarded_growth")[0].namespace, "shop.users");
     let collisions = found(&report, "case_collision");
     assert_eq!(collisions[0].evidence.examples, [json!("Ann"), json!("ann")]);
@@ -71,7 +77,9 @@ async fn the_proposed_policy_cures() {
     let place = Place::new().await;
     place.fill("users", users()).await;
     let report = place.audit(&place.options()).await;
-    let Remedy::Policy(policy) = &found(&report, "unbounded_array")[0].cure.remedy else { panic!() };
+    let Remedy::Policy(policy) = &found(&report, "unbounded_array")[0].cure.remedy else {
+        panic!()
+    };
     let file = guard::policy::file::File::parse(&policy.to_string()).unwrap();
     let (collection, policy) = &file.policies[0];
     let policy = Document::try_from(&**policy).unwrap();

@@ -17,10 +17,15 @@ async fn a_sample_reads_no_more_than_asked() {
     place.fill("numbers", (0..3_000).map(|id| doc! { "_id": id, "at": id })).await;
     place.fill("texts", (0..3_000).map(|id| doc! { "_id": format!("user_{id}") })).await;
     place.fill("ids", (0..3_000).map(|at| doc! { "at": at })).await;
-    place.fill("mixed", (0..3_000).map(|at| match at {
-        0 => doc! { "_id": { "a": 1 } },
-        at => doc! { "_id": at },
-    })).await;
+    place
+        .fill(
+            "mixed",
+            (0..3_000).map(|at| match at {
+                0 => doc! { "_id": { "a": 1 } },
+                at => doc! { "_id": at },
+            }),
+        )
+        .await;
     place.fill("few", (0..10).map(|at| doc! { "_id": at })).await;
     place.command(doc! { "profile": 2 }).await;
     let report = place.audit(&sampled(&place, 160)).await;
