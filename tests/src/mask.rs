@@ -13,7 +13,6 @@ const fn mask(path: &'static str, shown: &'static str) -> Mask {
 
 pub const MASKS: &[Mask] = &[
     mask("_data", "<token>"),
-    mask("accesses.since", "<time>"),
     mask("atClusterTime", "<time>"),
     mask("clusterTime", "<time>"),
     mask("collectionUUID", "<uuid>"),
@@ -21,6 +20,9 @@ pub const MASKS: &[Mask] = &[
     mask("dropTarget", "<uuid>"),
     mask("executionStats.executionTimeMillis", "<duration>"),
     mask("executionTimeMillisEstimate", "<duration>"),
+    mask("forecast.bound", "<time>"),
+    mask("forecast.limit16MB", "<time>"),
+    mask("growthBytesPerDay", "<rate>"),
     mask("host", "<host>"),
     mask("localTime", "<time>"),
     mask("millis", "<duration>"),
@@ -28,6 +30,7 @@ pub const MASKS: &[Mask] = &[
     mask("opid", "<number>"),
     mask("pid", "<number>"),
     mask("serverInfo", "<server>"),
+    mask("since", "<time>"),
     mask("topologyVersion.processId", "<id>"),
     mask("uuid", "<uuid>"),
     mask("wallTime", "<time>"),

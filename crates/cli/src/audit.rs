@@ -1,11 +1,12 @@
 //! `freeboard audit`: finds what will break in a live database.
 
 use clap::ValueEnum;
+use insight::Report;
 use insight::audit::{Budget, Options, Reach, SAMPLE_DOCUMENTS, Target, Thresholds};
-use insight::report::{self, Severity};
+use insight::report::{self, Diff, Severity};
 use std::error::Error;
 use std::io::{IsTerminal, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use tokio_util::sync::CancellationToken;
 
@@ -20,10 +21,13 @@ const INTERRUPTED: i32 = 130;
 /// collection from a secondary where there is one, slowly where the server is busy.
 /// Ctrl-C ends it with the report so far.
 #[derive(clap::Args)]
+#[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
 pub struct Arguments {
+    #[command(subcommand)]
+    command: Option<Command>,
     /// The server, as mongodb://host:port.
-    #[arg(env = "FREEBOARD_URI", value_name = "URI", hide_env_values = true)]
-    uri: String,
+    #[arg(env = "FREEBOARD_URI", value_name = "URI", hide_env_values = true, required = true)]
+    uri: Option<String>,
     /// Look at this database only.
     #[arg(long, env = "FREEBOARD_DB", value_name = "NAME")]
     db: Option<String>,
@@ -53,6 +57,20 @@ pub struct Arguments {
     fail_on: Option<Level>,
 }
 
+#[derive(clap::Subcommand)]
+enum Command {
+    /// Compare two reports in JSON: what grew, what got better, and how fast.
+    Diff {
+        #[arg(value_name = "OLD.json")]
+        old: PathBuf,
+        #[arg(value_name = "NEW.json")]
+        new: PathBuf,
+        /// The form of the difference.
+        #[arg(long, env = "FREEBOARD_FORMAT", value_enum, default_value_t = Format::Text)]
+        format: Format,
+    },
+}
+
 #[derive(Clone, Copy, ValueEnum)]
 enum TargetName {
     Mongodb,
@@ -75,10 +93,17 @@ enum Level {
 }
 
 pub fn run(arguments: Arguments) -> Result<ExitCode, Box<dyn Error>> {
-    let format = format_of(&arguments);
+    match arguments.command {
+        Some(Command::Diff { old, new, format }) => diff(&old, &new, format),
+        None => audit(arguments),
+    }
+}
+
+fn audit(arguments: Arguments) -> Result<ExitCode, Box<dyn Error>> {
+    let format = arguments.format.form(arguments.output.is_none());
     let thresholds = arguments.thresholds.as_deref().map(Thresholds::read).transpose()?;
     let options = Options {
-        uri: arguments.uri,
+        uri: arguments.uri.unwrap_or_default(),
         database: arguments.db,
         target: arguments.target.map(TargetName::target),
         reach: if arguments.full { Reach::Full } else { Reach::Sample(arguments.sample) },
@@ -89,15 +114,30 @@ pub fn run(arguments: Arguments) -> Result<ExitCode, Box<dyn Error>> {
     let stop = CancellationToken::new();
     runtime.spawn(stop_on_ctrl_c(stop.clone()));
     let report = runtime.block_on(insight::audit(&options, &stop))?;
-    let text = report.render(format)?;
-    match &arguments.output {
-        Some(path) => std::fs::write(path, text).map_err(|error| {
-            format!("the report cannot be written to {}: {error}", path.display())
-        })?,
-        None => std::io::stdout().write_all(text.as_bytes())?,
-    }
+    write(arguments.output.as_deref(), &report.render(format)?)?;
     let found = arguments.fail_on.is_some_and(|level| report.reaches(level.severity()));
     Ok(if found { ExitCode::from(FOUND) } else { ExitCode::SUCCESS })
+}
+
+fn diff(old: &Path, new: &Path, format: Format) -> Result<ExitCode, Box<dyn Error>> {
+    let diff = Diff::new(&Report::read(old)?, &Report::read(new)?);
+    let text = match format.form(true) {
+        report::Format::Text { colour } => diff.text(colour),
+        report::Format::Json => diff.json()?,
+        report::Format::Html => return Err("a difference has no page; use text or json".into()),
+    };
+    write(None, &text)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// To a file, or to standard output.
+fn write(output: Option<&Path>, text: &str) -> Result<(), Box<dyn Error>> {
+    match output {
+        Some(path) => std::fs::write(path, text).map_err(|error| {
+            format!("the report cannot be written to {}: {error}", path.display()).into()
+        }),
+        None => Ok(std::io::stdout().write_all(text.as_bytes())?),
+    }
 }
 
 /// The first Ctrl-C asks for the report so far, the second wants no more.
@@ -110,15 +150,17 @@ async fn stop_on_ctrl_c(stop: CancellationToken) {
     }
 }
 
-fn format_of(arguments: &Arguments) -> report::Format {
-    match arguments.format {
-        Format::Text => {
-            let plain = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
-            let terminal = arguments.output.is_none() && std::io::stdout().is_terminal();
-            report::Format::Text { colour: terminal && !plain }
+impl Format {
+    /// `shown`: on standard output, which may be a terminal.
+    fn form(self, shown: bool) -> report::Format {
+        match self {
+            Format::Text => {
+                let plain = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+                report::Format::Text { colour: shown && !plain && std::io::stdout().is_terminal() }
+            }
+            Format::Json => report::Format::Json,
+            Format::Html => report::Format::Html,
         }
-        Format::Json => report::Format::Json,
-        Format::Html => report::Format::Html,
     }
 }
 

@@ -28,11 +28,11 @@ enum Existing {
     Skip,
 }
 
-impl From<Existing> for jobs::Existing {
-    fn from(existing: Existing) -> jobs::Existing {
+impl From<Existing> for jobs::ExistingDocument {
+    fn from(existing: Existing) -> jobs::ExistingDocument {
         match existing {
-            Existing::Fail => jobs::Existing::Fail,
-            Existing::Skip => jobs::Existing::Skip,
+            Existing::Fail => jobs::ExistingDocument::Fail,
+            Existing::Skip => jobs::ExistingDocument::Skip,
         }
     }
 }

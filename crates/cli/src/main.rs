@@ -13,6 +13,7 @@ mod log;
 mod place;
 mod serve;
 mod size;
+mod span;
 
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;

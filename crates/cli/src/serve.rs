@@ -1,6 +1,7 @@
 //! `freeboard serve`: the server.
 
 use crate::size::Size;
+use crate::span::Span;
 use crate::{apply, log};
 use bson::RawDocumentBuf;
 use command::Namespace;
@@ -16,6 +17,8 @@ use tracing::info;
 const FILES_RESERVED: u64 = 1_000;
 /// `engine::storage::RESERVE_BYTES`, as people write it.
 const RESERVE: &str = "500MB";
+/// `engine::growth::HORIZON_SECONDS`, as people write it.
+const HORIZON: &str = "7d";
 
 /// Run the server.
 #[derive(clap::Args)]
@@ -32,6 +35,10 @@ pub struct Arguments {
     /// Free space on the data's disk below which writes that take room are refused.
     #[arg(long, env = "FREEBOARD_RESERVE", value_name = "SIZE", default_value = RESERVE)]
     reserve: Size,
+    /// Documents that will reach their bounds within this time, as they grow, are logged; 0s
+    /// for none.
+    #[arg(long, env = "FREEBOARD_GROWTH_HORIZON", value_name = "TIME", default_value = HORIZON)]
+    growth_horizon: Span,
     /// A file of growth policies, which are set before clients are let in.
     #[arg(long, env = "FREEBOARD_POLICY", value_name = "FILE")]
     policy: Option<PathBuf>,
@@ -49,6 +56,7 @@ pub fn run(arguments: Arguments) -> Result<ExitCode, Box<dyn Error>> {
         http: Some(arguments.http),
         connections_max: connections_max(),
         reserve_bytes: arguments.reserve.bytes,
+        growth_horizon_seconds: arguments.growth_horizon.seconds,
         policies,
     };
     tokio::runtime::Builder::new_multi_thread().enable_all().build()?.block_on(serve(options))?;
@@ -109,5 +117,11 @@ mod tests {
     fn the_default_reserve_is_the_engines() {
         let size: Size = RESERVE.parse().expect("a size");
         assert_eq!(size.bytes, engine::storage::RESERVE_BYTES);
+    }
+
+    #[test]
+    fn the_default_horizon_is_the_engines() {
+        let span: Span = HORIZON.parse().expect("a time");
+        assert_eq!(span.seconds, engine::growth::HORIZON_SECONDS);
     }
 }

@@ -85,7 +85,7 @@ impl Namespace {
             return Ok(());
         }
         if self.is_policies() {
-            return Err(Code::IllegalOperation.error(format!(
+            return Err(invalid(format!(
                 "{self} holds the growth policies; use setGrowthPolicy and dropGrowthPolicy"
             )));
         }

@@ -45,6 +45,8 @@ pub struct Engine {
     /// Definitions that are no more, as long as readers rely on them: what they
     /// name is not purged.
     pub retired: Mutex<Vec<Weak<Collection>>>,
+    /// Held while a collection is counted anew.
+    pub(crate) recounts: tokio::sync::Mutex<()>,
     background: Mutex<Vec<JoinHandle<()>>>,
 }
 
@@ -97,6 +99,7 @@ impl Engine {
             ttl_sleep_seconds: AtomicU32::new(ttl::SWEEP_SECONDS),
             purge: Notify::new(),
             retired: Mutex::default(),
+            recounts: tokio::sync::Mutex::default(),
             background: Mutex::default(),
         });
         engine.store.on_sync(engine.registry.witness());
@@ -110,7 +113,15 @@ impl Engine {
             tokio::spawn(engine.clone().trim_log()),
             tokio::spawn(engine.clone().watch_storage()),
         ]);
+        engine.recount_unfinished();
         Ok(engine)
+    }
+
+    /// Has something done aside, until the engine closes.
+    pub(crate) fn in_background(&self, work: impl Future<Output = ()> + Send + 'static) {
+        let mut background = self.background.lock();
+        background.retain(|task| !task.is_finished());
+        background.push(tokio::spawn(work));
     }
 
     /// Notices failures of the storage engine while nobody writes.

@@ -5,6 +5,7 @@ pub mod changes;
 pub mod cursor;
 pub mod define;
 mod engine;
+pub mod growth;
 mod identity;
 pub mod index;
 pub mod inspect;

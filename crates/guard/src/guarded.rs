@@ -1,5 +1,6 @@
 //! A collection that is not written to freely, as the write loop meets it.
 
+use crate::patterns::place::check_single;
 use crate::patterns::{bounds, overflow};
 use crate::policy::{Keep, OnLimit, Overflow, Policy};
 use crate::read;
@@ -30,6 +31,8 @@ pub enum Guarded {
 pub struct Plan {
     /// Whether the update may change what some bound is on.
     pub bounds: bool,
+    /// Whether it may bring documents of the client's own making.
+    pub brings: bool,
     pub overflow: overflow::Plan,
 }
 
@@ -38,10 +41,10 @@ impl Guarded {
     pub fn policy(&self) -> Result<&Policy> {
         match self {
             Guarded::Policy(policy) => Ok(policy),
-            Guarded::Pages { of } => Err(Code::IllegalOperation.error(format!(
+            Guarded::Pages { of } => Err(Code::InvalidNamespace.error(format!(
                 "these are pages, which the policy of '{of}' writes; write to '{of}' instead"
             ))),
-            Guarded::Unreadable(error) => Err(Code::IllegalOperation.error(format!(
+            Guarded::Unreadable(error) => Err(Code::InvalidOptions.error(format!(
                 "the policy of the collection cannot be read ({}); set it anew with \
                  setGrowthPolicy",
                 error.message()
@@ -69,7 +72,14 @@ impl<T: Transaction> Guard<T> for Guarded {
         let bounded = declared.filter(|rule| !matches!(rule.on_limit, OnLimit::Overflow(_)));
         let touched = bounded.into_iter().any(|rule| update.touches(&rule.path));
         let whole = policy.undeclared != crate::policy::Undeclared::Allow;
-        Ok(Plan { bounds: touched || whole, overflow: overflow::Plan::default() })
+        let mut deep = policy.arrays.iter().filter(|rule| rule.path.len() > 1);
+        Ok(Plan {
+            bounds: touched || whole,
+            brings: update.is_replacement()
+                || update.is_pipeline()
+                || deep.any(|rule| update.touches(&rule.path)),
+            overflow: overflow::Plan::default(),
+        })
     }
 
     fn needs(&self, update: &Update, needs: &mut Needs) {
@@ -108,6 +118,7 @@ impl<T: Transaction> Guard<T> for Guarded {
         document: Cow<'d, RawDocument>,
     ) -> Result<Cow<'d, RawDocument>> {
         let policy = self.policy()?;
+        policy.arrays.iter().try_for_each(|rule| check_single(&document, &rule.path))?;
         let document = bounds::enforce(policy, None, document)?;
         let document = overflow::insert(policy, transaction, document).await?;
         bounds::check_size(policy, &document, None, document.as_bytes().len())?;
@@ -123,7 +134,10 @@ impl<T: Transaction> Guard<T> for Guarded {
         let policy = self.policy()?;
         let mut outcome = overflow::update(policy, transaction, row, &applied).await?;
         let Some(after) = outcome.after.take() else { return Ok(outcome) };
-        if policy.document.max_bytes.is_some() || policy.document.warn_bytes.is_some() {
+        if applied.plan.brings {
+            policy.arrays.iter().try_for_each(|rule| check_single(&after, &rule.path))?;
+        }
+        if policy.document.max_bytes.is_some() {
             let before = transaction.size(row, row);
             bounds::check_size(policy, &after, Some(before), transaction.size(row, &after))?;
         }

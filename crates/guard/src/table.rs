@@ -34,6 +34,15 @@ impl Table {
         }
     }
 
+    /// The collection whose policy keeps this view of all elements.
+    pub fn of_view(&self, view: &Namespace) -> Option<&Namespace> {
+        let (of, _) = self.guarded.iter().find(|(_, guarded)| match &***guarded {
+            Guarded::Policy(policy) => policy.overflows().any(|it| it.view == *view),
+            _ => false,
+        })?;
+        Some(of)
+    }
+
     /// Adds a policy or puts it in the place of an earlier one.
     pub fn with(&self, policy: Policy) -> Table {
         let mut table = self.without(&policy.namespace);

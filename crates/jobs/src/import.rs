@@ -28,12 +28,12 @@ pub struct Import<'a> {
     pub format: Option<Format>,
     /// Drop the collection first.
     pub drop: bool,
-    pub existing: Existing,
+    pub existing: ExistingDocument,
 }
 
 /// What becomes of a document whose `_id` is in the collection already.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Existing {
+pub enum ExistingDocument {
     /// It is told as a failure.
     #[default]
     Fail,
@@ -140,7 +140,7 @@ impl Import<'_> {
         };
         imported.documents = (batch.documents.len() - refused.len()) as u64;
         for error in refused {
-            if self.existing == Existing::Skip && is_there_already(&error) {
+            if self.existing == ExistingDocument::Skip && is_there_already(&error) {
                 imported.skipped += 1;
                 continue;
             }

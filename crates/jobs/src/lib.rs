@@ -21,7 +21,7 @@ pub use demo::{Demo, Existing, Loaded};
 pub use error::Error;
 pub use export::{Export, Exported};
 pub use format::Format;
-pub use import::{Existing, Failure, Import, Imported};
+pub use import::{ExistingDocument, Failure, Import, Imported};
 
 use std::future::Future;
 

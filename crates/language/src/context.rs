@@ -1,5 +1,7 @@
 //! What a command gives the language beside the text: collation, variables, time.
 
+use crate::Binding;
+use crate::metadata::Asked;
 use bson::{DateTime, RawDocumentBuf};
 use std::sync::Arc;
 use value::Collator;
@@ -11,9 +13,10 @@ pub struct Context {
     pub variables: RawDocumentBuf,
     /// `$$NOW`, one instant for the whole command.
     pub now: DateTime,
-    /// Variables that have a name but no value yet: a `$lookup`'s `let` while
-    /// its pipeline is only checked.
-    pub unbound: Arc<[Box<str>]>,
+    /// Variables that get their values later, the innermost last: a `$lookup`'s `let`.
+    pub bindings: Arc<[Arc<Binding>]>,
+    /// The metadata that what is parsed with this asks for.
+    pub asked: Arc<Asked>,
 }
 
 impl Context {
@@ -22,8 +25,15 @@ impl Context {
             collator: None,
             variables: RawDocumentBuf::new(),
             now: DateTime::now(),
-            unbound: Arc::default(),
+            bindings: Arc::default(),
+            asked: Arc::default(),
         }
+    }
+
+    /// The same with further variables that get their values later.
+    pub fn binding(&self, bindings: impl IntoIterator<Item = Arc<Binding>>) -> Context {
+        let bindings = self.bindings.iter().cloned().chain(bindings).collect();
+        Context { bindings, ..self.clone() }
     }
 }
 

@@ -1,11 +1,11 @@
 //! Sort patterns: parsed once, made into keys that compare by bytes.
 
 use crate::Needs;
-use bson::{RawArray, RawBsonRef, RawDocument};
+use bson::{RawArray, RawArrayBuf, RawBsonRef, RawDocument};
 use error::{Code, Result};
 use value::element::{array_elements, elements, get};
 use value::key::{Direction, Key};
-use value::{Collator, Number, Path};
+use value::{ArrayWriter, Collator, Number, Path};
 
 /// How many fields a pattern may have.
 const FIELDS_MAX: usize = 32;
@@ -86,8 +86,7 @@ impl Pattern {
     ) -> Result<()> {
         let mut array: Option<(&Path, usize)> = None;
         for (path, direction) in &self.fields {
-            let mut search = Search { direction: *direction, collator, best: None, array_at: None };
-            search.document(path, 0, document);
+            let search = Search::of(path, *direction, document, collator);
             if let Some(at) = search.array_at {
                 match array {
                     Some((other, other_at)) if !same_prefix(path, at, other, other_at) => {
@@ -101,6 +100,16 @@ impl Pattern {
             key.push(search.best.unwrap_or(RawBsonRef::Null), *direction, collator);
         }
         Ok(())
+    }
+
+    /// The values that a document is sorted by.
+    pub fn values(&self, document: &RawDocument, collator: Option<&Collator>) -> RawArrayBuf {
+        let mut values = ArrayWriter::new();
+        for (path, direction) in &self.fields {
+            let search = Search::of(path, *direction, document, collator);
+            values.push(search.best.unwrap_or(RawBsonRef::Null));
+        }
+        values.finish()
     }
 }
 
@@ -141,6 +150,17 @@ struct Search<'a> {
 }
 
 impl<'a> Search<'a> {
+    fn of(
+        path: &Path,
+        direction: Direction,
+        document: &'a RawDocument,
+        collator: Option<&'a Collator>,
+    ) -> Search<'a> {
+        let mut search = Search { direction, collator, best: None, array_at: None };
+        search.document(path, 0, document);
+        search
+    }
+
     fn document(&mut self, path: &Path, at: usize, document: &'a RawDocument) {
         match get(document, path.component(at)) {
             None => self.offer(RawBsonRef::Null),

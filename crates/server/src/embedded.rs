@@ -15,6 +15,9 @@ const TTL_SLEEP: &str = "ttlMonitorSleepSecs";
 /// How long a transaction may stay open.
 const TRANSACTION_LIFETIME: &str = "transactionLifetimeLimitSeconds";
 
+/// How far ahead forecasts of growth are logged.
+const GROWTH_HORIZON: &str = "growthHorizonSeconds";
+
 pub struct Embedded(pub Arc<Engine>);
 
 impl Embedded {
@@ -22,6 +25,7 @@ impl Embedded {
     fn seconds(&self, name: &str) -> Option<&AtomicU32> {
         match name {
             TRANSACTION_LIFETIME => Some(&self.0.sessions.transaction_lifetime_seconds),
+            GROWTH_HORIZON => Some(&self.0.store.growth().horizon_seconds),
             TTL_SLEEP => Some(&self.0.ttl_sleep_seconds),
             _ => None,
         }
@@ -104,7 +108,7 @@ impl Status for Embedded {
     }
 
     fn parameters(&self) -> &'static [&'static str] {
-        &[TRANSACTION_LIFETIME, TTL_SLEEP]
+        &[GROWTH_HORIZON, TRANSACTION_LIFETIME, TTL_SLEEP]
     }
 
     fn parameter(&self, name: &str) -> Option<RawBson> {

@@ -11,6 +11,7 @@ use std::io;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use tokio::net::{TcpListener, TcpSocket, lookup_host};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
@@ -27,6 +28,8 @@ pub struct Options {
     pub connections_max: usize,
     /// Free space on the data's disk below which writes that take room are refused.
     pub reserve_bytes: u64,
+    /// Documents that will reach their bounds within so many seconds are logged.
+    pub growth_horizon_seconds: u32,
     /// Growth policies to be set before clients are let in.
     pub policies: Vec<(Namespace, RawDocumentBuf)>,
 }
@@ -40,6 +43,7 @@ impl Options {
             http: None,
             connections_max: limits::CONNECTIONS_MAX,
             reserve_bytes: 0,
+            growth_horizon_seconds: engine::growth::HORIZON_SECONDS,
             policies: Vec::new(),
         }
     }
@@ -78,6 +82,8 @@ impl Server {
             .await
             .map_err(|error| StartError::new(error.to_string()))?;
         engine.store.space().set_reserve(options.reserve_bytes);
+        let horizon = options.growth_horizon_seconds;
+        engine.store.growth().horizon_seconds.store(horizon, Ordering::Relaxed);
         for (namespace, policy) in &options.policies {
             let set = engine.ensure_policy(namespace, policy).await;
             let refused =

@@ -51,7 +51,12 @@ pub fn value(value: RawBsonRef<'_>) -> String {
 
 /// A value, cut where it is long.
 pub fn short(value: RawBsonRef<'_>) -> String {
-    let mut text = Text { out: String::new(), bytes_max: SHORT_BYTES_MAX };
+    at_most(value, SHORT_BYTES_MAX)
+}
+
+/// A value, cut where it is longer than this.
+pub fn at_most(value: RawBsonRef<'_>, bytes_max: usize) -> String {
+    let mut text = Text { out: String::new(), bytes_max };
     text.value(value);
     text.cut()
 }

@@ -1,16 +1,11 @@
-import os
-import re
 import signal
-import subprocess
 import tempfile
 import threading
 
 import pytest
+from own import BINARY, Server
 from pymongo import MongoClient
 from pymongo.errors import OperationFailure
-
-BINARY = os.environ.get("FREEBOARD_BINARY")
-STOP_TIMEOUT_S = 20
 
 
 def test_every_kind_of_write_is_told(db):
@@ -117,22 +112,6 @@ def test_expanded_events_tell_of_definitions(db):
     assert kinds == ["create", "createIndexes"]
 
 
-class Server:
-    """A server of its own, which can be stopped and started again."""
-
-    def __init__(self, data):
-        arguments = ["serve", "--data", data, "--listen", "127.0.0.1:0", "--http", "127.0.0.1:0"]
-        self.process = subprocess.Popen(
-            [BINARY, *arguments], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
-        )
-        self.uri = "mongodb://" + re.search(r"listening on (\S+)", self.process.stdout.readline()).group(1)
-
-    def end(self, number):
-        self.process.send_signal(number)
-        self.process.wait(STOP_TIMEOUT_S)
-        self.process.stdout.close()
-
-
 @pytest.mark.skipif(BINARY is None, reason="FREEBOARD_BINARY does not say which binary to start")
 @pytest.mark.parametrize("ending", [signal.SIGTERM, signal.SIGKILL])
 def test_a_stream_resumes_after_a_restart(ending):
@@ -148,4 +127,4 @@ def test_a_stream_resumes_after_a_restart(ending):
             client.d.c.insert_one({"_id": 3})
             with client.d.c.watch(resume_after=token) as stream:
                 assert [next(stream)["documentKey"]["_id"] for _ in range(2)] == [2, 3]
-        server.end(signal.SIGTERM)
+        server.end()

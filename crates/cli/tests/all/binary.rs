@@ -6,7 +6,7 @@ use std::process::{Child, Command, Output, Stdio};
 
 pub fn freeboard() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_freeboard"));
-    for variable in ["DATA", "LISTEN", "HTTP", "LOG", "POLICY"] {
+    for variable in ["DATA", "LISTEN", "HTTP", "LOG", "POLICY", "URI", "FORMAT"] {
         command.env_remove(format!("FREEBOARD_{variable}"));
     }
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());

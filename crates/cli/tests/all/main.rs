@@ -8,6 +8,7 @@
 )]
 
 mod apply;
+mod audit;
 mod bench;
 mod binary;
 mod demo;

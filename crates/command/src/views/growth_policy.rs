@@ -1,5 +1,5 @@
-//! `getGrowthPolicy` and `dropGrowthPolicy`, which name a collection and no more,
-//! and `listGrowthPolicies`, which does not even that.
+//! `getGrowthPolicy`, `dropGrowthPolicy` and `growthStats`, which name a collection
+//! and no more, and `listGrowthPolicies`, which does not even that.
 
 use error::Result;
 

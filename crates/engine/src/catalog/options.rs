@@ -47,7 +47,8 @@ pub fn validator(options: &RawDocument) -> Result<Option<Arc<Validator>>> {
         Some("errorAndLog") => Action::ErrorAndLog,
         _ => Action::Error,
     };
-    Validator::new(spec, level, action).map(|validator| Some(Arc::new(validator)))
+    Validator::new(spec, collator(options)?, level, action)
+        .map(|validator| Some(Arc::new(validator)))
 }
 
 pub fn collator(options: &RawDocument) -> Result<Option<Arc<Collator>>> {

@@ -4,6 +4,9 @@ use bson::{RawDocument, RawDocumentBuf};
 use error::{Code, Error, Result};
 use language::Context;
 use language::query::Filter;
+use language::query::refusal::{Refusal, sentence};
+use std::sync::{Arc, OnceLock};
+use value::Collator;
 
 #[derive(Debug)]
 pub struct Validator {
@@ -11,6 +14,8 @@ pub struct Validator {
     pub action: Action,
     filter: Filter,
     spec: RawDocumentBuf,
+    /// Made when the first document is refused.
+    refusal: OnceLock<Option<Refusal>>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,28 +35,40 @@ pub enum Action {
 }
 
 impl Validator {
-    pub fn new(spec: &RawDocument, level: Level, action: Action) -> Result<Validator> {
-        let filter = Filter::parse(spec, &Context::new())?;
-        Ok(Validator { level, action, filter, spec: spec.to_owned() })
+    pub fn new(
+        spec: &RawDocument,
+        collator: Option<Arc<Collator>>,
+        level: Level,
+        action: Action,
+    ) -> Result<Validator> {
+        let filter = Filter::parse_validator(spec, &Context { collator, ..Context::new() })?;
+        Ok(Validator { level, action, filter, spec: spec.to_owned(), refusal: OnceLock::new() })
     }
 
-    pub fn accepts(&self, document: &RawDocument) -> Result<bool> {
-        self.filter.matches(document)
+    /// What cannot be evaluated on a document does not accept it.
+    pub fn accepts(&self, document: &RawDocument) -> bool {
+        self.filter.matches(document).unwrap_or(false)
     }
 
     pub fn needs(&self, needs: &mut language::Needs) {
         self.filter.needs(needs);
     }
 
+    /// The error of a document that is not accepted.
     pub fn failure(&self, document: &RawDocument) -> Error {
-        let id = value::element::get(document, "_id").map(|id| id.value());
-        let mut info = RawDocumentBuf::new();
-        if let Some(id) = id {
-            info.append(bson::cstr!("failingDocumentId"), id);
-        }
-        let mut details = RawDocumentBuf::new();
-        details.append(bson::cstr!("validator"), self.spec.clone());
-        info.append(bson::cstr!("details"), details);
-        Code::DocumentValidationFailure.error("Document failed validation").detail("errInfo", info)
+        let info = match self.refusal() {
+            Some(refusal) => refusal.explain(document),
+            None => RawDocumentBuf::new(),
+        };
+        let message = format!("Document failed validation: {}", sentence(&info));
+        Code::DocumentValidationFailure.error(message).detail("errInfo", info)
+    }
+
+    fn refusal(&self) -> Option<&Refusal> {
+        let parse = || {
+            let context = Context { collator: self.filter.collator.clone(), ..Context::new() };
+            Refusal::parse(&self.spec, &context).ok()
+        };
+        self.refusal.get_or_init(parse).as_ref()
     }
 }

@@ -70,7 +70,7 @@ impl Engine {
         let mut definition = Definition::begin(self, &all).await;
         let Some(collection) = definition.catalog.get(namespace).cloned() else { return Ok(None) };
         definition.remove(namespace);
-        definition.discard(&collection);
+        definition.discard(&collection)?;
         definition.tell(|| changes::dropped(&collection));
         for namespace in emptied {
             if let Some(collection) = definition.catalog.get(namespace).cloned() {
@@ -139,7 +139,7 @@ impl Definition<'_> {
             state: Arc::new(State::default()),
             ..collection.clone()
         });
-        self.discard(collection);
+        self.discard(collection)?;
         self.tell(|| changes::dropped(collection));
         self.tell(|| changes::created(&empty));
         self.put(empty);
@@ -164,7 +164,7 @@ impl Definition<'_> {
                 return Err(Code::NamespaceExists.error("target namespace exists"));
             }
             self.remove(to);
-            self.discard(target);
+            self.discard(target)?;
         }
         self.tell(|| changes::renamed(&collection, to, target.as_deref()));
         self.remove(from);

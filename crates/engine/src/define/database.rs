@@ -25,7 +25,7 @@ impl Engine {
             }
             for collection in &collections {
                 definition.remove(&collection.namespace);
-                definition.discard(collection);
+                definition.discard(collection)?;
                 definition.tell(|| changes::dropped(collection));
             }
             definition.tell(|| changes::database_dropped(database));

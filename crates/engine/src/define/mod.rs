@@ -18,7 +18,7 @@ pub(crate) use indexes::{check_room, missing};
 use crate::Engine;
 use crate::catalog::{Catalog, Collection, row};
 use crate::changes::Event;
-use crate::storage::{Change, Commit, Events, LogChange, Mark, Tree, keys};
+use crate::storage::{Change, CollectionId, Commit, Events, LogChange, Mark, Tree, keys};
 use crate::transaction::Transaction;
 use command::Namespace;
 use error::Result;
@@ -33,6 +33,8 @@ pub struct Definition<'e> {
     pub catalog: Catalog,
     changes: Vec<Change>,
     retired: Vec<Weak<Collection>>,
+    /// Collections whose data go.
+    discarded: Vec<CollectionId>,
     log: LogChange,
     /// The policies from now on, if they change.
     pub policies: Option<Table>,
@@ -63,6 +65,7 @@ impl<'e> Definition<'e> {
                     catalog,
                     changes: Vec::new(),
                     retired: Vec::new(),
+                    discarded: Vec::new(),
                     log: LogChange::None,
                     policies: None,
                     gates,
@@ -99,16 +102,22 @@ impl<'e> Definition<'e> {
     }
 
     /// Marks everything under a collection's numbers as dead.
-    pub fn discard(&mut self, collection: &Collection) {
+    pub fn discard(&mut self, collection: &Collection) -> Result<()> {
         if collection.is_view() {
-            return;
+            return Ok(());
         }
+        for pair in self.engine.store.view().range(Tree::Records, keys::kept_rows(collection.id)) {
+            let (key, _) = pair.map_err(crate::storage::failed)?;
+            self.change(Change { tree: Tree::Records, key, value: None });
+        }
+        self.discarded.push(collection.id);
         self.mark_dead(Tree::Records, collection.id.0);
         self.mark_dead(Tree::Large, collection.id.0);
         self.change(Change { tree: Tree::Records, key: keys::counts(collection.id), value: None });
         for index in &collection.indexes {
             self.discard_index(index);
         }
+        Ok(())
     }
 
     pub fn discard_index(&mut self, index: &crate::catalog::Index) {
@@ -159,7 +168,7 @@ impl<'e> Definition<'e> {
         let written = transaction.into_commit();
         let commit = Commit {
             changes: self.changes.into_iter().chain(written.changes).collect(),
-            counts: written.counts,
+            grown: written.grown,
             held: Box::new((self.gates, written.held)),
             publish: Some(Box::new(move || {
                 written.publish.into_iter().for_each(|publish| publish());
@@ -173,6 +182,7 @@ impl<'e> Definition<'e> {
             self.engine.retired.lock().extend(self.retired);
         }
         self.engine.store.commit(commit, Mark::Synced).await?;
+        self.discarded.iter().for_each(|gone| self.engine.store.growth().forget(*gone));
         if purge {
             self.engine.purge.notify_one();
         }

@@ -3,9 +3,10 @@
 use crate::storage::RecordId;
 use bson::{RawBsonRef, RawDocument, RawDocumentBuf};
 use error::{Code, Result};
-use language::Needs;
 use language::projection::Projection;
 use language::query::Filter;
+use language::sort::Pattern;
+use language::{Needs, Wanted};
 use std::sync::Arc;
 use value::key::Direction;
 use value::{Collator, Element, Path};
@@ -30,6 +31,8 @@ pub struct Query {
     pub collator: Option<Arc<Collator>>,
     pub return_key: bool,
     pub show_record_id: bool,
+    /// What the projection or the caller asks for beside the document.
+    pub metadata: Wanted,
     /// What the caller looks at in the documents, where no projection says so.
     pub needs: Needs,
     pub purpose: Purpose,
@@ -102,6 +105,7 @@ impl Query {
             collator: None,
             return_key: false,
             show_record_id: false,
+            metadata: Wanted::default(),
             needs: Needs::All,
             purpose: Purpose::Documents,
             after: None,
@@ -146,6 +150,15 @@ impl Sort {
         match self {
             Sort::Fields(fields) => fields,
             Sort::None | Sort::Natural(_) => &[],
+        }
+    }
+
+    /// The same as the language has it; `None` where the rows are not sorted by fields.
+    pub fn pattern(&self) -> Option<Pattern> {
+        let field = |field: &SortField| (field.path.clone(), field.direction);
+        match self.fields() {
+            [] => None,
+            fields => Some(Pattern::from_fields(fields.iter().map(field).collect())),
         }
     }
 

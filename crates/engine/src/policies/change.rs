@@ -41,6 +41,9 @@ impl Engine {
         definition.policies = Some(self.policies.current().with(policy.clone()));
         definition.commit_with(transaction).await?;
         self.drop_unused_pages(old.as_ref(), Some(&policy)).await?;
+        if let Some(collection) = self.registry.get(namespace) {
+            self.recount_later(&collection);
+        }
         Ok(version)
     }
 
@@ -122,8 +125,9 @@ impl Engine {
                 return Err(refused(
                     was,
                     &format!(
-                        "has pages in '{}'; only max, max_bytes, page, page_bytes and read may change \
-                     while there are any",
+                        "has pages in '{}'; while there are any, only max, max_bytes, page, \
+                         page_bytes and read may change, and the policy cannot be dropped. Clear \
+                         the arrays ($unset or $set: []) or delete the documents first",
                         was.into
                     ),
                 ));

@@ -72,9 +72,19 @@ impl Policies {
             )));
         }
         match self.get(namespace).as_deref() {
-            Some(Guarded::Pages { of }) => Err(Code::IllegalOperation
-                .error(format!("{namespace} holds the pages of {of}, whose policy needs them"))),
-            _ => Ok(()),
+            Some(Guarded::Pages { of }) => {
+                return Err(Code::IllegalOperation.error(format!(
+                    "{namespace} holds the pages of {of}, whose policy needs them"
+                )));
+            }
+            _ => {}
+        }
+        match self.current.load().of_view(namespace) {
+            Some(of) => Err(Code::IllegalOperation.error(format!(
+                "{namespace} is the view of all elements that the policy of {of} keeps; it goes \
+                 with the policy"
+            ))),
+            None => Ok(()),
         }
     }
 

@@ -1,7 +1,7 @@
 //! The collections and views that overflow needs.
 
 use crate::Engine;
-use crate::catalog::{Collection, Kind};
+use crate::catalog::Collection;
 use crate::define::{New, Progress};
 use bson::{RawDocumentBuf, rawdoc};
 use command::Namespace;
@@ -14,14 +14,8 @@ use value::DocumentWriter;
 impl Engine {
     /// Makes what the overflows of a policy write to, as far as it is not there.
     pub(super) async fn make_pages(self: &Arc<Self>, policy: &Policy) -> Result<()> {
+        policy.overflows().try_for_each(|overflow| self.check_names(policy, overflow))?;
         for overflow in policy.overflows() {
-            if self.registry.get(&overflow.into).is_some_and(|it| it.is_view() || it.is_capped()) {
-                return Err(Code::BadValue.error(format!(
-                    "the policy key 'arrays.{}.overflow.into' names '{}', which is a view or \
-                     capped; expected an ordinary collection",
-                    overflow.path, overflow.into
-                )));
-            }
             let mut specs = vec![page_index(overflow)];
             if let Some(collection) = self.registry.get(&policy.namespace) {
                 let indexes = collection.indexes.iter().skip(1);
@@ -31,6 +25,28 @@ impl Engine {
             self.make_view(policy, overflow).await?;
         }
         Ok(())
+    }
+
+    /// Refuses names under which something else is already.
+    fn check_names(&self, policy: &Policy, overflow: &Overflow) -> Result<()> {
+        if self.registry.get(&overflow.into).is_some_and(|it| it.is_view() || it.is_capped()) {
+            return Err(Code::BadValue.error(format!(
+                "the policy key 'arrays.{}.overflow.into' names '{}', which is a view or capped; \
+                 expected an ordinary collection",
+                overflow.path, overflow.into
+            )));
+        }
+        let own = self.policies.is_view_of(&overflow.view, &policy.namespace);
+        match self.registry.get(&overflow.view) {
+            Some(existing) if !own || !existing.is_view() => {
+                Err(Code::NamespaceExists.error(format!(
+                    "'{}' is to be the view of all elements, and is there already; expected a \
+                     name that is free (overflow.into, with _all behind it)",
+                    overflow.view
+                )))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Drops a collection. Its policy stays, and so do the collections of its
@@ -81,19 +97,10 @@ impl Engine {
 
     async fn make_view(self: &Arc<Self>, policy: &Policy, overflow: &Overflow) -> Result<()> {
         let options = view_options(policy, overflow);
-        let existing = self.registry.get(&overflow.view);
-        match existing.as_deref() {
-            Some(Collection { kind: Kind::View { .. }, options: old, .. }) if *old == options => {
-                return Ok(());
-            }
-            Some(Collection { kind: Kind::View { .. }, .. }) => {
-                self.drop_collection(&overflow.view).await?;
-            }
+        match self.registry.get(&overflow.view) {
+            Some(existing) if existing.options == options => return Ok(()),
             Some(_) => {
-                return Err(Code::NamespaceExists.error(format!(
-                    "'{}' is to be the view of all elements, and is a collection already",
-                    overflow.view
-                )));
+                self.drop_collection(&overflow.view).await?;
             }
             None => {}
         }

@@ -9,6 +9,7 @@ use crate::plan::{self, Hint, Query, Sort};
 use command::views::Find;
 use command::{CursorReply, Reply};
 use error::{Code, Result};
+use language::Metadatum;
 use language::projection::Projection;
 use language::query::Filter;
 use std::sync::Arc;
@@ -62,6 +63,10 @@ pub fn query(find: &Find<'_>, collection: Option<&Collection>) -> Result<Query> 
     query.projection_spec =
         Some(find.projection).filter(|it| !it.is_empty()).map(ToOwned::to_owned);
     query.sort = Sort::parse(find.sort)?;
+    query.metadata = context.asked.wanted();
+    if query.metadata.has(Metadatum::SortKey) && query.sort.fields().is_empty() {
+        return Err(Code::BadValue.error("cannot use sortKey $meta projection without a sort"));
+    }
     query.skip = find.skip.unsigned_abs();
     query.limit = Some(find.limit.unsigned_abs());
     query.hint = hint_value(find.hint).map(Hint::parse).transpose()?.flatten();

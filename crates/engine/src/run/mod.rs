@@ -26,6 +26,7 @@ mod find_and_modify;
 mod freeboard_backup;
 mod get_more;
 mod growth_policies;
+mod growth_stats;
 mod guarded;
 mod insert;
 mod kill_all_sessions;
@@ -94,6 +95,7 @@ const HANDLERS: &[(&str, Handler)] = &[
     ("freeboardBackup", |call| Box::pin(freeboard_backup::run(call))),
     ("getGrowthPolicy", |call| Box::pin(growth_policies::get(call))),
     ("getMore", |call| Box::pin(get_more::run(call))),
+    ("growthStats", |call| Box::pin(growth_stats::run(call))),
     ("insert", |call| Box::pin(insert::run(call))),
     ("killAllSessions", |call| Box::pin(kill_all_sessions::run(call))),
     ("killAllSessionsByPattern", |call| Box::pin(kill_all_sessions_by_pattern::run(call))),

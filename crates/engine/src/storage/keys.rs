@@ -6,7 +6,12 @@
 //!          0 'b'                              the last batch's stamp, see `disk`
 //!          0 'i'                              next id: u32
 //!          0 'c' <database> 0 <collection>    a collection: BSON
-//!          0 'n' <collection id>              its counts: documents u64, bytes u64
+//!          0 'n' <collection id>              its counts: documents u64, bytes u64, and
+//!                                             its figures of growth, see `growth`
+//!          0 'g' <collection id> <path> 0 <record id>
+//!                                             one of the longest arrays at a path: nothing;
+//!                                             or without a path one of the largest
+//!                                             documents: how it has grown
 //!          0 'k' <index id> <bit: u8>         a multikey bit that is set: nothing
 //!          0 'd' <tree> <id>                  a dropped prefix, still to be purged
 //!          0 'r' <session> <statement: i32>   a retryable write that was carried out
@@ -54,6 +59,27 @@ pub fn collection(namespace: &Namespace) -> Slice {
 
 pub fn counts(collection: CollectionId) -> Slice {
     row(b'n', &[&collection.0.to_be_bytes()])
+}
+
+/// One of the largest of a collection: of its documents where the path is empty, or
+/// of the arrays at a path.
+pub fn kept(collection: CollectionId, path: &str, record: u64) -> Slice {
+    row(b'g', &[&collection.0.to_be_bytes(), path.as_bytes(), &[0], &record.to_be_bytes()])
+}
+
+/// Every such row of a collection.
+pub fn kept_rows(collection: CollectionId) -> (Bound<Slice>, Bound<Slice>) {
+    let first = row(b'g', &[&collection.0.to_be_bytes()]);
+    // An id is never the last.
+    (Bound::Included(first), Bound::Excluded(row(b'g', &[&(collection.0 + 1).to_be_bytes()])))
+}
+
+/// The collection, path and record that such a row is about.
+pub fn kept_parts(key: &[u8]) -> Option<(CollectionId, &str, u64)> {
+    let (collection, rest) = row_rest(key).split_first_chunk()?;
+    let (path, record) = rest.split_last_chunk()?;
+    let path = std::str::from_utf8(path.strip_suffix(&[0])?).ok()?;
+    Some((CollectionId(u32::from_be_bytes(*collection)), path, u64::from_be_bytes(*record)))
 }
 
 pub fn multikey(index: IndexId, bit: u8) -> Slice {

@@ -15,7 +15,10 @@
 //! 8   number  u32       the value's key is <collection> <record> <number>
 //! 12  type    u8        its BSON type
 //! 13  length  u32       its size in bytes
+//! 17  items   u32       of an array, how many elements it has
 //! ```
+//!
+//! (stubs that were written before there were `items` end without)
 //!
 //! and a record that holds stubs ends, after its document, with
 //!
@@ -40,9 +43,12 @@ pub const LARGE_VALUE_BYTES: usize = 16 * 1024;
 pub const COLD_VALUE_BYTES: usize = 1024;
 
 const STUB: u8 = 0xFB;
-const PAYLOAD_BYTES: usize = 17;
-/// Length, subtype and payload of a stub.
-const STUB_BYTES: usize = 4 + 1 + PAYLOAD_BYTES;
+const PAYLOAD_BYTES: usize = 21;
+/// Length and subtype of a stub.
+const HEADER_BYTES: usize = 4 + 1;
+const STUB_BYTES: usize = HEADER_BYTES + PAYLOAD_BYTES;
+/// A stub that does not know how many elements it stands for.
+const SHORT_STUB_BYTES: usize = STUB_BYTES - 4;
 pub const TRAILER_BYTES: usize = 8;
 
 pub type Secret = [u8; 8];
@@ -52,21 +58,23 @@ struct Stub {
     number: u32,
     kind: ElementType,
     length: u32,
+    items: Option<u32>,
 }
 
 impl Stub {
     fn read(element: &Element<'_>, secret: &Secret) -> Option<Stub> {
-        if element.kind != ElementType::Binary || element.bytes.len() != STUB_BYTES {
+        let size = element.bytes.len();
+        if element.kind != ElementType::Binary || !matches!(size, STUB_BYTES | SHORT_STUB_BYTES) {
             return None;
         }
-        let payload = element.bytes.strip_prefix(&(PAYLOAD_BYTES as u32).to_le_bytes())?;
-        let payload = payload.strip_prefix(&[STUB])?.strip_prefix(secret)?;
+        let payload = element.bytes.get(4..)?.strip_prefix(&[STUB])?.strip_prefix(secret)?;
         let (number, payload) = payload.split_first_chunk()?;
         let (kind, payload) = payload.split_first()?;
         Some(Stub {
             number: u32::from_be_bytes(*number),
             kind: ElementType::from(*kind)?,
             length: u32::from_be_bytes(*payload.first_chunk()?),
+            items: payload.get(4..)?.first_chunk().map(|items| u32::from_be_bytes(*items)),
         })
     }
 
@@ -77,7 +85,8 @@ impl Stub {
         bytes[5..13].copy_from_slice(secret);
         bytes[13..17].copy_from_slice(&self.number.to_be_bytes());
         bytes[17] = self.kind as u8;
-        bytes[18..].copy_from_slice(&self.length.to_be_bytes());
+        bytes[18..22].copy_from_slice(&self.length.to_be_bytes());
+        bytes[22..].copy_from_slice(&self.items.unwrap_or(0).to_be_bytes());
         writer.copy(Element { kind: ElementType::Binary, key, bytes: &bytes });
     }
 }
@@ -113,10 +122,11 @@ impl<'a> Before<'a> {
     }
 
     /// The stub of a value that is the same as it was.
-    fn unchanged(self, value: &Element<'_>, secret: &Secret) -> Option<Stub> {
-        let stub = Stub::read(&get(self.stored, value.key)?, secret)?;
+    fn unchanged(self, value: &Element<'_>, secret: &Secret) -> Option<(Stub, Element<'a>)> {
+        let stored = get(self.stored, value.key)?;
+        let stub = Stub::read(&stored, secret)?;
         let was = get(self.loaded, value.key)?;
-        (was.kind == value.kind && was.bytes == value.bytes).then_some(stub)
+        (was.kind == value.kind && was.bytes == value.bytes).then_some((stub, stored))
     }
 }
 
@@ -188,7 +198,7 @@ impl Splitter<'_> {
             if at.level == 0 && element.key == "_id" {
                 self.writer.copy(element);
             } else if let Some(stub) = self.stub(&element) {
-                self.keep(stub, element.key);
+                self.keep(stub, element);
             } else if at.cold.iter().any(|path| names(&path) && path.len() == at.level + 1) {
                 self.place(element, at.before, COLD_VALUE_BYTES);
             } else {
@@ -211,15 +221,15 @@ impl Splitter<'_> {
             return self.writer.copy(element);
         }
         match before.and_then(|before| before.unchanged(&element, self.secret)) {
-            Some(stub) => self.keep(stub, element.key),
+            Some((stub, stored)) => self.keep(stub, stored),
             None => self.take(element),
         }
     }
 
-    fn keep(&mut self, stub: Stub, key: &str) {
+    fn keep(&mut self, stub: Stub, stored: Element<'_>) {
         self.kept.push(stub.number);
-        self.grown += (stub.length as usize).saturating_sub(STUB_BYTES);
-        stub.write(key, self.secret, &mut self.writer);
+        self.grown += (stub.length as usize).saturating_sub(stored.bytes.len());
+        self.writer.copy(stored);
     }
 
     fn stub(&self, element: &Element<'_>) -> Option<Stub> {
@@ -234,8 +244,12 @@ impl Splitter<'_> {
     }
 
     fn take(&mut self, element: Element<'_>) {
-        let stub =
-            Stub { number: self.next, kind: element.kind, length: element.bytes.len() as u32 };
+        let stub = Stub {
+            number: self.next,
+            kind: element.kind,
+            length: element.bytes.len() as u32,
+            items: (element.kind == ElementType::Array).then(|| items(&element)),
+        };
         self.next += 1;
         self.grown += element.bytes.len() - STUB_BYTES;
         self.values.push((stub.number, element.bytes.into()));
@@ -255,12 +269,33 @@ pub fn size(document: &RawDocument, secret: &Secret) -> usize {
 /// What the stubs in an element stand for, beyond their own size.
 fn grown(element: &Element<'_>, secret: &Secret) -> usize {
     match Stub::read(element, secret) {
-        Some(stub) => (stub.length as usize).saturating_sub(STUB_BYTES),
+        Some(stub) => (stub.length as usize).saturating_sub(element.bytes.len()),
         None if element.kind == ElementType::EmbeddedDocument => {
             element.children().map(|child| grown(&child, secret)).sum()
         }
         None => 0,
     }
+}
+
+/// How many elements an array has.
+pub fn items(array: &Element<'_>) -> u32 {
+    u32::try_from(array.children().items().count()).unwrap_or(u32::MAX)
+}
+
+/// A value that stands elsewhere.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Hidden {
+    pub kind: ElementType,
+    /// How many elements an array has, where its stub knows.
+    pub items: Option<u32>,
+}
+
+/// What an element stands for, if it is a stub; nothing is loaded for it.
+pub fn hidden(element: &Element<'_>, secret: &Secret) -> Option<Hidden> {
+    Stub::read(element, secret).map(|stub| Hidden {
+        kind: stub.kind,
+        items: stub.items.filter(|_| stub.kind == ElementType::Array),
+    })
 }
 
 /// The numbers of the large values a record holds.

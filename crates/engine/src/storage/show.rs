@@ -95,6 +95,11 @@ fn row(key: &[u8]) -> String {
             format!("collection {}.{}", database.unwrap_or_default(), name.unwrap_or_default())
         }
         Some(b'n') => format!("counts {}", number_of(rest)),
+        Some(b'g') => match keys::kept_parts(key) {
+            Some((collection, "", record)) => format!("large {}/{record}", collection.0),
+            Some((collection, path, record)) => format!("long {path} {}/{record}", collection.0),
+            None => strange(key),
+        },
         Some(b'k') => {
             let (bit, index) = rest.split_last().unwrap_or((&0, &[]));
             format!("multikey {} bit {bit}", number_of(index))

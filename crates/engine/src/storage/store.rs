@@ -5,6 +5,7 @@ use super::disk::{Disk, Fault, Recovery};
 use super::large::Secret;
 use super::trees::{Background, Change, FileSystem, Trees};
 use super::{Log, Space, Tree, View, failed, keys};
+use crate::growth::Growth;
 use arc_swap::ArcSwap;
 use error::{Error, Result};
 use rand::Rng;
@@ -38,6 +39,7 @@ pub struct Store {
     secret: Secret,
     witness: Arc<OnceLock<Witness>>,
     log: Arc<Log>,
+    growth: Arc<Growth>,
     /// Keeps other processes out.
     _lock: Option<File>,
 }
@@ -94,7 +96,8 @@ impl Store {
                 witness.get().inspect(|witness| witness());
             })
         };
-        let committer = Committer::start(trees.clone(), log.clone(), on_sync)
+        let growth = Arc::new(Growth::new(secret));
+        let committer = Committer::start(trees.clone(), log.clone(), growth.clone(), on_sync)
             .map_err(|error| failed(Box::new(error)))?;
         let space = Space::new(trees.clone());
         Ok(Store {
@@ -106,6 +109,7 @@ impl Store {
             secret,
             witness,
             log,
+            growth,
             _lock: None,
         })
     }
@@ -157,6 +161,11 @@ impl Store {
 
     pub fn log(&self) -> &Arc<Log> {
         &self.log
+    }
+
+    /// How the documents of collections grow.
+    pub fn growth(&self) -> &Growth {
+        &self.growth
     }
 
     pub fn secret(&self) -> &Secret {

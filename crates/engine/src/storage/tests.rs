@@ -2,13 +2,25 @@
 
 use super::large::{self, Before, COLD_VALUE_BYTES, LARGE_VALUE_BYTES};
 use super::*;
+use crate::catalog::Collection;
+use crate::define::{New, define};
+use crate::growth::{Event, Grown};
 use bson::{RawDocumentBuf, rawdoc};
+use command::Namespace;
 use language::Needs;
 use std::ops::Bound;
 use std::path::Path;
+use std::sync::Arc;
 use value::Path as FieldPath;
 
 const COLLECTION: CollectionId = CollectionId(7);
+
+fn collection() -> Collection {
+    let namespace = Namespace::new("d", "c").expect("a name");
+    let options = RawDocumentBuf::new();
+    let new = New { namespace: &namespace, options: &options, view: false };
+    define(&new, COLLECTION, IndexId(COLLECTION.0 + 1)).expect("a definition")
+}
 
 fn open(path: &Path) -> Store {
     Store::open(path).expect("opens")
@@ -26,8 +38,10 @@ fn put(store: &Store, record: u64, document: &RawDocumentBuf) -> Commit {
         let key = keys::large(COLLECTION, id, number).into();
         changes.push(Change { tree: Tree::Large, key, value: Some(value.into()) });
     }
-    let delta = Delta { documents: 1, bytes: split.size as i64 };
-    Commit { counts: vec![(COLLECTION, delta)], ..Commit::of(changes) }
+    let mut grown = Grown::new(Arc::new(collection()), None);
+    let after = Some(split.size as u32);
+    grown.push(Event { record: id, before: None, after, arrays: Vec::new() });
+    Commit { grown: vec![grown], ..Commit::of(changes) }
 }
 
 fn all(view: &View) -> Vec<(u64, RawDocumentBuf)> {

@@ -166,6 +166,9 @@ fn is_empty(range: &(Bound<Slice>, Bound<Slice>)) -> bool {
 }
 
 impl Counts {
+    /// What they take in a row; more may follow.
+    pub const BYTES: usize = 16;
+
     pub fn read(row: &[u8]) -> Counts {
         let number = |at: usize| {
             row.get(at..)
@@ -175,11 +178,11 @@ impl Counts {
         Counts { documents: number(0), bytes: number(8) }
     }
 
-    pub fn write(self) -> Slice {
-        let mut row = [0; 16];
+    pub fn write(self) -> [u8; Counts::BYTES] {
+        let mut row = [0; Counts::BYTES];
         row[..8].copy_from_slice(&self.documents.to_be_bytes());
         row[8..].copy_from_slice(&self.bytes.to_be_bytes());
-        row.into()
+        row
     }
 }
 

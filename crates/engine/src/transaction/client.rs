@@ -102,7 +102,8 @@ impl Transaction {
         if !current.is_some_and(|current| Arc::ptr_eq(&current, &seen)) {
             return Err(changed(namespace));
         }
-        self.entered.push(Entered { collection: seen.clone(), _gate: gate });
+        let guarded = self.engine.policies.get(namespace);
+        self.entered.push(Entered { collection: seen.clone(), guarded, _gate: gate });
         Ok(Some(seen))
     }
 

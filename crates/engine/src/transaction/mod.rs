@@ -8,6 +8,7 @@
 mod client;
 mod duplicate;
 mod entries;
+mod grow;
 pub mod intents;
 mod row;
 mod tell;
@@ -17,13 +18,15 @@ pub use row::Row;
 
 use crate::Engine;
 use crate::catalog::Collection;
+use crate::growth::Grown;
 use crate::plan::Interrupt;
 use crate::storage::layered::{Changes, Layered};
-use crate::storage::{Change, CollectionId, Commit, Delta, Silent, Tree, View, keys};
+use crate::storage::{Change, Commit, Silent, Tree, View, keys};
 use client::Snapshot;
 use command::Namespace;
 use error::{Code, Error, Result};
 use fjall::Slice;
+use guard::Guarded;
 use intents::{Intent, Owner, Subject, Taken};
 use std::sync::Arc;
 use std::time::Duration;
@@ -45,7 +48,8 @@ pub struct Transaction {
     changes: Arc<Changes>,
     /// What the changes weigh, keys and values.
     bytes: usize,
-    counts: Vec<(CollectionId, Delta)>,
+    /// What becomes of the documents of each collection.
+    grown: Vec<Grown>,
     intents: Vec<Intent>,
     /// What was in the way when a statement failed with a conflict.
     waiting: Option<oneshot::Receiver<Intent>>,
@@ -58,6 +62,8 @@ pub struct Transaction {
 
 struct Entered {
     collection: Arc<Collection>,
+    /// What guards it: that changes only while nobody is in.
+    guarded: Option<Arc<Guarded>>,
     _gate: OwnedRwLockReadGuard<()>,
 }
 
@@ -99,7 +105,7 @@ impl Transaction {
             base,
             changes: Arc::default(),
             bytes: 0,
-            counts: Vec::new(),
+            grown: Vec::new(),
             intents: Vec::new(),
             waiting: None,
             shut: None,
@@ -141,7 +147,9 @@ impl Transaction {
             };
             let Some(collection) = self.engine.registry.get(namespace) else { return Ok(None) };
             if Arc::ptr_eq(&collection.state, &seen.state) {
-                self.entered.push(Entered { collection: collection.clone(), _gate: gate });
+                let guarded = self.engine.policies.get(namespace);
+                let entered = Entered { collection: collection.clone(), guarded, _gate: gate };
+                self.entered.push(entered);
                 return Ok(Some(collection));
             }
         }
@@ -213,7 +221,7 @@ impl Transaction {
     pub async fn start_over(&mut self) -> Result<()> {
         self.changes = Arc::default();
         self.bytes = 0;
-        self.counts.clear();
+        self.grown.clear();
         let_go(&mut self.intents);
         self.multikey.clear();
         self.told.forget();
@@ -245,16 +253,6 @@ impl Transaction {
         }
     }
 
-    fn count(&mut self, collection: CollectionId, documents: i64, bytes: i64) {
-        match self.counts.iter_mut().find(|(id, _)| *id == collection) {
-            Some((_, delta)) => {
-                delta.documents += documents;
-                delta.bytes += bytes;
-            }
-            None => self.counts.push((collection, Delta { documents, bytes })),
-        }
-    }
-
     /// Stores multikey bits with this commit, unless an earlier one has.
     fn set_multikey(&mut self, index: &Arc<crate::catalog::Index>, bits: u64) {
         index.multikey.set(bits);
@@ -281,7 +279,7 @@ impl Transaction {
         let held =
             Held { intents: self.intents, _silent: self.told.silent(), entered: self.entered };
         let log = self.told.into_log();
-        Commit { changes, counts: self.counts, held: Box::new(held), publish, log }
+        Commit { changes, grown: self.grown, held: Box::new(held), publish, log }
     }
 }
 

@@ -9,7 +9,7 @@ use crate::storage::large::{self, Before};
 use crate::storage::{CollectionId, RecordId, Tree, keys};
 use bson::{RawBsonRef, RawDocument, RawDocumentBuf};
 use command::Namespace;
-use error::{Code, Result};
+use error::{Code, Error, Result};
 use guard::Guarded;
 use language::Needs;
 use language::update::Update;
@@ -22,6 +22,9 @@ use write::{Find, limits};
 /// The intent that makes inserts into a capped collection wait for each other.
 const WHOLE_COLLECTION: RecordId = RecordId(u64::MAX);
 
+/// What a line of the log shows of a failed validation's `errInfo`.
+const LOGGED_INFO_BYTES_MAX: usize = 4 * 1024;
+
 impl write::Transaction for Transaction {
     type Row = Row;
     type Guard = Guarded;
@@ -29,7 +32,7 @@ impl write::Transaction for Transaction {
     async fn guard(&mut self, namespace: &Namespace) -> Result<Option<Arc<Guarded>>> {
         // Policies change only while nobody is in the collection.
         self.enter(namespace).await?;
-        Ok(self.engine.policies.get(namespace))
+        Ok(self.guarded(namespace))
     }
 
     async fn get(
@@ -89,13 +92,14 @@ impl write::Transaction for Transaction {
             self.take(Subject::record(collection.id, WHOLE_COLLECTION)).await?;
         }
         let record = self.next_record(&collection)?;
+        let lengthened = self.lengthened(&collection, None, Some(document))?;
         self.add_entries(&collection, record, document).await?;
         let split = self.split(namespace, document, None);
         for (number, value) in split.values {
             self.put(Tree::Large, keys::large(collection.id, record, number), value);
         }
         self.put(Tree::Records, keys::record(collection.id, record), split.record);
-        self.count(collection.id, 1, split.size as i64);
+        self.grow(&collection, record, None, Some(split.size), lengthened);
         self.tell_inserted(&collection, document);
         self.make_room(&collection).await
     }
@@ -117,6 +121,7 @@ impl write::Transaction for Transaction {
         if split.size > limits::DOCUMENT_BYTES_MAX {
             return Err(limits::update_too_large());
         }
+        let lengthened = self.lengthened(&row.collection, Some(row), Some(after))?;
         self.tell_replaced(row, after)?;
         self.exchange_entries(row, after).await?;
         let collection = record.collection;
@@ -129,7 +134,8 @@ impl write::Transaction for Transaction {
             self.put(Tree::Large, keys::large(collection, record.id, number), value);
         }
         self.put(Tree::Records, keys::record(collection, record.id), split.record);
-        self.count(collection, 0, split.size as i64 - record.size() as i64);
+        let before = Some(record.size());
+        self.grow(&row.collection, record.id, before, Some(split.size), lengthened);
         Ok(())
     }
 
@@ -138,6 +144,7 @@ impl write::Transaction for Transaction {
     }
 
     async fn delete(&mut self, _namespace: &Namespace, row: &Row) -> Result<()> {
+        let lengthened = self.lengthened(&row.collection, Some(row), None)?;
         self.tell_deleted(row)?;
         self.remove_entries(row).await?;
         let record = &row.record;
@@ -145,7 +152,7 @@ impl write::Transaction for Transaction {
             self.remove(Tree::Large, keys::large(record.collection, record.id, number));
         }
         self.remove(Tree::Records, keys::record(record.collection, record.id));
-        self.count(record.collection, -1, -(record.size() as i64));
+        self.grow(&row.collection, record.id, Some(record.size()), None, lengthened);
         Ok(())
     }
 
@@ -157,17 +164,17 @@ impl write::Transaction for Transaction {
     ) -> Result<()> {
         let Some(collection) = self.definition(namespace) else { return Ok(()) };
         let Some(validator) = &collection.validator else { return Ok(()) };
-        if validator.level == Level::Off || validator.accepts(after)? {
+        if validator.level == Level::Off || validator.accepts(after) {
             return Ok(());
         }
         if let (Level::Moderate, Some(before)) = (validator.level, before)
-            && !validator.accepts(before)?
+            && !validator.accepts(before)
         {
             return Ok(());
         }
         let failure = validator.failure(after);
         if validator.action != Action::Error {
-            tracing::warn!(%namespace, error = %failure, "a document failed validation");
+            log_failure(namespace, after, &failure);
         }
         if validator.action == Action::Warn { Ok(()) } else { Err(failure) }
     }
@@ -187,6 +194,20 @@ impl write::Transaction for Transaction {
         self.start_over().await?;
         Ok(true)
     }
+}
+
+/// One line for what collects logs: what was refused, where and why.
+fn log_failure(namespace: &Namespace, document: &RawDocument, failure: &Error) {
+    let id = value::element::get(document, "_id").map(|id| value::text::short(id.value()));
+    let info = failure.details().find(|(name, _)| *name == "errInfo");
+    let info = info.map(|(_, info)| value::text::at_most(info, LOGGED_INFO_BYTES_MAX));
+    tracing::warn!(
+        %namespace,
+        failingDocumentId = id.unwrap_or_default(),
+        reason = failure.message(),
+        errInfo = info.unwrap_or_default(),
+        "Document would fail validation"
+    );
 }
 
 impl Transaction {
@@ -261,9 +282,9 @@ impl Transaction {
         loop {
             let view = self.view();
             let mut counts = view.counts(collection.id)?;
-            if let Some((_, delta)) = self.counts.iter().find(|(id, _)| *id == collection.id) {
-                counts.documents = counts.documents.saturating_add_signed(delta.documents);
-                counts.bytes = counts.bytes.saturating_add_signed(delta.bytes);
+            if let Some(grown) = self.grown.iter().find(|it| it.collection.id == collection.id) {
+                counts.documents = counts.documents.saturating_add_signed(grown.documents);
+                counts.bytes = counts.bytes.saturating_add_signed(grown.bytes);
             }
             let over =
                 counts.bytes > bytes_max || documents_max.is_some_and(|max| counts.documents > max);

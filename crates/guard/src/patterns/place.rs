@@ -2,6 +2,7 @@
 
 use bson::spec::ElementType;
 use bson::{RawDocument, RawDocumentBuf};
+use error::{Code, Result};
 use value::{DocumentWriter, Element, Elements, Path, elements};
 
 /// What stands at a path of sub-documents.
@@ -16,6 +17,38 @@ pub fn find<'a>(document: &'a RawDocument, path: &Path) -> Option<Element<'a>> {
         fields = inner.children();
     }
     fields.find_key(path.component(last))
+}
+
+/// Refuses a document with two fields of the same name on a path: operators see
+/// the first and most clients the last, so no bound would hold for both.
+pub fn check_single(document: &RawDocument, path: &Path) -> Result<()> {
+    single(elements(document), path, 0)
+}
+
+fn single(fields: Elements<'_>, path: &Path, at: usize) -> Result<()> {
+    let mut met = false;
+    for field in fields.filter(|field| field.key == path.component(at)) {
+        if met {
+            return Err(Code::BadValue.error(format!(
+                "the document has more than one field '{}' on the path '{path}', which has a \
+                 growth policy",
+                field.key
+            )));
+        }
+        met = true;
+        match field.kind {
+            _ if at + 1 == path.len() => {}
+            ElementType::EmbeddedDocument => single(field.children(), path, at + 1)?,
+            ElementType::Array => {
+                let items = field.children().items();
+                for item in items.filter(|item| item.kind == ElementType::EmbeddedDocument) {
+                    single(item.children(), path, at + 1)?;
+                }
+            }
+            _ => {}
+        }
+    }
+    Ok(())
 }
 
 /// Every array at a path, which may go through sub-documents and arrays of them.
@@ -134,6 +167,20 @@ mod tests {
         assert!(lens("a.b.c").is_empty() && lens("x").is_empty() && lens("a").is_empty());
         assert!(find(&document, &Path::new("a.b")).is_some());
         assert!(find(&document, &Path::new("c.d")).is_none());
+    }
+
+    #[test]
+    fn names_on_a_path_stand_alone() {
+        let mut twice = DocumentWriter::new();
+        twice.append_i32("a", 1);
+        twice.append_i32("b", 1);
+        twice.append_i32("a", 2);
+        let twice = twice.finish();
+        assert!(check_single(&twice, &Path::new("a")).is_err());
+        assert!(check_single(&twice, &Path::new("b")).is_ok());
+        let inside = rawdoc! { "s": [{ "a": 1 }, twice] };
+        assert!(check_single(&inside, &Path::new("s.a")).is_err());
+        assert!(check_single(&inside, &Path::new("s.b")).is_ok());
     }
 
     #[test]

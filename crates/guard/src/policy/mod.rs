@@ -37,7 +37,7 @@ pub struct Policy {
 /// Bounds of the document as a whole.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct DocumentBounds {
-    /// Passing it upwards is logged.
+    /// Passing it upwards is logged, once the write that does is committed.
     pub warn_bytes: Option<usize>,
     pub max_bytes: Option<usize>,
 }

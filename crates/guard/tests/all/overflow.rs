@@ -35,10 +35,10 @@ async fn a_failed_insert_is_the_documents_own() {
 async fn pages_are_the_policys_alone() {
     let memory = memory();
     let error = memory.insert("p", &rawdoc! { "_id": 1 }).await.unwrap_err();
-    assert_eq!(error.code().number(), 20);
+    assert_eq!(error.code().number(), 73);
     memory.insert("c", &rawdoc! { "_id": 1, "a": [1, 2, 3] }).await.unwrap();
     let update = rawdoc! { "$set": { "x": 1 } };
     let updated = memory.update("p", &rawdoc! {}, RawBsonRef::Document(&update), None).await;
-    assert_eq!(updated.unwrap_err().code().number(), 20);
+    assert_eq!(updated.unwrap_err().code().number(), 73);
     assert!(memory.delete("p", &rawdoc! {}).await.is_err());
 }

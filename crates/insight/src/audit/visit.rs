@@ -13,7 +13,7 @@ use futures::stream::{self, StreamExt, TryStreamExt};
 use mongodb::error::Result;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 /// Collections that are looked at at once, where each takes little: asking takes longer
@@ -197,8 +197,7 @@ impl Visit<'_> {
                 notes.of(&collection.namespace, why);
             }
         }
-        let rest = self.pace.rest(started.elapsed().min(Duration::from_millis(10)), 0);
-        tokio::time::sleep(rest).await;
+        self.pace.keep(started.elapsed(), 0).await;
     }
 
     async fn ask_size(&self, collection: &mut Collection) -> Result<()> {

@@ -3,12 +3,14 @@
 //! The model is the JSON report, field by field; `docs/audit.md` describes it. A change
 //! that a reader of the old form would misread raises [`VERSION`].
 
+mod diff;
 mod finding;
 mod html;
 mod shown;
 mod text;
 mod yaml;
 
+pub use diff::{Change, Diff, Growth, What};
 pub use finding::{Cure, Evidence, Finding, Remedy, Severity};
 pub(crate) use shown::shown;
 

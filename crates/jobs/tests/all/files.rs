@@ -7,7 +7,7 @@ use bson::{
     Binary, DateTime, Decimal128, RawBson, RawDocumentBuf, RawJavaScriptCodeWithScope, Timestamp,
     doc, rawdoc,
 };
-use freeboard_jobs::{Error, Existing, Export, Failure, Import, Imported};
+use freeboard_jobs::{Error, ExistingDocument, Export, Failure, Import, Imported};
 use std::path::Path;
 use value::{DocumentWriter, Element};
 
@@ -16,7 +16,14 @@ fn export<'a>(place: &'a Place, namespace: &'a str, file: &'a Path) -> Export<'a
 }
 
 fn import<'a>(place: &'a Place, namespace: &'a str, file: &'a Path) -> Import<'a> {
-    Import { uri: &place.uri, namespace, file, format: None, drop: false, existing: Existing::Fail }
+    Import {
+        uri: &place.uri,
+        namespace,
+        file,
+        format: None,
+        drop: false,
+        existing: ExistingDocument::Fail,
+    }
 }
 
 /// A document with a value of every type.

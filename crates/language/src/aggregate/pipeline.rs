@@ -19,6 +19,8 @@ pub type Documents = Box<dyn Iterator<Item = Result<RawDocumentBuf>> + Send>;
 pub enum Place {
     /// An `aggregate` command, or a view.
     Top,
+    /// An `aggregate` command that names no collection.
+    Database,
     Facet,
     Lookup,
     UnionWith,
@@ -67,6 +69,9 @@ impl Pipeline {
         let mut parsed = Vec::new();
         for stage in array_elements(stages).filter_map(|element| element.value().as_document()) {
             parsed.extend(stages::parse(stage, context, place, depth)?);
+        }
+        if place == Place::Database {
+            stages::check_database(&parsed)?;
         }
         stages::check_positions(&parsed)?;
         Ok(Pipeline { stages: optimize::optimize(parsed) })

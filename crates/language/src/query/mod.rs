@@ -9,6 +9,7 @@ mod equalities;
 mod matching;
 pub mod operators;
 mod parse;
+pub mod refusal;
 mod traverse;
 
 #[cfg(test)]
@@ -81,6 +82,13 @@ pub enum Predicate {
 impl Filter {
     pub fn parse(filter: &RawDocument, context: &Context) -> Result<Filter> {
         let root = parse::document(filter, &parse::Scope::top(context))?;
+        Ok(Filter { root, collator: context.collator.clone() })
+    }
+
+    /// What the documents of a collection must match: as `parse`, without what only
+    /// a command can prepare.
+    pub fn parse_validator(filter: &RawDocument, context: &Context) -> Result<Filter> {
+        let root = parse::document(filter, &parse::Scope::validator(context))?;
         Ok(Filter { root, collator: context.collator.clone() })
     }
 

@@ -20,23 +20,35 @@ pub struct Scope<'a> {
     depth: usize,
     /// Whether conditions here are about whole documents, not array elements.
     pub whole: bool,
-    /// Whether `$expr`, `$jsonSchema` and what a command must prepare may be used.
+    /// Whether `$expr` and `$jsonSchema` may be used.
     special: bool,
+    /// Whether what a command must prepare may be used: `$text`, `$near`, `$where`.
+    prepared: bool,
 }
 
 impl<'a> Scope<'a> {
     pub fn top(context: &'a Context) -> Scope<'a> {
-        Scope { context, depth: 0, whole: true, special: true }
+        Scope { context, depth: 0, whole: true, special: true, prepared: true }
+    }
+
+    /// A collection's validator.
+    pub fn validator(context: &'a Context) -> Scope<'a> {
+        Scope { prepared: false, ..Scope::top(context) }
     }
 
     /// Inside an update or a projection.
     pub fn plain(context: &'a Context) -> Scope<'a> {
-        Scope { special: false, ..Scope::top(context) }
+        Scope { special: false, prepared: false, ..Scope::top(context) }
     }
 
     /// Refuses what only the filter of a command may use.
     pub fn expect_special(self, code: Code, refused: &'static str) -> Result<()> {
         if self.special { Ok(()) } else { Err(code.error(refused)) }
+    }
+
+    /// Refuses what needs more than the document it is about.
+    pub fn expect_prepared(self, code: Code, refused: &'static str) -> Result<()> {
+        if self.prepared { Ok(()) } else { Err(code.error(refused)) }
     }
 
     /// One level further in.

@@ -10,10 +10,12 @@ pub mod keywords;
 mod tests;
 
 use crate::Needs;
+use crate::report::Report;
 use bson::spec::ElementType;
-use bson::{RawBson, RawDocument, RawDocumentBuf};
+use bson::{RawDocument, RawDocumentBuf};
 use error::{Code, Error, Result};
 use keywords::Given;
+use value::element::get;
 use value::{DocumentWriter, Element, Path, elements};
 
 /// How deep schemas may nest.
@@ -26,13 +28,15 @@ pub struct Schema {
     title: Option<String>,
     description: Option<String>,
     statements: Vec<Statement>,
+    /// Whether it describes whole documents, not what stands in them.
+    whole: bool,
 }
 
 /// A keyword as it was given, and what it means.
 #[derive(Debug)]
 struct Statement {
     name: &'static str,
-    given: RawBson,
+    given: RawDocumentBuf,
     rule: Box<dyn Rule>,
 }
 
@@ -50,38 +54,38 @@ pub trait Rule: std::fmt::Debug + Send + Sync {
         true
     }
 
+    /// Another keyword that goes with this one, where it is repeated.
+    fn modifier(&self) -> Option<&'static str> {
+        None
+    }
+
     /// Writes why a value is not accepted, in the shape of MongoDB's `errInfo`.
-    fn explain(&self, value: Element<'_>, out: &mut DocumentWriter) -> Result<()>;
+    fn explain(&self, value: Element<'_>, report: &mut Report) -> Result<()>;
 }
 
 impl Schema {
     pub fn parse(schema: &RawDocument) -> Result<Schema> {
-        Schema::parse_at(schema, 0)
+        Schema::parse_at(schema, 0, true)
     }
 
-    fn parse_at(schema: &RawDocument, depth: usize) -> Result<Schema> {
+    fn parse_at(schema: &RawDocument, depth: usize, whole: bool) -> Result<Schema> {
         if depth > SCHEMA_DEPTH_MAX {
             let message = format!("$jsonSchema nests deeper than {SCHEMA_DEPTH_MAX} levels");
             return Err(Code::BadValue.error(message));
         }
+        check_keywords(schema)?;
         let mut parsed = Schema {
             source: schema.to_owned(),
-            title: None,
-            description: None,
+            title: get(schema, "title").map(text).transpose()?,
+            description: get(schema, "description").map(text).transpose()?,
             statements: Vec::new(),
+            whole,
         };
-        for element in elements(schema) {
-            let Some(keyword) = keywords::find(element.key) else {
-                return Err(unknown(element.key));
-            };
-            match keyword.name {
-                "title" => parsed.title = Some(text(element)?),
-                "description" => parsed.description = Some(text(element)?),
-                _ => {}
-            }
-            let given = Given { element, siblings: schema, depth };
+        for keyword in keywords::in_order() {
+            let Some(element) = get(schema, keyword.name) else { continue };
+            let given = Given { element, siblings: schema, depth, whole };
             if let Some(rule) = (keyword.parse)(&given)? {
-                let given = value::value::to_owned(element.value());
+                let given = repeated(element, rule.modifier());
                 parsed.statements.push(Statement { name: keyword.name, given, rule });
             }
         }
@@ -116,45 +120,99 @@ impl Schema {
         }
     }
 
-    /// Why a document is not accepted: what stands in `errInfo.details`.
-    pub fn explain_document(&self, document: &RawDocument) -> Result<RawDocumentBuf> {
-        let mut out = DocumentWriter::new();
-        out.append_str("operatorName", "$jsonSchema");
-        self.label(&mut out);
-        self.explain("schemaRulesNotSatisfied", whole(document), &mut out)?;
-        Ok(out.finish())
+    /// Writes why a document is not accepted.
+    pub fn explain_document(&self, document: &RawDocument, report: &mut Report) -> Result<()> {
+        if self.is_of_no_document(document)? {
+            self.explain_type(report);
+            return Ok(());
+        }
+        report.out.append_str("operatorName", "$jsonSchema");
+        self.label(report);
+        self.explain_rules("schemaRulesNotSatisfied", whole(document), report)
     }
 
     /// Title and description, which go with every explanation.
-    fn label(&self, out: &mut DocumentWriter) {
+    fn label(&self, report: &mut Report) {
         if let Some(title) = &self.title {
-            out.append_str("title", title);
+            report.out.append_str("title", title);
         }
         if let Some(description) = &self.description {
-            out.append_str("description", description);
+            report.out.append_str("description", description);
         }
     }
 
-    /// Writes an array of what is not satisfied.
-    fn explain(&self, name: &str, value: Element<'_>, out: &mut DocumentWriter) -> Result<()> {
-        out.begin_array(name);
+    /// Writes, below this name, what is not satisfied.
+    fn explain(&self, name: &str, value: Element<'_>, report: &mut Report) -> Result<()> {
+        if let Some(document) = value.as_document()
+            && self.is_of_no_document(document)?
+        {
+            report.out.begin_document(name);
+            self.explain_type(report);
+            report.out.end();
+            return Ok(());
+        }
+        self.explain_rules(name, value, report)
+    }
+
+    /// Writes an array of the rules that are not satisfied.
+    fn explain_rules(&self, name: &str, value: Element<'_>, report: &mut Report) -> Result<()> {
+        report.out.begin_array(name);
         for statement in &self.statements {
             if statement.rule.accepts(value)? {
                 continue;
             }
-            out.begin_next_document();
-            out.append_str("operatorName", statement.name);
+            report.out.begin_next_document();
+            report.out.append_str("operatorName", statement.name);
             if statement.rule.is_repeated() {
-                out.begin_document("specifiedAs");
-                out.append(statement.name, statement.given.as_raw_bson_ref());
-                out.end();
+                report.specified(&statement.given);
             }
-            statement.rule.explain(value, out)?;
-            out.end();
+            statement.rule.explain(value, report)?;
+            report.out.end();
         }
-        out.end();
+        report.out.end();
         Ok(())
     }
+
+    /// Whether it describes whole documents and demands another type, which none has.
+    fn is_of_no_document(&self, document: &RawDocument) -> Result<bool> {
+        let mut types = self.statements.iter().filter(|it| matches!(it.name, "bsonType" | "type"));
+        match types.next() {
+            Some(statement) if self.whole => Ok(!statement.rule.accepts(whole(document))?),
+            _ => Ok(false),
+        }
+    }
+
+    fn explain_type(&self, report: &mut Report) {
+        report.out.append_str("operatorName", "$jsonSchema");
+        report.specified(&bson::rawdoc! { "$jsonSchema": self.source.clone() });
+        report.reason("expression always evaluates to false");
+    }
+}
+
+/// A keyword as an explanation repeats it.
+fn repeated(element: Element<'_>, modifier: Option<&str>) -> RawDocumentBuf {
+    let mut given = DocumentWriter::new();
+    given.copy(element);
+    if let Some(modifier) = modifier {
+        given.append_bool(modifier, true);
+    }
+    given.finish()
+}
+
+/// Refuses keywords that are unknown or given twice.
+fn check_keywords(schema: &RawDocument) -> Result<()> {
+    let mut seen = Vec::new();
+    for element in elements(schema) {
+        if keywords::find(element.key).is_none() {
+            return Err(unknown(element.key));
+        }
+        if seen.contains(&element.key) {
+            let message = format!("Duplicate $jsonSchema keyword: {}", element.key);
+            return Err(Code::FailedToParse.error(message));
+        }
+        seen.push(element.key);
+    }
+    Ok(())
 }
 
 /// A document as a value.

@@ -49,7 +49,8 @@ pub fn documents(query: &Query, stage: Stage, sorted: bool) -> Stage {
     let shape = if query.return_key {
         Some(Shape::Key)
     } else {
-        (query.projection.is_some() || query.show_record_id).then_some(Shape::Document)
+        let shaped = query.projection.is_some() || query.show_record_id || query.metadata.any();
+        shaped.then_some(Shape::Document)
     };
     limited(query, stage, shape)
 }

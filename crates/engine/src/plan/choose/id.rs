@@ -3,6 +3,7 @@
 use crate::catalog::Collection;
 use crate::plan::{Hint, IdRead, Purpose, Query, Stage};
 use bson::RawBson;
+use language::Metadatum;
 use language::query::{Node, Predicate};
 use std::sync::Arc;
 use value::key::{Direction, Key};
@@ -39,6 +40,7 @@ pub fn read(collection: &Collection, query: &Query) -> Option<Stage> {
         && query.min.is_none()
         && query.max.is_none()
         && !query.return_key
+        && !query.metadata.has(Metadatum::IndexKey)
         && query.skip == 0
         && query.after.is_none();
     if !simple {

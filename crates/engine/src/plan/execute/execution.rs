@@ -196,6 +196,7 @@ impl crate::plan::Query {
     pub(in crate::plan) fn wants_nothing(&self) -> bool {
         self.projection.is_none()
             && !self.show_record_id
+            && !self.metadata.any()
             && matches!(&self.needs, Needs::Paths(paths) if paths.is_empty())
     }
 

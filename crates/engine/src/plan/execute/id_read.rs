@@ -23,6 +23,10 @@ pub fn read(plan: &IdRead, shared: &Shared, stats: &mut Stats) -> Result<Option<
     let record = shared.view.record(shared.collection, entry.record)?.ok_or_else(dangling)?;
     stats.documents_examined += 1;
     let document = record.load(&shared.view, &shared.needs)?;
+    let document = match shared.query.metadata.any() {
+        true => projection::attach(&shared.query, entry.record, None, &document),
+        false => document,
+    };
     let document = projection::project(&shared.query, entry.record, document)?;
     stats.advanced += 1;
     Ok(Some(Row { record: entry.record, document }))

@@ -7,6 +7,7 @@ use crate::storage::{Document, RecordId};
 use bson::{RawBsonRef, RawDocument, RawDocumentBuf};
 use error::{Code, Result};
 use language::query::Matched;
+use language::{Metadatum, metadata};
 use std::sync::Arc;
 use value::DocumentWriter;
 
@@ -41,7 +42,7 @@ impl Operation {
         member.document.take().ok_or_else(|| Code::InternalError.error("a row without a document"))
     }
 
-    /// `returnKey`: the key's values under their paths, or nothing without an index.
+    /// The key's values under their paths, or nothing without an index.
     fn key(&self, member: &Member) -> Result<RawDocumentBuf> {
         let mut writer = DocumentWriter::new();
         if let (Some(scan), Some(entry)) = (&self.scan, &member.entry)
@@ -53,6 +54,23 @@ impl Operation {
             }
         }
         Ok(writer.finish())
+    }
+
+    /// The document with the metadata that is asked for.
+    fn with_metadata(
+        &self,
+        query: &Query,
+        member: &Member,
+        document: Document,
+    ) -> Result<Document> {
+        if !query.metadata.any() {
+            return Ok(document);
+        }
+        let key = match (query.metadata.has(Metadatum::IndexKey), &member.entry) {
+            (true, Some(_)) => Some(self.key(member)?),
+            _ => None,
+        };
+        Ok(attach(query, member.record, key.as_deref(), &document))
     }
 }
 
@@ -66,6 +84,7 @@ impl Operator for Operation {
             Shape::Key => with_record_id(&shared.query, member.record, self.key(&member)?),
             Shape::Covered | Shape::Document => {
                 let source = self.source(shared, stats, &mut member)?;
+                let source = self.with_metadata(&shared.query, &member, source)?;
                 project(&shared.query, member.record, source)?
             }
         };
@@ -78,7 +97,26 @@ impl Operator for Operation {
     }
 }
 
-/// The document as the query wants it shown.
+/// The document with its metadata, as far as a query asks for it.
+pub fn attach(
+    query: &Query,
+    record: RecordId,
+    index_key: Option<&RawDocument>,
+    document: &RawDocument,
+) -> Document {
+    let sort = query.sort.pattern().filter(|_| query.metadata.has(Metadatum::SortKey));
+    let sort_key = sort.map(|sort| sort.values(document, query.collator.as_deref()));
+    let record = query.metadata.has(Metadatum::RecordId).then_some(record.0 as i64);
+    let found = [
+        record.map(|record| (Metadatum::RecordId, RawBsonRef::Int64(record))),
+        sort_key.as_ref().map(|key| (Metadatum::SortKey, RawBsonRef::Array(key))),
+        index_key.map(|key| (Metadatum::IndexKey, RawBsonRef::Document(key))),
+    ];
+    Document::Built(metadata::attach(document, found.into_iter().flatten()))
+}
+
+/// The document as the query wants it shown. Metadata stays only where there is no
+/// projection that it was asked for by.
 pub fn project(query: &Query, record: RecordId, document: Document) -> Result<Document> {
     let Some(projection) = &query.projection else {
         if query.show_record_id {
@@ -91,7 +129,11 @@ pub fn project(query: &Query, record: RecordId, document: Document) -> Result<Do
     } else {
         Matched::default()
     };
-    Ok(with_record_id(query, record, projection.apply(&document, matched)?))
+    let mut projected = projection.apply(&document, matched)?;
+    if query.metadata.any() {
+        projected = metadata::detach(&projected, query.metadata);
+    }
+    Ok(with_record_id(query, record, projected))
 }
 
 fn with_record_id(query: &Query, record: RecordId, document: RawDocumentBuf) -> Document {

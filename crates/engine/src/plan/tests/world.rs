@@ -121,7 +121,7 @@ fn changes(store: &Store, collection: &Collection, documents: &[RawDocumentBuf])
         }
     }
     let counts = Counts { documents: documents.len() as u64, bytes: 0 };
-    changes.insert((Tree::Records, keys::counts(collection.id)), Some(counts.write()));
+    changes.insert((Tree::Records, keys::counts(collection.id)), Some(counts.write().into()));
     changes
 }
 

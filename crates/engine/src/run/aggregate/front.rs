@@ -33,6 +33,7 @@ pub fn take_front(
     }
     query.skip = pipeline.take_front(|skip: &Skip| skip.0).unwrap_or_default();
     query.limit = pipeline.take_front(|limit: &Limit| limit.0);
+    query.metadata = context.asked.wanted();
     query.needs = pipeline.needs();
     Ok(query)
 }

@@ -26,8 +26,8 @@ use command::views::Aggregate;
 use command::{Namespace, Reply};
 use error::{Code, Result};
 use input::Input;
-use language::Context;
-use language::aggregate::{Counted, Documents, Foreign, Pipeline, Tally};
+use language::aggregate::{Counted, Documents, Foreign, Pipeline, Place, Tally};
+use language::{Context, metadata};
 use std::sync::Arc;
 use value::ArrayWriter;
 use value::element::array_elements;
@@ -81,26 +81,15 @@ pub fn prepare(call: Call<'_>, aggregate: &Aggregate<'_>) -> Result<Prepared> {
     };
     let context = context(collection.map(|c| &**c), aggregate.collation, aggregate.variables)?;
     let whole = chain(&resolved.pipeline, &array(&aggregate.pipeline));
-    let pipeline = Pipeline::parse(&whole, &context)?;
     let collectionless = aggregate.namespace.is_collectionless();
-    match pipeline.source() {
-        Some(source) if collectionless && !source.is_collectionless() => {
-            return Err(Code::InvalidNamespace.error(format!(
-                "{{aggregate: 1}} is not valid for '{}'; a collection is required.",
-                source.name
-            )));
-        }
-        Some(source) if !collectionless && source.is_independent() => {
-            return Err(Code::InvalidNamespace
-                .error(format!("'{}' can only be run with {{aggregate: 1}}", source.name)));
-        }
-        None if collectionless => {
-            return Err(Code::InvalidNamespace.error(
-                "{aggregate: 1} is not valid for an empty pipeline or one whose first stage \
-                 reads a collection.",
-            ));
-        }
-        _ => {}
+    let place = if collectionless { Place::Database } else { Place::Top };
+    let pipeline = Pipeline::parse_in(&whole, &context, place)?;
+    if let Some(source) = pipeline.source()
+        && !collectionless
+        && source.is_independent()
+    {
+        return Err(Code::InvalidNamespace
+            .error(format!("'{}' can only be run with {{aggregate: 1}}", source.name)));
     }
     writing::check_pipeline(call, &pipeline)?;
     Ok(Prepared {
@@ -148,7 +137,9 @@ impl Prepared {
             }
             let input: Documents = Box::new(Input::new(call, execution));
             let world = World::new(call, &self, view)?;
-            return Ok(rows(super::blocking(|| self.pipeline.run(input, Arc::new(world)))?));
+            let wanted = self.context.asked.wanted();
+            let documents = super::blocking(|| self.pipeline.run(input, Arc::new(world)))?;
+            return Ok(rows(metadata::detach_all(documents, wanted)));
         }
         self.documents(call).map(rows)
     }
@@ -177,7 +168,8 @@ impl Prepared {
         let view = reading::view(call)?;
         let world = World::new(call, &self, view.clone())?;
         let input = self.input(call, view)?;
-        super::blocking(|| self.pipeline.run(input, Arc::new(world)))
+        let documents = super::blocking(|| self.pipeline.run(input, Arc::new(world)))?;
+        Ok(metadata::detach_all(documents, self.context.asked.wanted()))
     }
 
     /// What the stages take in, once the planner has taken over what it can.

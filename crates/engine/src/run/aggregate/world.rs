@@ -11,8 +11,8 @@ use crate::spill::TemporaryRun;
 use crate::storage::View;
 use command::Namespace;
 use error::{Code, Result};
-use language::Context;
 use language::aggregate::{Documents, Foreign, Pipeline, Spill};
+use language::{Context, metadata};
 use std::sync::Arc;
 
 /// One view of the store for the whole pipeline.
@@ -73,18 +73,14 @@ impl World {
             return Err(Code::InvalidNamespace.error("this stage cannot be used in a sub-pipeline"));
         }
         if resolved.is_view {
-            pipeline = pipeline.behind(Pipeline::parse(&resolved.pipeline, &self.context)?);
+            let view = Pipeline::parse(&resolved.pipeline, &self.context)?;
+            let bottom = &resolved.namespace;
+            let heads = self.engine.policies.is_view_of(namespace, bottom);
+            return self.run_on(bottom, pipeline.behind(view), heads);
         }
         let Some(collection) = resolved.collection else {
             return pipeline.run(Box::new(std::iter::empty()), world);
         };
-        if resolved.is_view {
-            let inner = Pipeline::parse(&resolved.pipeline, &self.context)?;
-            let bottom = &resolved.namespace;
-            let heads = self.engine.policies.is_view_of(namespace, bottom);
-            let input = self.run_on(bottom, inner, heads)?;
-            return pipeline.run(input, world);
-        }
         let merging = Merging {
             engine: &self.engine,
             catalog: self.catalog.clone(),
@@ -96,6 +92,8 @@ impl World {
         }
         let query = take_front(&mut pipeline, &self.context, None, self.allow_disk_use)?;
         let execution = plan::open(&collection, query, self.view.clone(), self.interrupt.clone())?;
-        pipeline.run(Box::new(execution.map(|row| Ok(row?.document.into()))), world)
+        let rows = execution.map(|row| Ok(row?.document.into()));
+        let documents = pipeline.run(Box::new(rows), world)?;
+        Ok(metadata::detach_all(documents, self.context.asked.wanted()))
     }
 }

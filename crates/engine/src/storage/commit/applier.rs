@@ -1,26 +1,27 @@
 //! Applying a group of commits as one batch.
 
-use super::{Commit, Delta, Figures};
+use super::{Commit, Figures};
+use crate::growth::Growth;
 use crate::storage::trees::{Change, Failure, Tree, Trees};
-use crate::storage::{CollectionId, Counts, Log, keys};
-use rustc_hash::{FxHashMap, FxHashSet};
+use crate::storage::{Log, View, keys};
+use rustc_hash::FxHashSet;
 use std::any::Any;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 /// The one who applies; whoever holds it does.
 pub struct Applier {
-    /// The counts of collections written to since the start, as of the last group.
-    counts: FxHashMap<CollectionId, Counts>,
     log: Arc<Log>,
+    /// The counts and figures of collections, as of the last group.
+    growth: Arc<Growth>,
 }
 
 /// What applied commits held, to be dropped once everyone can see them.
 pub type Held = Vec<Box<dyn Any + Send>>;
 
 impl Applier {
-    pub fn new(log: Arc<Log>) -> Applier {
-        Applier { counts: FxHashMap::default(), log }
+    pub fn new(log: Arc<Log>, growth: Arc<Growth>) -> Applier {
+        Applier { log, growth }
     }
 
     /// Applies commits in order, all of them or none.
@@ -33,16 +34,14 @@ impl Applier {
         let commits = group.len();
         let mut changes = Vec::with_capacity(group.iter().map(|c| c.changes.len() + 1).sum());
         let mut held = Vec::with_capacity(commits);
-        let mut touched: Vec<CollectionId> = Vec::new();
+        let mut ledger = self.growth.open();
+        let view = || View::new(trees.snapshot(), *self.growth.secret());
         let mut writes = 0;
         let mut logged = false;
         for commit in group {
-            for (collection, delta) in commit.counts {
-                writes += delta.documents.unsigned_abs().max(1);
-                self.count(collection, delta, trees)?;
-                if !touched.contains(&collection) {
-                    touched.push(collection);
-                }
+            for grown in &commit.grown {
+                writes += grown.documents.unsigned_abs().max(1);
+                ledger.take(grown, &commit.changes, &view)?;
             }
             changes.extend(commit.changes);
             logged |= self.log.take(commit.log, &mut changes);
@@ -51,10 +50,7 @@ impl Applier {
             }
             held.push(commit.held);
         }
-        for collection in touched {
-            let value = self.counts.get(&collection).map(|counts| counts.write());
-            changes.push(Change { tree: Tree::Records, key: keys::counts(collection), value });
-        }
+        let alerts = ledger.close(&mut changes);
         if logged {
             changes.push(self.log.row());
         }
@@ -62,31 +58,11 @@ impl Applier {
             keep_last_rows(&mut changes);
         }
         trees.apply(changes)?;
+        alerts.log();
         figures.writes.fetch_add(writes, Ordering::Relaxed);
         figures.commits.fetch_add(commits as u64, Ordering::Relaxed);
         figures.groups.fetch_add(1, Ordering::Relaxed);
         Ok(held)
-    }
-
-    fn count(
-        &mut self,
-        collection: CollectionId,
-        delta: Delta,
-        trees: &dyn Trees,
-    ) -> Result<(), Failure> {
-        let counts = match self.counts.get(&collection) {
-            Some(counts) => *counts,
-            None => {
-                let row = trees.snapshot().get(Tree::Records, &keys::counts(collection))?;
-                row.map_or_else(Counts::default, |row| Counts::read(&row))
-            }
-        };
-        let counts = Counts {
-            documents: counts.documents.saturating_add_signed(delta.documents),
-            bytes: counts.bytes.saturating_add_signed(delta.bytes),
-        };
-        self.counts.insert(collection, counts);
-        Ok(())
     }
 }
 

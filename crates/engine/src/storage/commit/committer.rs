@@ -2,6 +2,7 @@
 
 use super::applier::Applier;
 use super::{Commit, Figures, Mark, Ticket};
+use crate::growth::Growth;
 use crate::storage::Log;
 use crate::storage::trees::{Failure, Full, Reach, Trees};
 use error::{Code, Error, Result};
@@ -64,11 +65,12 @@ impl Committer {
     pub fn start(
         trees: Arc<dyn Trees>,
         log: Arc<Log>,
+        growth: Arc<Growth>,
         on_sync: Box<dyn Fn() + Send + Sync>,
     ) -> std::io::Result<Committer> {
         let shared = Arc::new(Shared {
             trees,
-            applier: Mutex::new(Applier::new(log)),
+            applier: Mutex::new(Applier::new(log, growth)),
             state: Mutex::default(),
             work: Condvar::new(),
             figures: Figures::default(),

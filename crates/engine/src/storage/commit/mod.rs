@@ -11,16 +11,17 @@ mod committer;
 
 pub use committer::Committer;
 
+use super::LogChange;
 use super::trees::Change;
-use super::{CollectionId, LogChange};
+use crate::growth::Grown;
 use std::any::Any;
 use std::sync::atomic::AtomicU64;
 
 /// A set of changes that become visible and survive together.
 pub struct Commit {
     pub changes: Vec<Change>,
-    /// How the counts of collections change.
-    pub counts: Vec<(CollectionId, Delta)>,
+    /// What becomes of the documents of collections.
+    pub grown: Vec<Grown>,
     /// Dropped once the commit is applied: intents, catalog guards.
     pub held: Box<dyn Any + Send>,
     /// Run just before the changes become visible, in commit order.
@@ -34,7 +35,7 @@ impl Commit {
     pub fn of(changes: Vec<Change>) -> Commit {
         Commit {
             changes,
-            counts: Vec::new(),
+            grown: Vec::new(),
             held: Box::new(()),
             publish: None,
             log: LogChange::None,
@@ -49,12 +50,6 @@ impl Commit {
         let values = self.changes.iter().filter_map(|change| change.value.as_ref());
         values.map(|value| value.len()).sum::<usize>() + self.log.size_bytes()
     }
-}
-
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Delta {
-    pub documents: i64,
-    pub bytes: i64,
 }
 
 /// A commit's place in the order of commits.

@@ -46,7 +46,8 @@ struct Finder<'p> {
 }
 
 struct Found<'a> {
-    /// Field names; the numbers of elements are left out.
+    /// Field names. The numbers of elements are left out; `[]` is an array that
+    /// stands directly in another.
     path: String,
     array: Element<'a>,
     len: usize,
@@ -56,34 +57,40 @@ impl Finder<'_> {
     /// The undeclared arrays over the cap, in and below a field.
     fn over<'a>(&self, field: Element<'a>) -> Vec<Found<'a>> {
         let mut found = Vec::new();
-        self.look(field, &mut field.key.to_owned(), false, &mut found);
+        self.look(field, &mut field.key.to_owned(), !field.key.contains('.'), &mut found);
         found
     }
 
+    /// `reached` says whether the path of a rule can lead here: it does not go
+    /// through arrays directly in arrays, nor through names with dots in them.
     fn look<'a>(
         &self,
         value: Element<'a>,
         path: &mut String,
-        in_array: bool,
+        reached: bool,
         found: &mut Vec<Found<'a>>,
     ) {
+        let parent = path.len();
         match value.kind {
             ElementType::EmbeddedDocument => {
                 for child in value.children() {
-                    let parent = path.len();
                     path.push('.');
                     path.push_str(child.key);
-                    self.look(child, path, false, found);
+                    self.look(child, path, reached && !child.key.contains('.'), found);
                     path.truncate(parent);
                 }
             }
             ElementType::Array => {
-                // An array inside an array has no name of its own.
                 let declared =
-                    !in_array && self.policy.arrays.iter().any(|rule| rule.path.as_str() == path);
+                    reached && self.policy.arrays.iter().any(|rule| rule.path.as_str() == path);
                 let mut len = 0;
                 for item in value.children().items() {
-                    self.look(item, path, true, found);
+                    let direct = item.kind == ElementType::Array;
+                    if direct {
+                        path.push_str(".[]");
+                    }
+                    self.look(item, path, reached && !direct, found);
+                    path.truncate(parent);
                     len += 1;
                 }
                 let over = len > self.max || self.policy.undeclared == Undeclared::Reject;
@@ -114,6 +121,12 @@ mod tests {
         assert!(!accepts(&policy, None, &rawdoc! { "b": [1, 2, 3] }));
         assert!(!accepts(&policy, None, &rawdoc! { "a": [{ "b": [1, 2, 3] }] }));
         assert!(!accepts(&policy, None, &rawdoc! { "a": [[1, 2, 3]] }));
+        let policy = rawdoc! {
+            "undeclared_arrays": { "max": 2 }, "arrays": { "a": { "max": 9 }, "m.t": { "max": 9 } },
+        };
+        assert!(accepts(&policy, None, &rawdoc! { "m": [{ "t": [1, 2, 3] }] }));
+        assert!(!accepts(&policy, None, &rawdoc! { "m.t": [1, 2, 3] }));
+        assert!(!accepts(&policy, None, &rawdoc! { "m": [[{ "t": [1, 2, 3] }]] }));
         let old = rawdoc! { "b": [1, 2, 3], "c": 1 };
         assert!(accepts(&policy, Some(&old), &rawdoc! { "b": [1, 2, 3], "c": 2 }));
         assert!(accepts(&policy, Some(&old), &rawdoc! { "b": [1, 2, 4] }));

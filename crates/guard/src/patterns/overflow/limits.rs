@@ -1,4 +1,7 @@
 //! What is not done, and the errors that say so.
+//!
+//! None of them is code 20: of a write that can be retried, drivers take it for a
+//! server without retryable writes, and show their own words in place of these.
 
 use crate::policy::Overflow;
 use error::{Code, Error};
@@ -28,7 +31,7 @@ pub fn too_much(rule: &Overflow) -> Error {
 }
 
 pub fn positional(rule: &Overflow) -> Error {
-    Code::IllegalOperation.error(format!(
+    Code::BadValue.error(format!(
         "the positional operator '$' cannot be used on '{}', which has overflowed: the query \
          sees only its head. Use arrayFilters with '$[<identifier>]'",
         rule.path
@@ -36,7 +39,7 @@ pub fn positional(rule: &Overflow) -> Error {
 }
 
 pub fn replaces_head(rule: &Overflow, pages: usize) -> Error {
-    Code::IllegalOperation.error(format!(
+    Code::ImmutableField.error(format!(
         "the array '{}' has overflowed into {pages} page(s) of '{}', and this write would replace \
          what is only its head, and so lose the pages. Use $push, $pull, $pop or $[<identifier>] \
          to change it, $unset or $set: [] to clear it, or the policy's read: merged to write it \
@@ -46,14 +49,14 @@ pub fn replaces_head(rule: &Overflow, pages: usize) -> Error {
 }
 
 pub fn renamed(rule: &Overflow) -> Error {
-    Code::IllegalOperation.error(format!(
+    Code::ImmutableField.error(format!(
         "the array '{}' has overflowed into '{}', whose pages go by its name; it cannot be renamed",
         rule.path, rule.into
     ))
 }
 
 pub fn below_array(rule: &Overflow) -> Error {
-    Code::IllegalOperation.error(format!(
+    Code::PathNotViable.error(format!(
         "the path '{}' of an array that overflows goes through an array here; expected \
          sub-documents on the way",
         rule.path

@@ -62,8 +62,8 @@ impl Scan<'_> {
     pub async fn run(&self, census: &mut Census, progress: &Progress) -> Result<End> {
         match self.reach {
             Reach::Full => {
-                let find = self.find(doc! {}, doc! {}, None);
-                self.walk(find.await?, None, census, progress).await
+                let cursor = self.find(doc! {}, doc! {}, None).await?;
+                self.walk(cursor, None, census, progress).await
             }
             Reach::Sample(count) => self.sample(count, census, progress).await,
         }
@@ -152,6 +152,11 @@ impl Scan<'_> {
 
 /// Reads batches at the pace that is set, until there are no more or nobody wants them.
 async fn fetch(mut cursor: RawBatchCursor, send: mpsc::Sender<Result<RawBatch>>, pace: Arc<Pace>) {
+    // The first batch came with the cursor: how long it took is not known here.
+    let Some(first) = cursor.next().await else { return };
+    if send.send(first).await.is_err() {
+        return;
+    }
     loop {
         let asked = Instant::now();
         let Some(batch) = cursor.next().await else { return };
@@ -160,7 +165,7 @@ async fn fetch(mut cursor: RawBatchCursor, send: mpsc::Sender<Result<RawBatch>>,
         if send.send(batch).await.is_err() {
             return;
         }
-        tokio::time::sleep(pace.rest(took, bytes)).await;
+        pace.keep(took, bytes).await;
     }
 }
 

@@ -8,11 +8,12 @@ use std::time::{Duration, Instant};
 const SLOWED: f64 = 4.0;
 /// What is quicker is not judged.
 const QUICK: Duration = Duration::from_millis(30);
-/// A batch costs something even if it is empty.
-const BATCH_BASE_BYTES: f64 = 256.0 * 1024.0;
-/// How fast the memory of quick answers fades.
-const FADING: f64 = 1.01;
-/// The longest a scan stands back at once.
+/// Batches of fewer bytes are judged by the time they take, others by the time a byte does.
+const SMALL_BYTES: usize = 256 * 1024;
+/// How fast the memory of quick answers fades, batch by batch: what stays slow becomes usual.
+const FADING: f64 = 1.05;
+/// The longest a scan stands back at once, in times the answer took and at all.
+const BACK_OFF_TIMES_MAX: u32 = 3;
 const BACK_OFF_MAX: Duration = Duration::from_secs(2);
 
 #[derive(Debug)]
@@ -24,8 +25,10 @@ pub struct Pace {
 
 #[derive(Debug, Default)]
 struct State {
-    /// Seconds a byte takes when the server is at its ease.
-    usual: Option<f64>,
+    /// Seconds that a small batch takes when the server is at its ease,
+    small: Option<f64>,
+    /// and a byte of a large one.
+    byte: Option<f64>,
     /// Slow answers one after the other.
     slow: u32,
     backed_off: Duration,
@@ -41,23 +44,37 @@ impl Pace {
         }
     }
 
-    /// How long to leave the server alone after a batch of so many bytes that took so long.
-    pub fn rest(&self, took: Duration, bytes: usize) -> Duration {
-        let share = took.mul_f64(1.0 / self.load - 1.0);
-        share + self.back_off(took, bytes)
+    /// Leaves the server alone after a batch of so many bytes that took so long.
+    pub async fn keep(&self, took: Duration, bytes: usize) {
+        let left = self.until.map(|until| until.saturating_duration_since(Instant::now()));
+        let rest = self.share(took) + self.back_off(took, bytes);
+        let rest = rest.min(left.unwrap_or(Duration::MAX));
+        // A sleep of nothing takes a millisecond nonetheless.
+        if !rest.is_zero() {
+            tokio::time::sleep(rest).await;
+        }
+    }
+
+    /// The time that is left to others for what took so long.
+    fn share(&self, took: Duration) -> Duration {
+        took.mul_f64(1.0 / self.load - 1.0)
     }
 
     fn back_off(&self, took: Duration, bytes: usize) -> Duration {
         let Ok(mut state) = self.state.lock() else { return Duration::ZERO };
-        let cost = took.as_secs_f64() / (bytes as f64 + BATCH_BASE_BYTES);
-        let usual = state.usual.map_or(cost, |usual| cost.min(usual * FADING));
-        state.usual = Some(usual);
-        if took < QUICK || cost < usual * SLOWED {
+        let seconds = took.as_secs_f64();
+        let (cost, usual) = match bytes < SMALL_BYTES {
+            true => (seconds, &mut state.small),
+            false => (seconds / bytes as f64, &mut state.byte),
+        };
+        let before = usual.map_or(cost, |usual| usual * FADING);
+        *usual = Some(cost.min(before));
+        if took < QUICK || cost < before * SLOWED {
             state.slow = 0;
             return Duration::ZERO;
         }
-        let rest = took.saturating_mul(1 << state.slow.min(4)).min(BACK_OFF_MAX);
-        state.slow += 1;
+        state.slow = (state.slow + 1).min(BACK_OFF_TIMES_MAX);
+        let rest = took.saturating_mul(state.slow).min(BACK_OFF_MAX);
         state.times += 1;
         state.backed_off += rest;
         rest
@@ -75,25 +92,48 @@ mod tests {
 
     const BYTES: usize = 1024 * 1024;
 
-    #[test]
-    fn a_share_of_the_time_is_left_to_others() {
-        let pace = Pace::new(Budget { time: None, load: 0.25 });
-        let took = Duration::from_millis(10);
-        assert_eq!(pace.rest(took, BYTES), Duration::from_millis(30));
-        let pace = Pace::new(Budget { time: None, load: 1.0 });
-        assert_eq!(pace.rest(took, BYTES), Duration::ZERO);
+    fn pace(load: f64) -> Pace {
+        Pace::new(Budget { time: None, load })
     }
 
     #[test]
-    fn a_slow_server_is_left_alone_for_longer_and_longer() {
-        let pace = Pace::new(Budget { time: None, load: 1.0 });
-        let rest = |millis| pace.rest(Duration::from_millis(millis), BYTES).as_millis();
+    fn a_share_of_the_time_is_left_to_others() {
+        let took = Duration::from_millis(10);
+        assert_eq!(pace(0.25).share(took), Duration::from_millis(30));
+        assert_eq!(pace(1.0).share(took), Duration::ZERO);
+    }
+
+    #[test]
+    fn a_server_that_slows_down_is_left_alone_for_longer_and_longer() {
+        let pace = pace(1.0);
+        let rest = |millis| pace.back_off(Duration::from_millis(millis), BYTES).as_millis();
         assert_eq!(rest(20), 0);
         // Slower, but not by much; then by much.
         assert_eq!(rest(60), 0);
-        assert_eq!([rest(200), rest(200), rest(2000)], [200, 400, 2000]);
+        assert_eq!([rest(200), rest(200), rest(200), rest(200)], [200, 400, 600, 600]);
         assert_eq!(rest(20), 0);
-        assert_eq!(rest(200), 200);
-        assert_eq!(pace.backed_off().0, 4);
+        assert_eq!(rest(2_000), 2_000);
+        assert_eq!(pace.backed_off().0, 5);
+    }
+
+    #[test]
+    fn what_stays_slow_becomes_usual() {
+        let pace = pace(1.0);
+        let rest = |millis| pace.back_off(Duration::from_millis(millis), BYTES).as_millis();
+        rest(20);
+        assert!(rest(200) > 0);
+        let slow = (0..20).filter(|_| rest(200) > 0).count();
+        assert!((1..20).contains(&slow), "{slow}");
+        assert_eq!(rest(200), 0);
+    }
+
+    #[test]
+    fn small_batches_are_not_measured_by_large_ones() {
+        let pace = pace(1.0);
+        let rest = |millis, bytes| pace.back_off(Duration::from_millis(millis), bytes).as_millis();
+        assert_eq!(rest(1, 10 * BYTES), 0);
+        assert_eq!(rest(40, 1_000), 0);
+        assert_eq!(rest(45, 1_000), 0);
+        assert!(rest(40, BYTES) > 0);
     }
 }

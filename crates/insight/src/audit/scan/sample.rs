@@ -10,7 +10,7 @@ use bson::oid::ObjectId;
 use bson::{Bson, Document, doc};
 use futures::StreamExt;
 use mongodb::error::Result;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// `$sample` scans the collection unless it is asked for less than this share,
 const CHEAP_SHARE: f64 = 0.05;
@@ -103,6 +103,7 @@ impl Scan<'_> {
         census: &mut Census,
         progress: &Progress,
     ) -> Result<(End, u64, Option<Bson>)> {
+        let mut asked = Instant::now();
         let mut cursor = self.find(filter, doc! { "_id": direction }, Some(length)).await?;
         let (mut read, mut last) = (0, None);
         while read < length {
@@ -112,15 +113,16 @@ impl Scan<'_> {
             if self.left().is_some_and(|left| left.is_zero()) {
                 return Ok((End::OutOfTime, read, last));
             }
-            let asked = std::time::Instant::now();
             let Some(batch) = cursor.next().await else { break };
             let batch = batch?;
+            let took = asked.elapsed();
             let counted = count(&batch, length - read, census)?;
             progress.add(counted);
             read += counted;
             last = last_id(&batch).and_then(|id| Bson::try_from(id).ok()).or(last);
             let bytes = batch.as_raw_document().as_bytes().len();
-            tokio::time::sleep(self.pace.rest(asked.elapsed(), bytes)).await;
+            let _ = self.stop.run_until_cancelled(self.pace.keep(took, bytes)).await;
+            asked = Instant::now();
         }
         Ok((End::Complete, read, last))
     }

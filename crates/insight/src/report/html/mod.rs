@@ -47,7 +47,7 @@ pub fn render(report: &Report) -> Result<String, Error> {
             }
         }
     };
-    Ok(page.into_string())
+    Ok(page.into_string() + "\n")
 }
 
 fn notes(report: &Report) -> Markup {
@@ -85,7 +85,7 @@ mod tests {
         let page = render(&sample()).unwrap();
         let (head, rest) = page.split_once("<style>").unwrap();
         let (_, body) = rest.split_once("</style>").unwrap();
-        let lines = format!("{head}{body}\n").replace("><", ">\n<");
+        let lines = format!("{head}{body}").replace("><", ">\n<");
         let mut mint = goldenfile::Mint::new("src/report/html");
         mint.new_goldenfile("sample.html").unwrap().write_all(lines.as_bytes()).unwrap();
     }

@@ -4,6 +4,7 @@
 use super::{Accumulation, Accumulator, check_bytes};
 use crate::Context;
 use crate::aggregate::expressions::{coerce, object::merge_objects::merge};
+use crate::describe;
 use bson::{RawBson, RawBsonRef, RawDocument, RawDocumentBuf};
 use error::{Code, Result};
 
@@ -24,7 +25,7 @@ impl Accumulator for MergeObjects {
             }
             other => Err(Code::location(40400).error(format!(
                 "$mergeObjects requires object inputs, but input {} is of type {}",
-                other.map(coerce::show).unwrap_or_default(),
+                other.map(describe::value).unwrap_or_default(),
                 coerce::type_name(other)
             ))),
         }

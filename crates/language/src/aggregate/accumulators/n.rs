@@ -2,6 +2,7 @@
 
 use super::{Accumulation, Accumulator, check_bytes, size_of_value};
 use crate::aggregate::expressions::{Expression, coerce};
+use crate::describe;
 use crate::{Context, Needs};
 use bson::{RawArrayBuf, RawBson, RawBsonRef, RawDocument};
 use error::{Code, Result};
@@ -33,7 +34,7 @@ pub fn parse(name: &'static str, value: RawBsonRef<'_>, context: &Context) -> Re
         let code = if name.starts_with("$m") { 5787900 } else { 5787801 };
         return Err(Code::location(code).error(format!(
             "specification must be an object; found {name}: {}",
-            coerce::show(value)
+            describe::value(value)
         )));
     };
     let (mut n, mut input) = (None, None);
@@ -83,7 +84,7 @@ pub fn check_n(value: Option<RawBsonRef<'_>>) -> Result<usize> {
     if !coerce::is_numeric(value) {
         return Err(Code::location(5787902).error(format!(
             "Value for 'n' must be of integral type, but found {}",
-            value.map_or_else(|| "missing".to_owned(), coerce::show)
+            value.map_or_else(|| "missing".to_owned(), describe::value)
         )));
     }
     let Some(n) = coerce::integral64(value) else {

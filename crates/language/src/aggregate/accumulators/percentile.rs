@@ -2,6 +2,7 @@
 
 use super::{Accumulation, Accumulator, check_bytes};
 use crate::aggregate::expressions::{Expression, coerce};
+use crate::describe;
 use crate::{Context, Needs};
 use bson::{RawArrayBuf, RawBson, RawBsonRef, RawDocument};
 use error::{Code, Result};
@@ -75,7 +76,7 @@ pub fn parts<'a>(
         let code = if median { 7436100 } else { 7429703 };
         return Err(Code::location(code).error(format!(
             "specification must be an object; found {name} :{}",
-            coerce::show(value)
+            describe::value(value)
         )));
     };
     let (mut input, mut p, mut method) = (None, None, None);
@@ -132,7 +133,7 @@ fn probabilities(p: RawBsonRef<'_>, context: &Context) -> Result<Arc<[f64]>> {
         other => {
             return Err(Code::location(7750301).error(format!(
                 "The $percentile 'p' field must be an array of numbers from [0.0, 1.0], but found: {}",
-                other.map(coerce::show).unwrap_or_default()
+                other.map(describe::value).unwrap_or_default()
             )));
         }
     };
@@ -141,7 +142,7 @@ fn probabilities(p: RawBsonRef<'_>, context: &Context) -> Result<Arc<[f64]>> {
             let Some(number) = Number::from_value(element.value()).map(Number::to_f64) else {
                 return Err(Code::location(7750302).error(format!(
                     "The $percentile 'p' field must be an array of numbers from [0.0, 1.0], but found: {}",
-                    coerce::show(element.value())
+                    describe::value(element.value())
                 )));
             };
             if !(0.0..=1.0).contains(&number) {

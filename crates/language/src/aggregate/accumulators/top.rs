@@ -3,6 +3,7 @@
 use super::n::check_n;
 use super::{Accumulation, Accumulator, check_bytes, size_of_value};
 use crate::aggregate::expressions::{Expression, coerce};
+use crate::describe;
 use crate::sort::Pattern;
 use crate::{Context, Needs};
 use bson::{RawArrayBuf, RawBson, RawBsonRef, RawDocument};
@@ -31,7 +32,7 @@ pub fn parse(name: &'static str, value: RawBsonRef<'_>, context: &Context) -> Re
     let RawBsonRef::Document(document) = value else {
         return Err(Code::location(5788001).error(format!(
             "specification must be an object; found {name}: {}",
-            coerce::show(value)
+            describe::value(value)
         )));
     };
     let several = name.ends_with('N');

@@ -2,7 +2,7 @@
 //! integers, dates, strings; and how types are called in messages.
 
 use super::{VALUE_BYTES_MAX, decimal};
-use bson::{Bson, RawBson, RawBsonRef};
+use bson::{RawBson, RawBsonRef};
 use error::{Code, Result};
 use std::borrow::Cow;
 use std::cmp::Ordering;
@@ -16,11 +16,6 @@ pub fn is_nullish(value: Option<RawBsonRef<'_>>) -> bool {
 /// MongoDB's name of a value's type, as `$type` gives it.
 pub fn type_name(value: Option<RawBsonRef<'_>>) -> &'static str {
     value.map_or("missing", |value| value::text::type_name(value.element_type()))
-}
-
-/// A value for people to read in a message.
-pub fn show(value: RawBsonRef<'_>) -> String {
-    Bson::try_from(value).map_or_else(|_| "?".to_owned(), |value| value.to_string())
 }
 
 pub fn is_true(value: Option<RawBsonRef<'_>>) -> bool {

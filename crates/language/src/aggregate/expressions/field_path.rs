@@ -1,6 +1,7 @@
 //! Field paths as aggregation reads them: arrays of sub-documents map, and a
 //! numeric component is a field's name, never an index.
 
+use crate::Metadatum;
 use bson::{RawBson, RawBsonRef, RawDocument};
 use error::{Code, Result};
 use value::element::{array_elements, get};
@@ -33,6 +34,11 @@ impl FieldPath {
         }
         path.components().try_for_each(check_name)?;
         Ok(FieldPath(path))
+    }
+
+    /// The path of the field that carries a document's metadatum.
+    pub fn of_metadatum(metadatum: Metadatum) -> FieldPath {
+        FieldPath(Path::new(metadatum.field()))
     }
 
     pub fn path(&self) -> &Path {

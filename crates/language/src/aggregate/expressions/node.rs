@@ -3,9 +3,10 @@
 use super::call::Call;
 use super::held::{self, Held};
 use super::{FieldPath, Scope, coerce};
-use crate::Needs;
+use crate::{Binding, Needs};
 use bson::{RawBson, RawBsonRef, RawDocumentBuf};
 use error::Result;
+use std::sync::Arc;
 use value::{ArrayWriter, Collator, DocumentWriter, Value};
 
 /// What evaluation gives: `None` is missing.
@@ -24,8 +25,11 @@ pub enum Node {
         slot: usize,
         path: Option<FieldPath>,
     },
-    /// A variable that has a name but gets its value only later.
-    Unbound(Box<str>),
+    /// A variable that gets its value only once a pipeline runs.
+    Bound {
+        binding: Arc<Binding>,
+        path: Option<FieldPath>,
+    },
     Document(Vec<(Box<str>, Node)>),
     Array(Vec<Node>),
     /// An expression whose operands are all evaluated before it.
@@ -91,7 +95,7 @@ impl Node {
                     Some(path) => value.and_then(|value| path.resolve_in(value)),
                 })
             }
-            Node::Unbound(_) => Ok(None),
+            Node::Bound { binding, path } => Ok(bound(binding, path.as_ref())),
             Node::Document(fields) => document(fields, scope),
             Node::Array(nodes) => array(nodes, scope),
             Node::Call(call) => call.evaluate(scope),
@@ -149,7 +153,7 @@ impl Node {
 
     pub fn needs(&self, needs: &mut Needs) {
         match self {
-            Node::Constant(_) | Node::Variable { .. } | Node::Unbound(_) => {}
+            Node::Constant(_) | Node::Variable { .. } | Node::Bound { .. } => {}
             Node::Root => needs.all(),
             Node::Field(path) => needs.add(path.path()),
             Node::Document(fields) => fields.iter().for_each(|(_, node)| node.needs(needs)),
@@ -163,6 +167,18 @@ impl Node {
                 }
                 special.operands().into_iter().for_each(|node| node.needs(needs));
             }
+        }
+    }
+}
+
+/// The value outlives this run in the binding only, so that it is copied.
+fn bound<'a>(binding: &Binding, path: Option<&FieldPath>) -> Option<Value<'a>> {
+    let value = binding.get()?;
+    match path {
+        None => Some(Value::Own(value::value::to_owned(value.as_raw_bson_ref()))),
+        Some(path) => {
+            let found = path.resolve_in(value.as_raw_bson_ref())?;
+            Some(Value::Own(found.into_owned()))
         }
     }
 }

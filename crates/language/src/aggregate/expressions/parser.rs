@@ -5,6 +5,7 @@ use super::field_path::{FieldPath, check_name};
 use super::table::{self, Arity, Form, Named, Row};
 use super::{EXPRESSION_DEPTH_MAX, Node};
 use crate::Context;
+use crate::describe;
 use bson::{RawBson, RawBsonRef, RawDocument};
 use error::{Code, Result};
 use rustc_hash::FxHashSet;
@@ -48,7 +49,7 @@ impl<'c> Parser<'c> {
                 if elements(document).nth(1).is_some() {
                     return Err(Code::location(15983).error(format!(
                         "An object representing an expression must have exactly one field: {}",
-                        super::coerce::show(RawBsonRef::Document(document))
+                        describe::value(RawBsonRef::Document(document))
                     )));
                 }
                 self.operator(first.key, first.value())
@@ -149,7 +150,7 @@ impl<'c> Parser<'c> {
             if !seen.insert(element.key) {
                 return Err(Code::location(16406).error(format!(
                     "duplicate field name specified in object literal: {}",
-                    super::coerce::show(RawBsonRef::Document(document))
+                    describe::value(RawBsonRef::Document(document))
                 )));
             }
             fields.push((element.key.into(), self.operand(element.value())?));
@@ -186,6 +187,10 @@ impl<'c> Parser<'c> {
         if let Some(slot) = self.slot(name) {
             return Ok(Node::Variable { slot, path });
         }
+        let mut bindings = self.context.bindings.iter().rev();
+        if let Some(binding) = bindings.find(|binding| binding.name() == name) {
+            return Ok(Node::Bound { binding: binding.clone(), path });
+        }
         let constant = |value: Option<RawBsonRef<'_>>| {
             let value = match &path {
                 None => value.map(RawBson::from),
@@ -195,9 +200,6 @@ impl<'c> Parser<'c> {
         };
         if let Some(element) = get(&self.context.variables, name) {
             return constant(Some(element.value()));
-        }
-        if self.context.unbound.iter().any(|unbound| **unbound == *name) {
-            return Ok(Node::Unbound(name.into()));
         }
         match name {
             "ROOT" | "CURRENT" => Ok(path.map_or(Node::Root, Node::Field)),

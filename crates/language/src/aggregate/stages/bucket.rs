@@ -5,6 +5,7 @@ use super::{Group, Sort, Specification, Stage, group};
 use crate::Context;
 use crate::aggregate::accumulators::{self, Accumulation};
 use crate::aggregate::expressions::{Expression, coerce};
+use crate::describe;
 use crate::sort::Pattern;
 use bson::{RawBson, RawBsonRef, RawDocument, rawdoc};
 use error::{Code, Result};
@@ -26,7 +27,7 @@ pub fn parse(stage: Specification<'_>) -> Result<Vec<Box<dyn Stage>>> {
                 if !is_expression(value) {
                     return Err(Code::location(40202).error(format!(
                         "The $bucket 'groupBy' field must be defined as a $-prefixed path or an expression, but found: {}.",
-                        coerce::show(value)
+                        describe::value(value)
                     )));
                 }
                 by = Some(value);
@@ -37,7 +38,7 @@ pub fn parse(stage: Specification<'_>) -> Result<Vec<Box<dyn Stage>>> {
                 let Some(value) = expression.constant() else {
                     return Err(Code::location(40195).error(format!(
                         "The $bucket 'default' field must be a constant expression, but found: {}.",
-                        coerce::show(value)
+                        describe::value(value)
                     )));
                 };
                 default = value.map(value::value::to_owned);
@@ -99,7 +100,7 @@ fn parse_boundaries(value: RawBsonRef<'_>, context: &Context) -> Result<Vec<RawB
         let Some(Some(value)) = expression.constant() else {
             return Err(Code::location(40191).error(format!(
                 "The $bucket 'boundaries' field must be an array of constant values, but found value: {}.",
-                coerce::show(element.value())
+                describe::value(element.value())
             )));
         };
         if let Some(lower) = boundaries.last() {
@@ -127,8 +128,8 @@ fn check_pair(lower: RawBsonRef<'_>, upper: RawBsonRef<'_>, context: &Context) -
     if !value::order::compare_with(lower, upper, context.collator.as_deref()).is_lt() {
         return Err(Code::location(40194).error(format!(
             "The 'boundaries' option to $bucket must be sorted, but {} is not less than {}.",
-            coerce::show(lower),
-            coerce::show(upper)
+            describe::value(lower),
+            describe::value(upper)
         )));
     }
     Ok(())

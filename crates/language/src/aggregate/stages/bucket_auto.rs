@@ -6,6 +6,7 @@ use super::{Documents, Foreign, Specification, Stage, held, one};
 use crate::Needs;
 use crate::aggregate::accumulators::Accumulation;
 use crate::aggregate::expressions::{Expression, coerce};
+use crate::describe;
 use bson::{RawBson, RawBsonRef, RawDocument, RawDocumentBuf};
 use error::{Code, Result};
 use std::cmp::Ordering;
@@ -38,7 +39,7 @@ pub fn parse(stage: Specification<'_>) -> Result<Vec<Box<dyn Stage>>> {
                 if !is_expression(value) {
                     return Err(Code::location(40239).error(format!(
                         "The $bucketAuto 'groupBy' field must be defined as a $-prefixed path or an expression object, but found: {}",
-                        coerce::show(value)
+                        describe::value(value)
                     )));
                 }
                 by = Some(Expression::parse(value, stage.context)?);
@@ -92,7 +93,7 @@ fn bucket_count(value: RawBsonRef<'_>) -> Result<i32> {
     coerce::integral32(Some(value)).ok_or_else(|| {
         Code::location(40242).error(format!(
             "The $bucketAuto 'buckets' field must be representable as a 32-bit integer, but found {}",
-            coerce::show(value)
+            describe::value(value)
         ))
     })
 }

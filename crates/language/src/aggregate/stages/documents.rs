@@ -3,6 +3,7 @@
 use super::{Documents, Foreign, Source, Specification, Stage, one};
 use crate::Needs;
 use crate::aggregate::expressions::{Expression, coerce};
+use crate::describe;
 use bson::{RawBsonRef, RawDocumentBuf};
 use error::{Code, Result};
 use std::ops::ControlFlow;
@@ -34,7 +35,7 @@ fn documents(value: Option<RawBsonRef<'_>>) -> Result<Vec<RawDocumentBuf>> {
             RawBsonRef::Document(document) => Ok(document.to_owned()),
             other => Err(Code::location(40228).error(format!(
                 "'newRoot' expression must evaluate to an object, but resulting value was: {}",
-                coerce::show(other)
+                describe::value(other)
             ))),
         })
         .collect()

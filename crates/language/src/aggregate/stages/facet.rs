@@ -5,6 +5,7 @@ use crate::Needs;
 use crate::aggregate::expressions::{coerce, field_path};
 use crate::aggregate::limits::{JOINED_BYTES_MAX, STAGE_MEMORY_BYTES_MAX};
 use crate::aggregate::{Pipeline, Place, Spill};
+use crate::describe;
 use bson::{RawBsonRef, RawDocument, RawDocumentBuf};
 use error::{Code, Result};
 use std::ops::ControlFlow;
@@ -23,7 +24,7 @@ pub fn parse(stage: Specification<'_>) -> Result<Vec<Box<dyn Stage>>> {
         _ => {
             return Err(Code::location(40169).error(format!(
                 "the $facet specification must be a non-empty object, but found: {}",
-                coerce::show(stage.value)
+                describe::value(stage.value)
             )));
         }
     };

@@ -6,6 +6,7 @@ use super::{Documents, Foreign, Match, Specification, Stage, one};
 use crate::aggregate::Pipeline;
 use crate::aggregate::expressions::{Expression, FieldPath, coerce};
 use crate::aggregate::limits::STAGE_MEMORY_BYTES_MAX;
+use crate::describe;
 use crate::query::Filter;
 use crate::{Context, Needs};
 use bson::{RawBson, RawBsonRef, RawDocument, RawDocumentBuf};
@@ -84,7 +85,7 @@ fn parts<'a>(value: RawBsonRef<'a>) -> Result<Parts<'a>> {
     let Some(from) = get(spec, "from") else {
         return Err(Code::FailedToParse.error(format!(
             "missing 'from' option to $graphLookup stage specification: {}",
-            coerce::show(value)
+            describe::value(value)
         )));
     };
     let mut parts = Parts { from: Some(from_name(from.value())?), ..Parts::default() };
@@ -107,7 +108,7 @@ fn parts<'a>(value: RawBsonRef<'a>) -> Result<Parts<'a>> {
                 let RawBsonRef::String(text) = value else {
                     return Err(Code::location(40103).error(format!(
                         "expected string as argument for {key}, found: {}",
-                        coerce::show(value)
+                        describe::value(value)
                     )));
                 };
                 match key {

@@ -3,6 +3,7 @@
 use super::{Documents, Foreign, Specification, Stage, one};
 use crate::Needs;
 use crate::aggregate::expressions::coerce;
+use crate::describe;
 use error::{Code, Result};
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -15,7 +16,7 @@ pub fn parse(stage: Specification<'_>) -> Result<Vec<Box<dyn Stage>>> {
     let Some(count) = count else {
         return Err(Code::location(5107201).error(format!(
             "invalid argument to $limit stage: Expected a non-negative 64-bit integer in: $limit: {}",
-            coerce::show(stage.value)
+            describe::value(stage.value)
         )));
     };
     if count == 0 {

@@ -4,7 +4,7 @@ use super::options::Options;
 use super::out::check_name;
 use super::target::{Target, WhenMatched, WhenNotMatched, Written};
 use super::{Specification, Stage, one};
-use crate::Context;
+use crate::Binding;
 use crate::aggregate::expressions::parser::check_write_name;
 use crate::aggregate::expressions::{Expression, FieldPath, coerce};
 use crate::aggregate::{Pipeline, Place};
@@ -206,7 +206,7 @@ fn pipeline(
     stage: Specification<'_>,
 ) -> Result<WhenMatched> {
     let mut writer = DocumentWriter::new();
-    let mut names: Vec<Box<str>> = stage.context.unbound.to_vec();
+    let mut bindings = Vec::new();
     let empty = RawDocumentBuf::new();
     let given: &RawDocument = variables.unwrap_or(&empty);
     for element in elements(given) {
@@ -217,14 +217,18 @@ fn pipeline(
             ));
         }
         Expression::parse(element.value(), stage.context)?;
-        names.push(element.key.into());
+        bindings.push(Binding::new(element.key));
         writer.copy(element);
     }
     if get(given, "new").is_none() {
         writer.append("new", RawBsonRef::String("$$ROOT"));
-        names.push("new".into());
+        bindings.push(Binding::new("new"));
     }
-    let context = Context { unbound: names.into(), ..stage.context.clone() };
-    Pipeline::parse_nested(stages, &context, Place::Update, stage.depth + 1)?;
+    Pipeline::parse_nested(
+        stages,
+        &stage.context.binding(bindings),
+        Place::Update,
+        stage.depth + 1,
+    )?;
     Ok(WhenMatched::Pipeline { stages: stages.to_owned(), variables: writer.finish() })
 }

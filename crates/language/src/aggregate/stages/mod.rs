@@ -259,6 +259,22 @@ fn check_place(name: &str, parsed: &[Box<dyn Stage>], place: Place) -> Result<()
     }
 }
 
+/// Checks that the documents come from elsewhere than a collection.
+pub fn check_database(stages: &[Box<dyn Stage>]) -> Result<()> {
+    let Some(first) = stages.first() else {
+        return Err(
+            Code::InvalidNamespace.error("{aggregate: 1} is not valid for an empty pipeline.")
+        );
+    };
+    if first.source().is_some_and(Source::is_collectionless) {
+        return Ok(());
+    }
+    Err(Code::InvalidNamespace.error(format!(
+        "{{aggregate: 1}} is not valid for '{}'; a collection is required.",
+        first.name()
+    )))
+}
+
 /// Checks that sources are first and targets last.
 pub fn check_positions(stages: &[Box<dyn Stage>]) -> Result<()> {
     for (at, stage) in stages.iter().enumerate() {

@@ -2,7 +2,8 @@
 
 use super::{Documents, Foreign, Specification, Stage, one};
 use crate::Needs;
-use crate::aggregate::expressions::{Expression, Frame, Parser, coerce};
+use crate::aggregate::expressions::{Expression, Frame, Parser};
+use crate::describe;
 use bson::{RawArray, RawArrayBuf, RawBson, RawBsonRef, RawDocument, RawDocumentBuf};
 use error::{Code, Result};
 use std::ops::ControlFlow;
@@ -66,7 +67,7 @@ impl Redact {
             }
             _ => Err(Code::location(17053).error(format!(
                 "$redact's expression should not return anything aside from the variables $$KEEP, $$DESCEND, and $$PRUNE, but returned {}",
-                answer.map_or_else(String::new, |answer| coerce::show(answer.as_raw_bson_ref()))
+                answer.map_or_else(String::new, |answer| describe::value(answer.as_raw_bson_ref()))
             ))),
         }
     }

@@ -4,6 +4,7 @@ use super::options::Options;
 use super::{Documents, Foreign, Specification, Stage, Transform, map, one};
 use crate::Needs;
 use crate::aggregate::expressions::{Expression, coerce};
+use crate::describe;
 use bson::{RawBson, RawBsonRef, RawDocument, RawDocumentBuf};
 use error::{Code, Result};
 use std::ops::ControlFlow;
@@ -68,7 +69,7 @@ impl Transform for ReplaceRoot {
                 let other = other.as_ref().map(RawBson::as_raw_bson_ref);
                 Err(Code::location(40228).error(format!(
                     "'{what}' expression must evaluate to an object, but resulting value was: {}. Type of resulting value: '{}'",
-                    other.map_or_else(|| "MISSING".to_owned(), coerce::show),
+                    other.map_or_else(|| "MISSING".to_owned(), describe::value),
                     coerce::type_name(other)
                 )))
             }

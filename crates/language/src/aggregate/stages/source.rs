@@ -3,6 +3,7 @@
 use super::{Documents, Foreign, Specification, Stage, one};
 use crate::Needs;
 use crate::aggregate::expressions::coerce;
+use crate::describe;
 use bson::{RawBsonRef, RawDocumentBuf};
 use error::{Code, Result};
 use std::ops::ControlFlow;
@@ -68,7 +69,7 @@ pub fn parse(stage: Specification<'_>) -> Result<Vec<Box<dyn Stage>>> {
         return Err(Code::location(wrong).error(format!(
             "{} must take a nested object but found: {}",
             stage.name,
-            coerce::show(stage.value)
+            describe::value(stage.value)
         )));
     };
     for element in elements(options) {

@@ -30,7 +30,7 @@ fn geo(argument: &Argument<'_>) -> Result<Predicate> {
 fn near(argument: &Argument<'_>) -> Result<Predicate> {
     let name = argument.element.key;
     let refused = "$geoNear, $near, and $nearSphere are not allowed in this context";
-    argument.scope.expect_special(Code::location(5_626_500), refused)?;
+    argument.scope.expect_prepared(Code::location(5_626_500), refused)?;
     let message = format!("unable to find index for $geoNear query: {name} is not supported");
     Err(Code::NoQueryExecutionPlans.error(message))
 }
@@ -38,13 +38,13 @@ fn near(argument: &Argument<'_>) -> Result<Predicate> {
 /// MongoDB's answer where there is no text index, and here there is none.
 fn text(element: Element<'_>, scope: &Scope<'_>) -> Result<Node> {
     expect_whole(element, scope)?;
-    scope.expect_special(Code::BadValue, "$text is not allowed in this context")?;
+    scope.expect_prepared(Code::BadValue, "$text is not allowed in this context")?;
     let message = "text index required for $text query: text search is not supported";
     Err(Code::IndexNotFound.error(message))
 }
 
 fn javascript(element: Element<'_>, scope: &Scope<'_>) -> Result<Node> {
-    scope.expect_special(Code::BadValue, "$where is not allowed in this context")?;
+    scope.expect_prepared(Code::BadValue, "$where is not allowed in this context")?;
     expect_whole(element, scope)?;
     let message = "$where is not supported: there is no server-side JavaScript. Use $expr instead";
     Err(Code::BadValue.error(message))

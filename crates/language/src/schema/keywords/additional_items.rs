@@ -1,12 +1,13 @@
 //! `additionalItems`
 
 use super::{Given, Keyword, Parsed};
+use crate::report::Report;
 use crate::schema::{Rule, Schema, wrong_type};
 use bson::RawBsonRef;
 use bson::spec::ElementType;
 use error::Result;
+use value::Element;
 use value::element::{array_len, get};
-use value::{DocumentWriter, Element};
 
 pub const ROW: Keyword = Keyword {
     name: "additionalItems",
@@ -62,20 +63,18 @@ impl Rule for AdditionalItems {
         self.schema.is_none()
     }
 
-    fn explain(&self, value: Element<'_>, out: &mut DocumentWriter) -> Result<()> {
+    fn explain(&self, value: Element<'_>, report: &mut Report) -> Result<()> {
         let Some(schema) = &self.schema else {
-            out.append_str("reason", "found additional items");
-            out.begin_array("additionalItems");
-            value.children().items().skip(self.from).for_each(|item| out.copy_next(item));
-            out.end();
+            report.reason("found additional items");
+            let items: Vec<_> = value.children().items().skip(self.from).collect();
+            report.considered_all("additionalItems", &items);
             return Ok(());
         };
         if let Some((index, item)) = self.failing(value)? {
-            let reason = "At least one additional item did not match the sub-schema";
-            out.append_str("reason", reason);
-            out.append_i32("itemIndex", index as i32);
-            schema.label(out);
-            schema.explain("details", item, out)?;
+            schema.label(report);
+            report.reason("At least one additional item did not match the sub-schema");
+            report.out.append_i32("itemIndex", index as i32);
+            schema.explain("details", item, report)?;
         }
         Ok(())
     }

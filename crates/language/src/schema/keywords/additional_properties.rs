@@ -2,13 +2,14 @@
 
 use super::{Given, Keyword, Parsed};
 use crate::regex;
+use crate::report::Report;
 use crate::schema::{Rule, Schema, wrong_type};
 use bson::spec::ElementType;
 use bson::{RawBsonRef, RawDocument};
 use error::Result;
 use rustc_hash::FxHashSet;
 use value::element::get;
-use value::{DocumentWriter, Element, elements};
+use value::{Element, elements};
 
 pub const ROW: Keyword = Keyword {
     name: "additionalProperties",
@@ -84,23 +85,22 @@ impl Rule for AdditionalProperties {
         self.schema.is_none()
     }
 
-    fn explain(&self, value: Element<'_>, out: &mut DocumentWriter) -> Result<()> {
+    fn explain(&self, value: Element<'_>, report: &mut Report) -> Result<()> {
         let Some(schema) = &self.schema else {
-            out.begin_array("additionalProperties");
+            report.out.begin_array("additionalProperties");
             for field in value.children() {
                 if self.is_additional(field)? {
-                    out.push(RawBsonRef::String(field.key));
+                    report.out.push(RawBsonRef::String(field.key));
                 }
             }
-            out.end();
+            report.out.end();
             return Ok(());
         };
         if let Some(field) = self.failing(value)? {
-            let reason = "at least one additional property did not match the subschema";
-            out.append_str("reason", reason);
-            out.append_str("failingProperty", field.key);
-            schema.label(out);
-            schema.explain("details", field, out)?;
+            schema.label(report);
+            report.reason("at least one additional property did not match the subschema");
+            report.out.append_str("failingProperty", field.key);
+            schema.explain("details", field, report)?;
         }
         Ok(())
     }

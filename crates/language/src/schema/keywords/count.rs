@@ -2,11 +2,12 @@
 //! `maxProperties`: bounds on how many there are.
 
 use super::{Given, Keyword, Parsed};
+use crate::report::Report;
 use crate::schema::Rule;
 use bson::RawBsonRef;
 use bson::spec::ElementType;
 use error::Result;
-use value::{DocumentWriter, Element};
+use value::Element;
 
 pub const MAX_ITEMS: Keyword = Keyword {
     name: "maxItems",
@@ -70,8 +71,8 @@ impl Of {
             (Of::Items, ElementType::Array) | (Of::Properties, ElementType::EmbeddedDocument) => {
                 Some(value.children().items().count())
             }
-            (Of::Characters, ElementType::String | ElementType::Symbol) => match value.value() {
-                RawBsonRef::String(text) | RawBsonRef::Symbol(text) => Some(text.chars().count()),
+            (Of::Characters, ElementType::String) => match value.value() {
+                RawBsonRef::String(text) => Some(text.chars().count()),
                 _ => None,
             },
             _ => None,
@@ -87,21 +88,21 @@ impl Rule for Count {
         }))
     }
 
-    fn explain(&self, value: Element<'_>, out: &mut DocumentWriter) -> Result<()> {
+    fn explain(&self, value: Element<'_>, report: &mut Report) -> Result<()> {
         let count = self.of.count(value).unwrap_or(0) as i32;
         match self.of {
             Of::Items => {
-                out.append_str("reason", "array did not match specified length");
-                out.copy_as("consideredValue", value);
-                out.append_i32("numberOfItems", count);
+                report.reason("array did not match specified length");
+                report.considered("consideredValue", value);
+                report.out.append_i32("numberOfItems", count);
             }
             Of::Characters => {
-                out.append_str("reason", "specified string length was not satisfied");
-                out.copy_as("consideredValue", value);
+                report.reason("specified string length was not satisfied");
+                report.considered("consideredValue", value);
             }
             Of::Properties => {
-                out.append_str("reason", "specified number of properties was not satisfied");
-                out.append_i32("numberOfProperties", count);
+                report.reason("specified number of properties was not satisfied");
+                report.out.append_i32("numberOfProperties", count);
             }
         }
         Ok(())

@@ -2,10 +2,12 @@
 
 use super::required::{explain_missing, missing};
 use super::{Given, Keyword, Parsed};
+use crate::report::Report;
 use crate::schema::{Rule, Schema, wrong_type};
+use bson::RawBsonRef;
 use bson::spec::ElementType;
 use error::Result;
-use value::{DocumentWriter, Element, elements};
+use value::{Element, elements};
 
 pub const ROW: Keyword =
     Keyword { name: "dependencies", help: "What else must be there if a field is.", parse };
@@ -22,9 +24,9 @@ enum Dependency {
 fn parse(given: &Given<'_>) -> Result<Parsed> {
     let mut dependencies = Vec::new();
     for element in elements(given.object()?) {
-        let dependency = match element.kind {
-            ElementType::Array => Dependency::Names(given.names(element)?),
-            ElementType::EmbeddedDocument => Dependency::Schema(given.schema_of(element)?),
+        let dependency = match element.value() {
+            RawBsonRef::Array(_) => Dependency::Names(given.names(element)?),
+            RawBsonRef::Document(schema) => Dependency::Schema(given.same_schema(schema)?),
             _ => return Err(wrong_type(given.name(), "must hold only objects and arrays")),
         };
         dependencies.push((element.key.to_owned(), dependency));
@@ -58,24 +60,21 @@ impl Rule for Dependencies {
         false
     }
 
-    fn explain(&self, value: Element<'_>, out: &mut DocumentWriter) -> Result<()> {
-        out.begin_array("failingDependencies");
+    fn explain(&self, value: Element<'_>, report: &mut Report) -> Result<()> {
+        report.out.begin_array("failingDependencies");
         for (name, dependency) in &self.0 {
             if value.children().find_key(name).is_none() || dependency.accepts(value)? {
                 continue;
             }
-            out.begin_next_document();
-            out.append_str("conditionalProperty", name);
+            report.out.begin_next_document();
+            report.out.append_str("conditionalProperty", name);
             match dependency {
-                Dependency::Names(names) => explain_missing(names, value, out),
-                Dependency::Schema(schema) => {
-                    schema.label(out);
-                    schema.explain("details", value, out)?;
-                }
+                Dependency::Names(names) => explain_missing(&missing(names, value), report),
+                Dependency::Schema(schema) => schema.explain("details", value, report)?,
             }
-            out.end();
+            report.out.end();
         }
-        out.end();
+        report.out.end();
         Ok(())
     }
 }

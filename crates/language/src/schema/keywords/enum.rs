@@ -1,11 +1,12 @@
 //! `enum`
 
 use super::{Given, Keyword, Parsed, unordered};
+use crate::report::Report;
 use crate::schema::{Rule, malformed, wrong_type};
 use bson::RawBsonRef;
 use error::Result;
+use value::Element;
 use value::element::array_elements;
-use value::{DocumentWriter, Element};
 
 pub const ROW: Keyword = Keyword { name: "enum", help: "One of these values.", parse };
 
@@ -33,9 +34,9 @@ impl Rule for Enum {
         Ok(self.0.binary_search(&unordered::key(value)).is_ok())
     }
 
-    fn explain(&self, value: Element<'_>, out: &mut DocumentWriter) -> Result<()> {
-        out.append_str("reason", "value was not found in enum");
-        out.copy_as("consideredValue", value);
+    fn explain(&self, value: Element<'_>, report: &mut Report) -> Result<()> {
+        report.reason("value was not found in enum");
+        report.considered("consideredValue", value);
         Ok(())
     }
 }

@@ -1,12 +1,13 @@
 //! `items`
 
 use super::{Given, Keyword, Parsed};
+use crate::report::Report;
 use crate::schema::{Rule, Schema, wrong_type};
 use bson::RawBsonRef;
 use bson::spec::ElementType;
 use error::Result;
+use value::Element;
 use value::element::array_elements;
-use value::{DocumentWriter, Element};
 
 pub const ROW: Keyword = Keyword {
     name: "items",
@@ -33,42 +34,65 @@ fn parse(given: &Given<'_>) -> Result<Parsed> {
 }
 
 impl Items {
-    fn failing<'a>(&self, value: Element<'a>) -> Result<Option<(usize, &Schema, Element<'a>)>> {
-        if value.kind != ElementType::Array {
-            return Ok(None);
-        }
-        for (index, item) in value.children().items().enumerate() {
+    /// The elements that do not satisfy their schemas, each with its place.
+    fn failing<'a>(
+        &'a self,
+        value: Element<'a>,
+    ) -> impl Iterator<Item = Result<(usize, &'a Schema, Element<'a>)>> {
+        let checked = match (value.kind, self) {
+            (ElementType::Array, Items::All(_)) => usize::MAX,
+            (ElementType::Array, Items::Each(schemas)) => schemas.len(),
+            _ => 0,
+        };
+        let children = (checked > 0).then(|| value.children().items());
+        let items = children.into_iter().flatten().take(checked).enumerate();
+        items.filter_map(move |(index, item)| {
             let schema = match self {
                 Items::All(schema) => schema,
-                Items::Each(schemas) => match schemas.get(index) {
-                    Some(schema) => schema,
-                    None => break,
-                },
+                Items::Each(schemas) => schemas.get(index)?,
             };
-            if !schema.accepts(item)? {
-                return Ok(Some((index, schema, item)));
+            match schema.accepts(item) {
+                Ok(true) => None,
+                Ok(false) => Some(Ok((index, schema, item))),
+                Err(error) => Some(Err(error)),
             }
-        }
-        Ok(None)
+        })
     }
 }
 
 impl Rule for Items {
     fn accepts(&self, value: Element<'_>) -> Result<bool> {
-        Ok(self.failing(value)?.is_none())
+        match self.failing(value).next() {
+            None => Ok(true),
+            Some(failing) => failing.map(|_| false),
+        }
     }
 
     fn is_repeated(&self) -> bool {
         false
     }
 
-    fn explain(&self, value: Element<'_>, out: &mut DocumentWriter) -> Result<()> {
-        if let Some((index, schema, item)) = self.failing(value)? {
-            out.append_str("reason", "At least one item did not match the sub-schema");
-            out.append_i32("itemIndex", index as i32);
-            schema.label(out);
-            schema.explain("details", item, out)?;
+    /// Of one schema for all elements, the first that fails is told; of one for
+    /// each, all of them.
+    fn explain(&self, value: Element<'_>, report: &mut Report) -> Result<()> {
+        if let Items::All(schema) = self {
+            if let Some((index, _, item)) = self.failing(value).next().transpose()? {
+                schema.label(report);
+                report.reason("At least one item did not match the sub-schema");
+                report.out.append_i32("itemIndex", index as i32);
+                schema.explain("details", item, report)?;
+            }
+            return Ok(());
         }
+        report.out.begin_array("details");
+        for failing in self.failing(value) {
+            let (index, schema, item) = failing?;
+            report.out.begin_next_document();
+            report.out.append_i32("itemIndex", index as i32);
+            schema.explain("details", item, report)?;
+            report.out.end();
+        }
+        report.out.end();
         Ok(())
     }
 }

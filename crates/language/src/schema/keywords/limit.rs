@@ -1,11 +1,12 @@
 //! `minimum`, `maximum` and their exclusive forms.
 
 use super::{Given, Keyword, Parsed};
+use crate::report::Report;
 use crate::schema::{Rule, malformed, wrong_type};
 use bson::RawBsonRef;
 use error::Result;
 use value::element::get;
-use value::{DocumentWriter, Element, Number};
+use value::{Element, Number};
 
 pub const EXCLUSIVE_MAXIMUM: Keyword = Keyword {
     name: "exclusiveMaximum",
@@ -69,9 +70,16 @@ impl Rule for Limit {
         })
     }
 
-    fn explain(&self, value: Element<'_>, out: &mut DocumentWriter) -> Result<()> {
-        out.append_str("reason", "comparison failed");
-        out.copy_as("consideredValue", value);
+    fn modifier(&self) -> Option<&'static str> {
+        self.exclusive.then_some(match self.side {
+            Side::Minimum => "exclusiveMinimum",
+            Side::Maximum => "exclusiveMaximum",
+        })
+    }
+
+    fn explain(&self, value: Element<'_>, report: &mut Report) -> Result<()> {
+        report.reason("comparison failed");
+        report.considered("consideredValue", value);
         Ok(())
     }
 }

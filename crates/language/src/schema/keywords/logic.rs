@@ -1,11 +1,12 @@
 //! `allOf`, `anyOf`, `oneOf`, `not`
 
 use super::{Given, Keyword};
+use crate::report::Report;
 use crate::schema::{Rule, Schema, wrong_type};
 use bson::RawBsonRef;
 use error::{Code, Result};
+use value::Element;
 use value::element::array_elements;
-use value::{DocumentWriter, Element};
 
 pub const ALL_OF: Keyword = Keyword {
     name: "allOf",
@@ -20,7 +21,7 @@ pub const ANY_OF: Keyword = Keyword {
 pub const NOT: Keyword = Keyword {
     name: "not",
     help: "Not this schema.",
-    parse: |given| Ok(Some(Box::new(Not(given.sub_schema(given.object()?)?)))),
+    parse: |given| Ok(Some(Box::new(Not(given.same_schema(given.object()?)?)))),
 };
 pub const ONE_OF: Keyword = Keyword {
     name: "oneOf",
@@ -44,7 +45,7 @@ fn schemas(given: &Given<'_>) -> Result<Vec<Schema>> {
     let mut schemas = Vec::new();
     for item in array_elements(array).values() {
         match item {
-            RawBsonRef::Document(schema) => schemas.push(given.sub_schema(schema)?),
+            RawBsonRef::Document(schema) => schemas.push(given.same_schema(schema)?),
             _ => return Err(wrong_type(given.name(), "must be an array of objects")),
         }
     }
@@ -66,19 +67,19 @@ fn accepting(schemas: &[Schema], value: Element<'_>) -> Result<Vec<usize>> {
     Ok(places)
 }
 
-fn not_satisfied(schemas: &[Schema], value: Element<'_>, out: &mut DocumentWriter) -> Result<()> {
-    out.begin_array("schemasNotSatisfied");
+fn not_satisfied(schemas: &[Schema], value: Element<'_>, report: &mut Report) -> Result<()> {
+    report.out.begin_array("schemasNotSatisfied");
     for (place, schema) in schemas.iter().enumerate() {
         if schema.accepts(value)? {
             continue;
         }
-        out.begin_next_document();
-        out.append_i32("index", place as i32);
-        schema.label(out);
-        schema.explain("details", value, out)?;
-        out.end();
+        report.out.begin_next_document();
+        report.out.append_i32("index", place as i32);
+        schema.label(report);
+        schema.explain("details", value, report)?;
+        report.out.end();
     }
-    out.end();
+    report.out.end();
     Ok(())
 }
 
@@ -91,8 +92,8 @@ impl Rule for AllOf {
         false
     }
 
-    fn explain(&self, value: Element<'_>, out: &mut DocumentWriter) -> Result<()> {
-        not_satisfied(&self.0, value, out)
+    fn explain(&self, value: Element<'_>, report: &mut Report) -> Result<()> {
+        not_satisfied(&self.0, value, report)
     }
 }
 
@@ -105,8 +106,8 @@ impl Rule for AnyOf {
         false
     }
 
-    fn explain(&self, value: Element<'_>, out: &mut DocumentWriter) -> Result<()> {
-        not_satisfied(&self.0, value, out)
+    fn explain(&self, value: Element<'_>, report: &mut Report) -> Result<()> {
+        not_satisfied(&self.0, value, report)
     }
 }
 
@@ -119,15 +120,15 @@ impl Rule for OneOf {
         false
     }
 
-    fn explain(&self, value: Element<'_>, out: &mut DocumentWriter) -> Result<()> {
+    fn explain(&self, value: Element<'_>, report: &mut Report) -> Result<()> {
         let accepting = accepting(&self.0, value)?;
         if accepting.is_empty() {
-            return not_satisfied(&self.0, value, out);
+            return not_satisfied(&self.0, value, report);
         }
-        out.append_str("reason", "more than one subschema matched");
-        out.begin_array("matchingSchemaIndexes");
-        accepting.iter().for_each(|place| out.push(RawBsonRef::Int32(*place as i32)));
-        out.end();
+        report.reason("more than one subschema matched");
+        report.out.begin_array("matchingSchemaIndexes");
+        accepting.iter().for_each(|place| report.out.push(RawBsonRef::Int32(*place as i32)));
+        report.out.end();
         Ok(())
     }
 }
@@ -141,8 +142,8 @@ impl Rule for Not {
         false
     }
 
-    fn explain(&self, _: Element<'_>, out: &mut DocumentWriter) -> Result<()> {
-        out.append_str("reason", "child expression matched");
+    fn explain(&self, _: Element<'_>, report: &mut Report) -> Result<()> {
+        report.reason("child expression matched");
         Ok(())
     }
 }

@@ -40,6 +40,8 @@ pub struct Given<'a> {
     /// The schema it stands in.
     pub siblings: &'a RawDocument,
     pub depth: usize,
+    /// Whether that schema describes whole documents.
+    pub whole: bool,
 }
 
 pub const KEYWORDS: &[Keyword] = &[
@@ -74,6 +76,42 @@ pub const KEYWORDS: &[Keyword] = &[
     unique_items::ROW,
 ];
 
+/// The keywords in the order in which MongoDB reads them, and explains what is
+/// not satisfied.
+const ORDER: &[&str] = &[
+    "pattern",
+    "maxLength",
+    "minLength",
+    "multipleOf",
+    "maximum",
+    "exclusiveMaximum",
+    "minimum",
+    "exclusiveMinimum",
+    "minItems",
+    "maxItems",
+    "uniqueItems",
+    "items",
+    "additionalItems",
+    "properties",
+    "additionalProperties",
+    "patternProperties",
+    "required",
+    "minProperties",
+    "maxProperties",
+    "dependencies",
+    "allOf",
+    "anyOf",
+    "oneOf",
+    "not",
+    "enum",
+    "type",
+    "bsonType",
+];
+
+pub fn in_order() -> impl Iterator<Item = &'static Keyword> {
+    ORDER.iter().filter_map(|name| find(name))
+}
+
 pub fn find(name: &str) -> Option<&'static Keyword> {
     let row = KEYWORDS.binary_search_by_key(&name, |keyword| keyword.name).ok()?;
     KEYWORDS.get(row)
@@ -84,8 +122,14 @@ impl<'a> Given<'a> {
         self.element.key
     }
 
+    /// A schema of something inside the value.
     fn sub_schema(&self, schema: &RawDocument) -> Result<Schema> {
-        Schema::parse_at(schema, self.depth + 1)
+        Schema::parse_at(schema, self.depth + 1, false)
+    }
+
+    /// Another schema of the value itself.
+    fn same_schema(&self, schema: &RawDocument) -> Result<Schema> {
+        Schema::parse_at(schema, self.depth + 1, self.whole)
     }
 
     /// The value, which must be a document.
@@ -104,7 +148,10 @@ impl<'a> Given<'a> {
 
     /// The value, which must be a whole number from 0 on.
     fn natural(&self) -> Result<i64> {
-        let number = self.number()?;
+        let Some(number) = Number::from_value(self.element.value()) else {
+            let shown = crate::describe::element(self.element);
+            return Err(Code::FailedToParse.error(format!("Expected a number in: {shown}")));
+        };
         number.to_i64_exact().filter(|number| *number >= 0).ok_or_else(|| {
             let shown = crate::describe::element(self.element);
             Code::FailedToParse.error(if number.is_negative() {
@@ -155,5 +202,15 @@ mod tests {
     #[test]
     fn rows_are_sorted_so_that_they_are_found() {
         assert!(KEYWORDS.is_sorted_by_key(|keyword| keyword.name));
+    }
+
+    #[test]
+    fn every_keyword_is_read() {
+        let labels = ["description", "title"];
+        for keyword in KEYWORDS {
+            let read = ORDER.contains(&keyword.name) || labels.contains(&keyword.name);
+            assert!(read, "{} is not read", keyword.name);
+        }
+        assert_eq!(in_order().count(), ORDER.len());
     }
 }

@@ -1,9 +1,10 @@
 //! `multipleOf`
 
 use super::{Given, Keyword, Parsed};
+use crate::report::Report;
 use crate::schema::{Rule, malformed};
 use error::Result;
-use value::{DocumentWriter, Element, Number};
+use value::{Element, Number};
 
 pub const ROW: Keyword = Keyword { name: "multipleOf", help: "Divisible by this number.", parse };
 
@@ -27,9 +28,9 @@ impl Rule for MultipleOf {
         Ok(remainder.is_some_and(Number::is_zero))
     }
 
-    fn explain(&self, value: Element<'_>, out: &mut DocumentWriter) -> Result<()> {
-        out.append_str("reason", "considered value is not a multiple of the specified value");
-        out.copy_as("consideredValue", value);
+    fn explain(&self, value: Element<'_>, report: &mut Report) -> Result<()> {
+        report.reason("considered value is not a multiple of the specified value");
+        report.considered("consideredValue", value);
         Ok(())
     }
 }

@@ -2,10 +2,11 @@
 
 use super::{Given, Keyword, Parsed};
 use crate::regex;
+use crate::report::Report;
 use crate::schema::{Rule, wrong_type};
 use bson::RawBsonRef;
 use error::Result;
-use value::{DocumentWriter, Element};
+use value::Element;
 
 pub const ROW: Keyword =
     Keyword { name: "pattern", help: "A string that the pattern matches.", parse };
@@ -25,14 +26,14 @@ fn parse(given: &Given<'_>) -> Result<Parsed> {
 impl Rule for Pattern {
     fn accepts(&self, value: Element<'_>) -> Result<bool> {
         match value.value() {
-            RawBsonRef::String(text) | RawBsonRef::Symbol(text) => regex::is_match(&self.0, text),
+            RawBsonRef::String(text) => regex::is_match(&self.0, text),
             _ => Ok(true),
         }
     }
 
-    fn explain(&self, value: Element<'_>, out: &mut DocumentWriter) -> Result<()> {
-        out.append_str("reason", "regular expression did not match");
-        out.copy_as("consideredValue", value);
+    fn explain(&self, value: Element<'_>, report: &mut Report) -> Result<()> {
+        report.reason("regular expression did not match");
+        report.considered("consideredValue", value);
         Ok(())
     }
 }

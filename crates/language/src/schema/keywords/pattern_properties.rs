@@ -2,10 +2,11 @@
 
 use super::{Given, Keyword, Parsed};
 use crate::regex;
+use crate::report::Report;
 use crate::schema::{Rule, Schema};
 use bson::spec::ElementType;
 use error::Result;
-use value::{DocumentWriter, Element, elements};
+use value::{Element, elements};
 
 pub const ROW: Keyword =
     Keyword { name: "patternProperties", help: "A schema for fields by pattern.", parse };
@@ -23,54 +24,52 @@ fn parse(given: &Given<'_>) -> Result<Parsed> {
 }
 
 impl PatternProperties {
-    /// Calls `visit` with each field that does not satisfy a schema it falls
-    /// under, until it says false.
+    /// The first field, for each pattern, that does not satisfy its schema.
     fn failing<'a>(
         &'a self,
         value: Element<'a>,
-        mut visit: impl FnMut(&'a str, &'a Schema, Element<'a>) -> Result<bool>,
-    ) -> Result<()> {
-        if value.kind != ElementType::EmbeddedDocument {
-            return Ok(());
-        }
-        for field in value.children() {
-            for (pattern, compiled, schema) in &self.0 {
-                let fails = regex::is_match(compiled, field.key)? && !schema.accepts(field)?;
-                if fails && !visit(pattern, schema, field)? {
-                    return Ok(());
+    ) -> impl Iterator<Item = Result<(&'a str, &'a Schema, Element<'a>)>> {
+        let is_document = value.kind == ElementType::EmbeddedDocument;
+        let patterns = self.0.iter().filter(move |_| is_document);
+        patterns.filter_map(move |(pattern, compiled, schema)| {
+            for field in value.children() {
+                let fails = regex::is_match(compiled, field.key)
+                    .and_then(|falls_under| Ok(falls_under && !schema.accepts(field)?));
+                match fails {
+                    Ok(false) => {}
+                    Ok(true) => return Some(Ok((pattern.as_str(), schema, field))),
+                    Err(error) => return Some(Err(error)),
                 }
             }
-        }
-        Ok(())
+            None
+        })
     }
 }
 
 impl Rule for PatternProperties {
     fn accepts(&self, value: Element<'_>) -> Result<bool> {
-        let mut accepted = true;
-        self.failing(value, |_, _, _| {
-            accepted = false;
-            Ok(false)
-        })?;
-        Ok(accepted)
+        match self.failing(value).next() {
+            None => Ok(true),
+            Some(failing) => failing.map(|_| false),
+        }
     }
 
     fn is_repeated(&self) -> bool {
         false
     }
 
-    fn explain(&self, value: Element<'_>, out: &mut DocumentWriter) -> Result<()> {
-        out.begin_array("details");
-        self.failing(value, |pattern, schema, field| {
-            out.begin_next_document();
-            out.append_str("propertyName", field.key);
-            schema.label(out);
-            out.append_str("regexMatched", pattern);
-            schema.explain("details", field, out)?;
-            out.end();
-            Ok(true)
-        })?;
-        out.end();
+    fn explain(&self, value: Element<'_>, report: &mut Report) -> Result<()> {
+        report.out.begin_array("details");
+        for failing in self.failing(value) {
+            let (pattern, schema, field) = failing?;
+            report.out.begin_next_document();
+            report.out.append_str("propertyName", field.key);
+            schema.label(report);
+            report.out.append_str("regexMatched", pattern);
+            schema.explain("details", field, report)?;
+            report.out.end();
+        }
+        report.out.end();
         Ok(())
     }
 }

@@ -1,10 +1,11 @@
 //! `properties`
 
 use super::{Given, Keyword, Parsed};
+use crate::report::Report;
 use crate::schema::{Rule, Schema};
 use bson::spec::ElementType;
 use error::Result;
-use value::{DocumentWriter, Element, elements};
+use value::{Element, elements};
 
 pub const ROW: Keyword = Keyword { name: "properties", help: "A schema for each field.", parse };
 
@@ -53,17 +54,17 @@ impl Rule for Properties {
         false
     }
 
-    fn explain(&self, value: Element<'_>, out: &mut DocumentWriter) -> Result<()> {
-        out.begin_array("propertiesNotSatisfied");
+    fn explain(&self, value: Element<'_>, report: &mut Report) -> Result<()> {
+        report.out.begin_array("propertiesNotSatisfied");
         for failing in self.failing(value) {
             let (name, schema, field) = failing?;
-            out.begin_next_document();
-            out.append_str("propertyName", name);
-            schema.label(out);
-            schema.explain("details", field, out)?;
-            out.end();
+            report.out.begin_next_document();
+            report.out.append_str("propertyName", name);
+            schema.label(report);
+            schema.explain("details", field, report)?;
+            report.out.end();
         }
-        out.end();
+        report.out.end();
         Ok(())
     }
 }

@@ -1,11 +1,12 @@
 //! `required`
 
 use super::{Given, Keyword, Parsed};
+use crate::report::Report;
 use crate::schema::Rule;
 use bson::RawBsonRef;
 use bson::spec::ElementType;
 use error::Result;
-use value::{DocumentWriter, Element};
+use value::Element;
 
 pub const ROW: Keyword = Keyword { name: "required", help: "Fields that must be there.", parse };
 
@@ -16,23 +17,16 @@ fn parse(given: &Given<'_>) -> Result<Parsed> {
     Ok(Some(Box::new(Required(given.names(given.element)?))))
 }
 
-/// Those of the names that a document does not have, in the order of names.
+/// Those of the names that a document does not have.
 pub fn missing<'n>(names: &'n [String], document: Element<'_>) -> Vec<&'n str> {
-    let mut missing: Vec<&str> = names
-        .iter()
-        .map(String::as_str)
-        .filter(|name| document.children().find_key(name).is_none())
-        .collect();
-    missing.sort_unstable();
-    missing
+    let names = names.iter().map(String::as_str);
+    names.filter(|name| document.children().find_key(name).is_none()).collect()
 }
 
-pub fn explain_missing(names: &[String], document: Element<'_>, out: &mut DocumentWriter) {
-    out.begin_array("missingProperties");
-    for name in missing(names, document) {
-        out.push(RawBsonRef::String(name));
-    }
-    out.end();
+pub fn explain_missing(missing: &[&str], report: &mut Report) {
+    report.out.begin_array("missingProperties");
+    missing.iter().for_each(|name| report.out.push(RawBsonRef::String(name)));
+    report.out.end();
 }
 
 impl Rule for Required {
@@ -46,8 +40,10 @@ impl Rule for Required {
         Some(Vec::new())
     }
 
-    fn explain(&self, value: Element<'_>, out: &mut DocumentWriter) -> Result<()> {
-        explain_missing(&self.0, value, out);
+    fn explain(&self, value: Element<'_>, report: &mut Report) -> Result<()> {
+        let mut missing = missing(&self.0, value);
+        missing.sort_unstable();
+        explain_missing(&missing, report);
         Ok(())
     }
 }

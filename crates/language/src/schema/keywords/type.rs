@@ -3,11 +3,12 @@
 use super::{Given, Keyword, Parsed};
 use crate::describe::type_name;
 use crate::query::operators::Types;
+use crate::report::Report;
 use crate::schema::{Rule, malformed, wrong_type};
 use bson::{RawArrayBuf, RawBsonRef};
 use error::{Code, Result};
+use value::Element;
 use value::element::{array_elements, get};
-use value::{DocumentWriter, Element};
 
 pub const BSON_TYPE: Keyword =
     Keyword { name: "bsonType", help: "One of these BSON types.", parse: bson_type };
@@ -35,10 +36,6 @@ fn json_type(given: &Given<'_>) -> Result<Parsed> {
         names.push(match name {
             "array" | "null" | "number" | "object" | "string" => name,
             "boolean" => "bool",
-            "integer" => {
-                let message = "$jsonSchema type 'integer' is not currently supported.";
-                return Err(Code::BadValue.error(message));
-            }
             _ => return Err(Code::BadValue.error(format!("Unknown type name alias: {name}"))),
         });
     }
@@ -53,7 +50,7 @@ fn types(names: &RawArrayBuf) -> Result<Parsed> {
 fn strings<'a>(given: &Given<'a>) -> Result<Vec<&'a str>> {
     let wrong = || wrong_type(given.name(), "must be either a string or an array of strings");
     let array = match given.element.value() {
-        RawBsonRef::String(name) => return Ok(vec![name]),
+        RawBsonRef::String(name) => return Ok(vec![not_integer(name)?]),
         RawBsonRef::Array(array) => array,
         _ => return Err(wrong()),
     };
@@ -63,12 +60,23 @@ fn strings<'a>(given: &Given<'a>) -> Result<Vec<&'a str>> {
         if names.contains(&name) {
             return Err(malformed(given.name(), &format!("has duplicate value: {name}")));
         }
-        names.push(name);
+        names.push(not_integer(name)?);
     }
     if names.is_empty() {
         return Err(malformed(given.name(), "must name at least one type"));
     }
     Ok(names)
+}
+
+/// JSON Schema has a type "integer", which MongoDB does not take.
+fn not_integer(name: &str) -> Result<&str> {
+    match name {
+        "integer" => {
+            let message = "$jsonSchema type 'integer' is not currently supported.";
+            Err(Code::FailedToParse.error(message))
+        }
+        name => Ok(name),
+    }
 }
 
 impl Rule for Type {
@@ -80,10 +88,10 @@ impl Rule for Type {
         Some(Vec::new())
     }
 
-    fn explain(&self, value: Element<'_>, out: &mut DocumentWriter) -> Result<()> {
-        out.append_str("reason", "type did not match");
-        out.copy_as("consideredValue", value);
-        out.append_str("consideredType", type_name(value.kind));
+    fn explain(&self, value: Element<'_>, report: &mut Report) -> Result<()> {
+        report.reason("type did not match");
+        report.considered("consideredValue", value);
+        report.out.append_str("consideredType", type_name(value.kind));
         Ok(())
     }
 }

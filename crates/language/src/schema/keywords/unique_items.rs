@@ -1,12 +1,13 @@
 //! `uniqueItems`
 
 use super::{Given, Keyword, Parsed, unordered};
+use crate::report::Report;
 use crate::schema::{Rule, wrong_type};
 use bson::RawBsonRef;
 use bson::spec::ElementType;
 use error::Result;
 use rustc_hash::FxHashSet;
-use value::{DocumentWriter, Element};
+use value::Element;
 
 pub const ROW: Keyword =
     Keyword { name: "uniqueItems", help: "Whether no two elements are equal.", parse };
@@ -35,11 +36,11 @@ impl Rule for UniqueItems {
         Ok(duplicate(value).is_none())
     }
 
-    fn explain(&self, value: Element<'_>, out: &mut DocumentWriter) -> Result<()> {
-        out.append_str("reason", "found a duplicate item");
-        out.copy_as("consideredValue", value);
+    fn explain(&self, value: Element<'_>, report: &mut Report) -> Result<()> {
+        report.reason("found a duplicate item");
+        report.considered("consideredValue", value);
         if let Some(item) = duplicate(value) {
-            out.copy_as("duplicatedValue", item);
+            report.considered("duplicatedValue", item);
         }
         Ok(())
     }

@@ -9,10 +9,7 @@ pub fn evaluate<'a>(arguments: Arguments<'_, 'a>) -> Evaluated<'a> {
     unary(&arguments, |number| {
         Ok(match number {
             Number::Decimal(value) => {
-                decimal::value(decimal::through_binary(decimal::decode(value), |mut value| {
-                    decimal::transcendental().exp(&mut value);
-                    value
-                }))
+                decimal::value(decimal::through_binary(decimal::decode(value), decimal::exp))
             }
             number => RawBson::Double(number.to_f64().exp()),
         })

@@ -45,18 +45,12 @@ pub fn evaluate<'a>(arguments: Arguments<'_, 'a>) -> Evaluated<'a> {
 
 /// The quotient of two rounded logarithms, but for the bases that have one of their own.
 fn of_decimals(number: Decimal128, base: Decimal128) -> Decimal128 {
-    let natural = |mut value: Wide| {
-        decimal::transcendental().ln(&mut value);
-        value
-    };
     if base == Decimal128::from(10) {
-        return decimal::through_binary(number, |mut value| {
-            decimal::transcendental().log10(&mut value);
-            value
-        });
+        return decimal::through_binary(number, decimal::log10);
     }
     if base == Decimal128::from(2) {
-        return decimal::through_binary(number, |value| natural(value) / natural(Wide::from(2)));
+        let two = decimal::ln(Wide::from(2));
+        return decimal::through_binary(number, |value| decimal::ln(value) / two);
     }
-    decimal::through_binary(number, natural) / decimal::through_binary(base, natural)
+    decimal::through_binary(number, decimal::ln) / decimal::through_binary(base, decimal::ln)
 }

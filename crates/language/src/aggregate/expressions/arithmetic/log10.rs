@@ -17,10 +17,7 @@ pub fn evaluate<'a>(arguments: Arguments<'_, 'a>) -> Evaluated<'a> {
         Ok(match number {
             // What is not a number has no digits, and so comes as a double.
             Number::Decimal(value) if !number.is_nan() => {
-                decimal::value(decimal::through_binary(decimal::decode(value), |mut value| {
-                    decimal::transcendental().log10(&mut value);
-                    value
-                }))
+                decimal::value(decimal::through_binary(decimal::decode(value), decimal::log10))
             }
             number => RawBson::Double(number.to_f64().log10()),
         })

@@ -3,6 +3,7 @@
 use super::array;
 use crate::aggregate::expressions::node::{null, own};
 use crate::aggregate::expressions::{Arguments, Evaluated, coerce};
+use crate::describe;
 use bson::RawBsonRef;
 use error::{Code, Result};
 use value::DocumentWriter;
@@ -75,7 +76,7 @@ fn entry(value: RawBsonRef<'_>, first: bool) -> Result<(&str, RawBsonRef<'_>)> {
     let (Some(key), Some(value)) = (get(entry, "k"), get(entry, "v")) else {
         return Err(Code::location(40393).error(format!(
             "$arrayToObject requires an object with keys 'k' and 'v'. Missing either or both keys from: {}",
-            coerce::show(value)
+            describe::value(value)
         )));
     };
     match key.value() {

@@ -4,6 +4,7 @@ use crate::aggregate::expressions::held::Held;
 use crate::aggregate::expressions::node::{null, own};
 use crate::aggregate::expressions::parser::check_write_name;
 use crate::aggregate::expressions::{Evaluated, Frame, Node, Parser, Scope, Special, coerce};
+use crate::describe;
 use bson::RawBsonRef;
 use error::{Code, Result};
 use value::element::{array_elements, elements};
@@ -58,7 +59,7 @@ impl Filter {
         let Some(number) = coerce::integral32(limit) else {
             return Err(Code::location(327391).error(format!(
                 "$filter: limit must be represented as a 32-bit integral value: {}",
-                limit.map(coerce::show).unwrap_or_default()
+                limit.map(describe::value).unwrap_or_default()
             )));
         };
         match usize::try_from(number) {

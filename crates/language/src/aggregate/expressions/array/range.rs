@@ -2,6 +2,7 @@
 
 use crate::aggregate::expressions::node::own;
 use crate::aggregate::expressions::{Arguments, Evaluated, VALUE_BYTES_MAX, coerce};
+use crate::describe;
 use bson::RawBsonRef;
 use error::{Code, Result};
 use value::ArrayWriter;
@@ -53,7 +54,7 @@ fn integer(
     coerce::integral32(value).ok_or_else(|| {
         Code::location(not_integral).error(format!(
             "$range requires {article} {what} value that can be represented as a 32-bit integer, found value: {}",
-            value.map(coerce::show).unwrap_or_default()
+            value.map(describe::value).unwrap_or_default()
         ))
     })
 }

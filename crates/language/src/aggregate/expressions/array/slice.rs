@@ -3,6 +3,7 @@
 use super::array;
 use crate::aggregate::expressions::node::{null, own};
 use crate::aggregate::expressions::{Arguments, Evaluated, coerce};
+use crate::describe;
 use error::{Code, Result};
 use value::ArrayWriter;
 use value::element::{array_elements, array_len};
@@ -57,7 +58,7 @@ fn integer(
         Some(number) => Ok(number.into()),
         None => Err(Code::location(not_integral).error(format!(
             "{what} argument to $slice can't be represented as a 32-bit integer: {}",
-            value.map(coerce::show).unwrap_or_default()
+            value.map(describe::value).unwrap_or_default()
         ))),
     }
 }

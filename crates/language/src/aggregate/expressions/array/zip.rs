@@ -3,6 +3,7 @@
 use crate::aggregate::expressions::held::Held;
 use crate::aggregate::expressions::node::{null, own};
 use crate::aggregate::expressions::{Evaluated, Node, Parser, Scope, Special, coerce};
+use crate::describe;
 use bson::RawBsonRef;
 use error::{Code, Result};
 use value::element::{array_elements, elements};
@@ -80,7 +81,7 @@ impl Special for Zip {
                 other => {
                     return Err(Code::location(34468).error(format!(
                         "$zip found a non-array expression in input: {}",
-                        other.map(coerce::show).unwrap_or_default()
+                        other.map(describe::value).unwrap_or_default()
                     )));
                 }
             }

@@ -2,6 +2,7 @@
 
 use crate::aggregate::expressions::node::own;
 use crate::aggregate::expressions::{Arguments, Evaluated, coerce};
+use crate::describe;
 use bson::{RawBsonRef, RawDocument, RawDocumentBuf};
 use error::{Code, Result};
 use rustc_hash::FxHashMap;
@@ -45,7 +46,7 @@ impl<'v> Merged<'v> {
             other => {
                 return Err(Code::location(40400).error(format!(
                     "$mergeObjects requires object inputs, but input {} is of type {}",
-                    other.map(coerce::show).unwrap_or_default(),
+                    other.map(describe::value).unwrap_or_default(),
                     coerce::type_name(other)
                 )));
             }

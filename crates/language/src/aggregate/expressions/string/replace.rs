@@ -4,6 +4,7 @@ use crate::aggregate::expressions::call::Function;
 use crate::aggregate::expressions::node::{null, own};
 use crate::aggregate::expressions::table::{Field, Named, required};
 use crate::aggregate::expressions::{Arguments, Evaluated, coerce};
+use crate::describe;
 use bson::RawBsonRef;
 use error::Code;
 
@@ -34,7 +35,7 @@ fn replace<'a>(arguments: &Arguments<'_, 'a>, count: usize) -> Evaluated<'a> {
                     "{} requires that '{}' be a string, found: {}",
                     arguments.name,
                     FIELDS[at].name,
-                    other.map(coerce::show).unwrap_or_default()
+                    other.map(describe::value).unwrap_or_default()
                 )));
             }
         }

@@ -2,6 +2,7 @@
 
 use crate::aggregate::expressions::node::own;
 use crate::aggregate::expressions::{Arguments, Evaluated, coerce};
+use crate::describe;
 use error::{Code, Result};
 
 pub fn evaluate<'a>(arguments: Arguments<'_, 'a>) -> Evaluated<'a> {
@@ -35,7 +36,7 @@ fn integer(
     coerce::integral32(value).ok_or_else(|| {
         Code::location(not_integral).error(format!(
             "$substrCP: {what} cannot be represented as a 32-bit integral value: {}",
-            value.map(coerce::show).unwrap_or_default()
+            value.map(describe::value).unwrap_or_default()
         ))
     })
 }

@@ -1,8 +1,13 @@
-//! Trigonometry of decimals: computed with more than twice the digits of a decimal128, and
+//! Trigonometry of decimals: computed with twenty digits more than a decimal128 has, and
 //! rounded as MongoDB does.
 
-use crate::aggregate::expressions::decimal::{Wide, narrow, through_binary, transcendental};
-use dec::{Decimal128, Rounding};
+use crate::aggregate::expressions::decimal::{
+    Wide, constant, exp as power, ln as log, narrow, through_binary, transcendental,
+};
+use dec::{Context, Decimal, Decimal128, Rounding};
+
+/// Room for the whole turns of a large angle beside the digits of what is left of it.
+type Angle = Decimal<30>;
 
 const PI: &str = "3.14159265358979323846264338327950288419716939937510582097494459230781640628";
 
@@ -10,7 +15,7 @@ const PI: &str = "3.141592653589793238462643383279502884197169399375105820974944
 /// lose theirs to cancellation.
 const SMALL: &str = "1E-12";
 /// Terms smaller than this do not count.
-const NEGLIGIBLE: &str = "1E-72";
+const NEGLIGIBLE: &str = "1E-52";
 /// From here on the hyperbolic tangent is one in every digit.
 const FAR: i32 = 100;
 /// Enough for the slowest series here; what converges stops before.
@@ -27,9 +32,9 @@ macro_rules! of_one {
 of_one! {
     acos = |x| {
         if x == int(-1) { return constant(PI) }
-        int(2) * arc_tangent(root(int(1) - x * x) / (int(1) + x))
+        int(2) * arc_tangent(root((int(1) - x) * (int(1) + x)) / (int(1) + x))
     };
-    acosh = |x: Wide| log(x + root(x * x - int(1)));
+    acosh = |x: Wide| log(x + root((x - int(1)) * (x + int(1))));
     asin = arc_sine;
     asinh = |x| {
         if magnitude(x) < constant(SMALL) { return x - x * x * x / int(6) }
@@ -79,10 +84,6 @@ fn int(value: i32) -> Wide {
     Wide::from(value)
 }
 
-fn constant(text: &str) -> Wide {
-    text.parse().unwrap_or_else(|_| Wide::nan())
-}
-
 fn magnitude(value: Wide) -> Wide {
     if value.is_negative() { -value } else { value }
 }
@@ -97,16 +98,6 @@ fn root(mut value: Wide) -> Wide {
     value
 }
 
-fn power(mut value: Wide) -> Wide {
-    transcendental().exp(&mut value);
-    value
-}
-
-fn log(mut value: Wide) -> Wide {
-    transcendental().ln(&mut value);
-    value
-}
-
 fn hyperbolic_sine(x: Wide) -> Wide {
     if magnitude(x) < constant(SMALL) {
         return x + x * x * x / int(6);
@@ -118,7 +109,7 @@ fn arc_sine(x: Wide) -> Wide {
     if magnitude(x) == int(1) {
         return signed(constant(PI) / int(2), x);
     }
-    arc_tangent(x / root(int(1) - x * x))
+    arc_tangent(x / root((int(1) - x) * (int(1) + x)))
 }
 
 /// Halves the angle three times, so that the series ends soon.
@@ -154,12 +145,7 @@ fn circular(x: Wide) -> (Wide, Wide) {
     if x.is_zero() {
         return (x, int(1));
     }
-    let quarter = constant(PI) / int(2);
-    let mut turns = x / quarter;
-    let mut context = transcendental();
-    context.set_rounding(Rounding::HalfEven);
-    context.round(&mut turns);
-    let angle = x - turns * quarter;
+    let (angle, quadrant) = reduce(x);
     let (square, negligible) = (angle * angle, constant(NEGLIGIBLE));
     let (mut sine, mut cosine) = (angle, int(1));
     let (mut odd, mut even) = (angle, int(1));
@@ -172,13 +158,25 @@ fn circular(x: Wide) -> (Wide, Wide) {
             break;
         }
     }
-    let quadrant = i32::try_from(turns % int(4)).unwrap_or(0);
-    match quadrant.rem_euclid(4) {
+    match quadrant {
         0 => (sine, cosine),
         1 => (cosine, -sine),
         2 => (-sine, -cosine),
         _ => (-cosine, sine),
     }
+}
+
+/// An angle less its quarter turns, and how many of those are left of whole turns.
+fn reduce(x: Wide) -> (Wide, i32) {
+    let mut context = Context::<Angle>::default();
+    context.set_rounding(Rounding::HalfEven);
+    let x = context.to_width(x);
+    let quarter = PI.parse::<Angle>().unwrap_or_else(|_| Angle::nan()) / Angle::from(2);
+    let mut turns = x / quarter;
+    context.round(&mut turns);
+    let angle = transcendental().to_width(x - turns * quarter);
+    let quadrant = i32::try_from(turns % Angle::from(4)).unwrap_or(0);
+    (angle, quadrant.rem_euclid(4))
 }
 
 #[cfg(test)]

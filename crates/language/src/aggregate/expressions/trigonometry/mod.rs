@@ -8,6 +8,7 @@ use super::node::{null, own};
 use super::table::Arity;
 use super::{Arguments, Evaluated, Row, coerce};
 use crate::aggregate::expressions::decimal as arithmetic;
+use crate::describe;
 use bson::RawBson;
 use dec::Decimal128;
 use error::{Code, Result};
@@ -100,7 +101,7 @@ fn check(name: &str, number: Number, domain: Domain) -> Result<()> {
     }
     Err(Code::location(50989).error(format!(
         "cannot apply {name} to {}, value must be in {bounds}",
-        coerce::show(number.to_ref())
+        describe::value(number.to_ref())
     )))
 }
 

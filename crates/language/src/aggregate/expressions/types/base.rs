@@ -1,7 +1,7 @@
 //! Whole numbers as text in base 2, 8, 10 or 16.
 
 use super::conversion::failure;
-use crate::aggregate::expressions::coerce;
+use crate::describe;
 use error::Result;
 use value::Number;
 
@@ -9,7 +9,7 @@ pub fn to_text(number: Number, base: u32) -> Result<String> {
     let Some(whole) = number.to_i64_exact() else {
         return Err(failure(format!(
             "Base conversion is not supported for non-integers: {}",
-            coerce::show(number.to_ref())
+            describe::value(number.to_ref())
         )));
     };
     let sign = if whole < 0 { "-" } else { "" };

@@ -3,6 +3,7 @@
 use super::base;
 use super::binary::{self, Alphabet};
 use crate::aggregate::expressions::{coerce, date, decimal};
+use crate::describe;
 use bson::spec::BinarySubtype;
 use bson::{Binary, DateTime, RawBinaryRef, RawBson, RawBsonRef, oid::ObjectId};
 use dec::Rounding;
@@ -200,7 +201,7 @@ fn integer(value: RawBsonRef<'_>, to: To) -> Result<(i64, String)> {
         RawBsonRef::Binary(value) => binary_integer(value.bytes, to)?,
         other => return Err(unsupported(other, to)),
     };
-    Ok((number, coerce::show(value)))
+    Ok((number, describe::value(value)))
 }
 
 fn truncated(number: Number) -> Result<i64> {

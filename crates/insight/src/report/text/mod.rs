@@ -1,13 +1,16 @@
 //! The report for a terminal: aligned, the gravest first, a screen a finding at most.
 
+mod diff;
+mod paint;
+
+pub use diff::render as render_diff;
+
 use super::finding::{Cure, Finding, Remedy, Severity};
 use super::{Report, Status, yaml};
+use crate::figures::{bytes, count};
+use paint::{COLUMNS, INDENT, LABEL, Out, Paint, paint_of, wrap};
 use serde_json::Value;
 
-const COLUMNS: usize = 100;
-const INDENT: usize = 2;
-/// The width of the names before figures and ids.
-const LABEL: usize = 10;
 /// Lines of a cure, ids and examples, figures: together a screen.
 const CURE_LINES_MAX: usize = 12;
 const LIST_LINES_MAX: usize = 2;
@@ -15,7 +18,7 @@ const NOTES_MAX: usize = 20;
 const VALUE_BYTES_MAX: usize = 60;
 
 pub fn render(report: &Report, colour: bool) -> String {
-    let mut out = Out { text: String::new(), colour };
+    let mut out = Out::new(colour);
     head(report, &mut out);
     for finding in &report.findings {
         out.line("");
@@ -28,60 +31,6 @@ pub fn render(report: &Report, colour: bool) -> String {
     checklist(report, &mut out);
     notes(report, &mut out);
     out.text
-}
-
-struct Out {
-    text: String,
-    colour: bool,
-}
-
-#[derive(Clone, Copy)]
-enum Paint {
-    Red,
-    Yellow,
-    Green,
-    Blue,
-    Faint,
-    Bold,
-}
-
-impl Out {
-    fn line(&mut self, line: &str) {
-        self.text.push_str(line.trim_end());
-        self.text.push('\n');
-    }
-
-    fn paint(&self, text: &str, paint: Paint) -> String {
-        if !self.colour {
-            return text.to_owned();
-        }
-        let code = match paint {
-            Paint::Red => "1;31",
-            Paint::Yellow => "33",
-            Paint::Green => "32",
-            Paint::Blue => "36",
-            Paint::Faint => "2",
-            Paint::Bold => "1",
-        };
-        format!("\x1b[{code}m{text}\x1b[0m")
-    }
-
-    /// A label and text beside it, wrapped.
-    fn labelled(&mut self, label: &str, text: &str, lines_max: usize) {
-        let beside = INDENT + LABEL;
-        let mut lines = wrap(text, COLUMNS - beside);
-        if lines.len() > lines_max {
-            lines.truncate(lines_max);
-            if let Some(last) = lines.last_mut() {
-                last.push_str(" …");
-            }
-        }
-        for (at, line) in lines.iter().enumerate() {
-            let label = if at == 0 { label } else { "" };
-            let label = self.paint(&format!("{label:LABEL$}"), Paint::Faint);
-            self.line(&format!("{:INDENT$}{label}{line}", ""));
-        }
-    }
 }
 
 fn head(report: &Report, out: &mut Out) {
@@ -97,9 +46,9 @@ fn head(report: &Report, out: &mut Out) {
     };
     out.line(&format!(
         "{} documents ({}) of {} collections in {:.1} s: {extent}",
-        grouped(scanned.documents),
-        size(scanned.bytes),
-        grouped(scanned.collections.len() as u64),
+        count(scanned.documents),
+        bytes(scanned.bytes),
+        count(scanned.collections.len() as u64),
         scanned.seconds,
     ));
     let of = |severity| {
@@ -122,9 +71,7 @@ fn one(finding: &Finding, out: &mut Out) {
     let mark = out.paint(&mark, paint_of(severity));
     let place = out.paint(&place, Paint::Bold);
     out.line(&format!("{mark} {}  {place}", finding.detector));
-    for line in wrap(&finding.summary, COLUMNS - INDENT) {
-        out.line(&format!("{:INDENT$}{line}", ""));
-    }
+    out.indented(&finding.summary);
     let evidence = &finding.evidence;
     let list = |values: &[Value]| values.iter().map(plain).collect::<Vec<_>>().join(", ");
     if !evidence.ids.is_empty() {
@@ -164,9 +111,7 @@ fn cure(cure: &Cure, out: &mut Out) {
 }
 
 fn checklist(report: &Report, out: &mut Out) {
-    out.line("");
-    let title = out.paint("Checklist", Paint::Bold);
-    out.line(&title);
+    out.title("Checklist");
     for item in &report.checklist {
         let (name, paint) = match item.status {
             Status::Pass => ("pass", Paint::Green),
@@ -184,26 +129,14 @@ fn notes(report: &Report, out: &mut Out) {
     if notes.is_empty() {
         return;
     }
-    out.line("");
-    let title = out.paint("Notes", Paint::Bold);
-    out.line(&title);
+    out.title("Notes");
     for note in notes.iter().take(NOTES_MAX) {
         let place = note.namespace.as_ref().map_or(String::new(), |it| format!("{it}: "));
-        for line in wrap(&format!("{place}{}", note.note), COLUMNS - INDENT) {
-            out.line(&format!("{:INDENT$}{line}", ""));
-        }
+        out.indented(&format!("{place}{}", note.note));
     }
     if notes.len() > NOTES_MAX {
         let more = notes.len() - NOTES_MAX;
         out.line(&format!("{:INDENT$}… and {more} more, in the JSON report", ""));
-    }
-}
-
-fn paint_of(severity: Severity) -> Paint {
-    match severity {
-        Severity::Critical => Paint::Red,
-        Severity::Warn => Paint::Yellow,
-        Severity::Info => Paint::Blue,
     }
 }
 
@@ -216,7 +149,7 @@ fn plain(value: &Value) -> String {
             None => value.to_string(),
         },
         Value::Number(number) => match number.as_u64() {
-            Some(number) => grouped(number),
+            Some(number) => count(number),
             None => number.to_string(),
         },
         other => other.to_string(),
@@ -225,32 +158,4 @@ fn plain(value: &Value) -> String {
         return text;
     }
     format!("{}…", &text[..text.floor_char_boundary(VALUE_BYTES_MAX)])
-}
-
-fn wrap(text: &str, columns: usize) -> Vec<String> {
-    let mut lines = vec![String::new()];
-    for word in text.split(' ') {
-        let width = |text: &str| text.chars().count();
-        let full = lines
-            .last()
-            .is_some_and(|line| !line.is_empty() && width(line) + 1 + width(word) > columns);
-        if full {
-            lines.push(String::new());
-        }
-        if let Some(line) = lines.last_mut() {
-            if !line.is_empty() {
-                line.push(' ');
-            }
-            line.push_str(word);
-        }
-    }
-    lines
-}
-
-fn grouped(number: u64) -> String {
-    crate::figures::count(number)
-}
-
-fn size(number: u64) -> String {
-    crate::figures::bytes(number)
 }

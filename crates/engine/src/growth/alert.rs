@@ -1,0 +1,144 @@
+//! Documents that come near their bounds, told in the log by the write that takes
+//! them there: one structured line each.
+//!
+//! A document that passes its policy's `warn_bytes` is told of when it does, and
+//! again only when it has been below in between. One that will reach its bound (the
+//! policy's `max_bytes`, or else 16 MB) within the horizon if it goes on as it does
+//! is told of when the forecast first says so, and again only when the forecast has
+//! been twice as far away in between. Only the largest documents have forecasts, and
+//! those are heeded from an eighth of the bound on: what is small and new may well
+//! grow fast for a while. A horizon of nothing turns forecasts off.
+
+use super::event::Event;
+use super::figures::Figures;
+use super::turn::Turn;
+use bson::DateTime;
+use command::Namespace;
+use guard::Policy;
+use statistics::{Trend, reached};
+use write::limits::DOCUMENT_BYTES_MAX;
+
+/// The part of its bound that a document must have reached for its forecast to count.
+const HEEDED_PART: u64 = 8;
+/// A forecast is past when it is so many horizons away.
+const PAST_HORIZONS: u64 = 2;
+
+/// A line for the log.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Alert {
+    pub namespace: Namespace,
+    /// The `_id`, as people read it.
+    pub id: String,
+    pub bytes: u32,
+    pub reason: Reason,
+}
+
+/// What a document has given reason to tell.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Reason {
+    /// Set if the document has passed it.
+    pub warn_bytes: Option<usize>,
+    /// What the document cannot grow beyond.
+    pub bound: u32,
+    /// Where the document is one of the largest.
+    pub forecast: Option<Forecast>,
+}
+
+/// What a policy lets a document grow to.
+fn bound(policy: Option<&Policy>) -> u32 {
+    let max = policy.and_then(|policy| policy.document.max_bytes);
+    max.unwrap_or(DOCUMENT_BYTES_MAX) as u32
+}
+
+/// Whether a write gives reason to tell of its document. The figures have taken the
+/// write in already. The second part says whether what is noted of it has changed.
+pub fn reason(
+    figures: &mut Figures,
+    policy: Option<&Policy>,
+    event: &Event,
+    horizon_ms: u64,
+    turn: &mut Turn,
+) -> (Option<Reason>, bool) {
+    let Some(bytes) = event.after else { return (None, false) };
+    let bound = bound(policy);
+    let passed = |warn: &usize| {
+        bytes as usize >= *warn && event.before.is_none_or(|before| (before as usize) < *warn)
+    };
+    let warn_bytes = policy.and_then(|policy| policy.document.warn_bytes).filter(passed);
+    let heeded = u64::from(bytes) * HEEDED_PART >= u64::from(bound);
+    if warn_bytes.is_none() && !heeded {
+        return (None, false);
+    }
+    let kept = figures.sizes.as_mut().and_then(|sizes| sizes.largest.get_mut(event.record.0));
+    let Some(kept) = kept else {
+        let reason = Reason { warn_bytes, bound, forecast: None };
+        return (warn_bytes.map(|_| reason), false);
+    };
+    let now = turn.now_ms();
+    let forecast = Forecast::of(&kept.note.trend, now, bytes, bound);
+    let within = |horizon: u64| {
+        horizon > 0 && forecast.reached_ms.is_some_and(|at| at <= now.saturating_add(horizon))
+    };
+    let grows = event.before.is_some_and(|before| bytes > before);
+    let was_told = kept.note.alerted;
+    kept.note.alerted = match was_told {
+        true => within(horizon_ms.saturating_mul(PAST_HORIZONS)),
+        false => heeded && grows && within(horizon_ms),
+    };
+    let is_new = kept.note.alerted && !was_told;
+    let reason = Reason { warn_bytes, bound, forecast: Some(forecast) };
+    let tell = is_new || warn_bytes.is_some();
+    (tell.then_some(reason), kept.note.alerted != was_told)
+}
+
+/// How a document grows, and when it reaches its bound.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Forecast {
+    pub per_day: Option<f64>,
+    pub reached_ms: Option<u64>,
+}
+
+impl Forecast {
+    pub fn of(trend: &Trend, now_ms: u64, bytes: u32, bound: u32) -> Forecast {
+        let per_day = trend.per_day(now_ms, bytes);
+        Forecast { per_day, reached_ms: reached(now_ms, bytes, per_day, bound) }
+    }
+}
+
+impl Alert {
+    /// Writes the line.
+    pub fn log(&self) {
+        let Alert { namespace, id, bytes, reason: Reason { warn_bytes, bound, forecast } } = self;
+        let per_day = forecast.and_then(|it| it.per_day).map(|rate| rate as i64);
+        let forecast = forecast.and_then(|it| it.reached_ms).map(date);
+        match warn_bytes {
+            Some(warn_bytes) => tracing::warn!(
+                alert = "warn_bytes",
+                %namespace,
+                _id = id,
+                bytes,
+                warn_bytes,
+                bound,
+                bytes_per_day = per_day,
+                forecast,
+                "a document has grown past its policy's warn_bytes"
+            ),
+            None => tracing::warn!(
+                alert = "forecast",
+                %namespace,
+                _id = id,
+                bytes,
+                bound,
+                bytes_per_day = per_day,
+                forecast,
+                "a document will reach its bound within the growth horizon"
+            ),
+        }
+    }
+}
+
+/// A time as people and programs read it.
+fn date(at_ms: u64) -> String {
+    let date = DateTime::from_millis(i64::try_from(at_ms).unwrap_or(i64::MAX));
+    date.try_to_rfc3339_string().unwrap_or_default()
+}

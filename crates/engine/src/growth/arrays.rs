@@ -1,0 +1,172 @@
+//! The lengths of the arrays at one path that a policy names.
+
+use super::event::{Lengthened, Lengths};
+use super::measure;
+use super::turn::Turn;
+use crate::storage::large::{self, Secret};
+use crate::storage::{CollectionId, RecordId, View};
+use error::Result;
+use guard::policy::{ArrayRule, OnLimit};
+use statistics::{Histogram, Largest, Place, read_number, write_number};
+use value::Path;
+
+#[derive(Debug, Clone)]
+pub struct Arrays {
+    pub path: Path,
+    /// Where documents count the elements, if the array overflows.
+    count: Option<Path>,
+    /// Documents that have such an array.
+    pub documents: u64,
+    /// The elements of all of them.
+    pub elements: u64,
+    /// Documents with pages, and their pages.
+    pub overflowed: u64,
+    pub pages: u64,
+    /// Of every array, by its length.
+    pub histogram: Histogram,
+    /// Documents by their longest array.
+    pub longest: Largest<()>,
+}
+
+impl Arrays {
+    /// Of a collection that holds nothing.
+    pub fn new(rule: &ArrayRule) -> Arrays {
+        Arrays {
+            path: rule.path.clone(),
+            count: count(rule).cloned(),
+            documents: 0,
+            elements: 0,
+            overflowed: 0,
+            pages: 0,
+            histogram: Histogram::default(),
+            longest: Largest::default(),
+        }
+    }
+
+    /// Whether these are the figures of a rule: the same arrays, measured alike.
+    pub fn is_of(&self, rule: &ArrayRule) -> bool {
+        self.path == rule.path && self.count.as_ref() == count(rule)
+    }
+
+    /// Takes a change in; `resolve` looks up those whose length is not known.
+    pub fn apply(
+        &mut self,
+        collection: CollectionId,
+        record: RecordId,
+        Lengthened { before, after, .. }: &Lengthened,
+        turn: &mut Turn,
+        resolve: impl FnOnce(&mut Arrays) -> Result<()>,
+    ) -> Result<()> {
+        self.add(after);
+        self.subtract(before);
+        let longest = |lengths: &Lengths| lengths.each.iter().max().copied();
+        match self.longest.change(record.0, longest(before), longest(after)) {
+            Place::Outside | Place::Stays => {}
+            Place::Went => turn.remove(collection, self.path.as_str(), record.0),
+            Place::Came => {
+                turn.put(collection, self.path.as_str(), record.0, Vec::new());
+                if self.longest.is_full() {
+                    resolve(self)?;
+                    for gone in self.longest.trim() {
+                        turn.remove(collection, self.path.as_str(), gone);
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn add(&mut self, Lengths { each, pages }: &Lengths) {
+        each.iter().for_each(|length| self.histogram.add(*length));
+        self.elements += each.iter().map(|length| u64::from(*length)).sum::<u64>();
+        self.documents += u64::from(!each.is_empty());
+        self.overflowed += u64::from(*pages > 0);
+        self.pages += u64::from(*pages);
+    }
+
+    fn subtract(&mut self, Lengths { each, pages }: &Lengths) {
+        each.iter().for_each(|length| self.histogram.remove(*length));
+        let elements = each.iter().map(|length| u64::from(*length)).sum();
+        self.elements = self.elements.saturating_sub(elements);
+        self.documents = self.documents.saturating_sub(u64::from(!each.is_empty()));
+        self.overflowed = self.overflowed.saturating_sub(u64::from(*pages > 0));
+        self.pages = self.pages.saturating_sub(u64::from(*pages));
+    }
+
+    /// Looks up those of the longest that nobody has written to since the start.
+    pub fn resolve(
+        &mut self,
+        collection: CollectionId,
+        rule: &ArrayRule,
+        view: &(dyn Fn() -> View + Sync),
+        secret: &Secret,
+    ) -> Result<()> {
+        let unresolved = self.longest.unresolved();
+        if unresolved.is_empty() {
+            return Ok(());
+        }
+        let view = view();
+        for id in unresolved {
+            let lengths = match view.record(collection, RecordId(id))? {
+                Some(record) => {
+                    let mut load = |document: &bson::RawDocument, needs: &language::Needs| {
+                        large::join(&view, &record, document, needs)
+                    };
+                    measure::lengths(record.stored(), rule, secret, &mut load)?
+                }
+                None => Lengths::default(),
+            };
+            self.longest.resolve(id, Some(lengths.each.into_iter().max().unwrap_or(0)));
+        }
+        Ok(())
+    }
+
+    pub fn write(&self, row: &mut Vec<u8>) {
+        for text in [self.path.as_str(), self.count.as_ref().map_or("", Path::as_str)] {
+            write_number(text.len() as u64, row);
+            row.extend_from_slice(text.as_bytes());
+        }
+        let floor = u64::from(self.longest.floor());
+        for number in [self.documents, self.elements, self.overflowed, self.pages, floor] {
+            write_number(number, row);
+        }
+        self.histogram.write(row);
+    }
+
+    /// Takes the figures of one path off the front of a row; `kept` gives those whose
+    /// arrays are the longest.
+    pub fn read(row: &mut &[u8], kept: impl FnOnce(&str) -> Vec<u64>) -> Option<Arrays> {
+        let path = text(row)?;
+        let count = text(row)?;
+        let mut number = || read_number(row);
+        let (documents, elements) = (number()?, number()?);
+        let (overflowed, pages) = (number()?, number()?);
+        let floor = u32::try_from(number()?).ok()?;
+        let longest = Largest::restore(floor, kept(path).into_iter().map(|id| (id, ())));
+        Some(Arrays {
+            path: Path::new(path),
+            count: (!count.is_empty()).then(|| Path::new(count)),
+            documents,
+            elements,
+            overflowed,
+            pages,
+            histogram: Histogram::read(row)?,
+            longest,
+        })
+    }
+}
+
+/// Where documents count the elements of an array that overflows.
+fn count(rule: &ArrayRule) -> Option<&Path> {
+    match &rule.on_limit {
+        OnLimit::Overflow(overflow) => Some(&overflow.count),
+        _ => None,
+    }
+}
+
+fn text<'a>(row: &mut &'a [u8]) -> Option<&'a str> {
+    let length = usize::try_from(read_number(row)?).ok()?;
+    let (text, rest) = row.split_at_checked(length)?;
+    *row = rest;
+    std::str::from_utf8(text).ok()
+}

@@ -1,0 +1,73 @@
+//! What a commit tells of the documents it changes.
+
+use crate::catalog::Collection;
+use crate::storage::RecordId;
+use guard::{Guarded, Policy};
+use std::sync::Arc;
+
+/// What a commit does to one collection.
+#[derive(Debug)]
+pub struct Grown {
+    pub collection: Arc<Collection>,
+    /// What guards it, and did so while the events came about.
+    pub guarded: Option<Arc<Guarded>>,
+    /// By how much the number of documents and their bytes change.
+    pub documents: i64,
+    pub bytes: i64,
+    events: Vec<Event>,
+}
+
+/// One document becomes another.
+#[derive(Debug, Clone)]
+pub struct Event {
+    pub record: RecordId,
+    /// How large it was and is, in bytes; `None` where it is not there.
+    pub before: Option<u32>,
+    pub after: Option<u32>,
+    /// Arrays that the policy names, as far as their lengths change.
+    pub arrays: Vec<Lengthened>,
+}
+
+/// The arrays of a document at one path become longer or shorter, come or go.
+#[derive(Debug, Clone)]
+pub struct Lengthened {
+    /// Which array of the policy it is.
+    pub rule: usize,
+    pub before: Lengths,
+    pub after: Lengths,
+}
+
+/// How long the arrays of a document at one path are.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Lengths {
+    /// One but where the path goes through arrays; none if there is no array.
+    pub each: Vec<u32>,
+    /// The pages that hold what the document does not.
+    pub pages: u32,
+}
+
+impl Grown {
+    pub fn new(collection: Arc<Collection>, guarded: Option<Arc<Guarded>>) -> Grown {
+        Grown { collection, guarded, documents: 0, bytes: 0, events: Vec::new() }
+    }
+
+    pub fn push(&mut self, event: Event) {
+        let there = |size: Option<u32>| i64::from(size.is_some());
+        let bytes = |size: Option<u32>| i64::from(size.unwrap_or(0));
+        self.documents += there(event.after) - there(event.before);
+        self.bytes += bytes(event.after) - bytes(event.before);
+        self.events.push(event);
+    }
+
+    pub fn events(&self) -> &[Event] {
+        &self.events
+    }
+}
+
+/// The policy among what guards a collection.
+pub fn policy(guarded: Option<&Arc<Guarded>>) -> Option<&Policy> {
+    match guarded.map(|guarded| &**guarded) {
+        Some(Guarded::Policy(policy)) => Some(policy),
+        _ => None,
+    }
+}

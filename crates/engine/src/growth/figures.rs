@@ -1,0 +1,198 @@
+//! Everything that is kept of one collection, and its row in the store:
+//!
+//! ```text
+//! documents u64, bytes u64
+//! and, once sizes have been counted, numbers as `statistics` writes them:
+//! FORMAT
+//! since, floor, histogram                         sizes
+//! how many paths have been counted, for each:
+//!   path, where its elements are counted or ""    length and text
+//!   documents, elements, overflowed, pages, floor, histogram
+//! ```
+
+use super::arrays::Arrays;
+use super::event::Event;
+use super::sizes::{Sizes, Tracked};
+use super::turn::Turn;
+use crate::storage::large::Secret;
+use crate::storage::{CollectionId, Counts, RecordId, Tree, View, keys};
+use error::Result;
+use fjall::Slice;
+use guard::Policy;
+use statistics::{read_number, write_number};
+
+/// What this build writes; a row of another is counted anew.
+const FORMAT: u64 = 1;
+
+#[derive(Debug, Clone, Default)]
+pub struct Figures {
+    pub counts: Counts,
+    /// `None` until they have been counted.
+    pub sizes: Option<Sizes>,
+    /// Of the paths that have been counted.
+    pub arrays: Vec<Arrays>,
+}
+
+/// Where figures stand, and what it takes to look something up.
+#[derive(Clone, Copy)]
+pub struct Place<'a> {
+    pub collection: CollectionId,
+    pub policy: Option<&'a Policy>,
+    pub secret: &'a Secret,
+    /// The store, without what is about to be committed.
+    pub view: &'a (dyn Fn() -> View + Sync),
+}
+
+impl Figures {
+    /// As they are stored.
+    pub fn load(view: &View, collection: CollectionId) -> Result<Figures> {
+        let Some(row) = view.get(Tree::Records, &keys::counts(collection))? else {
+            return Ok(Figures::default());
+        };
+        let mut documents = Vec::new();
+        let mut arrays = Vec::new();
+        for pair in view.range(Tree::Records, keys::kept_rows(collection)) {
+            let (key, value) = pair.map_err(crate::storage::failed)?;
+            match keys::kept_parts(&key) {
+                Some((_, "", record)) => documents.push((record, Tracked::read(&value))),
+                Some((_, path, record)) => arrays.push((path.to_owned(), record)),
+                None => {}
+            }
+        }
+        let mut figures = Figures { counts: Counts::read(&row), sizes: None, arrays: Vec::new() };
+        let rest = row.get(Counts::BYTES..).unwrap_or_default();
+        figures.read(rest, documents, &arrays);
+        Ok(figures)
+    }
+
+    /// Reads what follows the counts in a row; what it does not tell is counted anew.
+    fn read(
+        &mut self,
+        mut rest: &[u8],
+        documents: Vec<(u64, Tracked)>,
+        arrays: &[(String, u64)],
+    ) -> Option<()> {
+        if read_number(&mut rest)? != FORMAT {
+            return None;
+        }
+        self.sizes = Some(Sizes::read(&mut rest, documents)?);
+        for _ in 0..read_number(&mut rest)? {
+            let kept = |path: &str| {
+                let here = arrays.iter().filter(|(of, _)| of == path);
+                here.map(|(_, record)| *record).collect()
+            };
+            self.arrays.push(Arrays::read(&mut rest, kept)?);
+        }
+        Some(())
+    }
+
+    pub fn write(&self) -> Slice {
+        let mut row = Vec::with_capacity(128);
+        row.extend_from_slice(&self.counts.write());
+        if let Some(sizes) = &self.sizes {
+            write_number(FORMAT, &mut row);
+            sizes.write(&mut row);
+            write_number(self.arrays.len() as u64, &mut row);
+            self.arrays.iter().for_each(|arrays| arrays.write(&mut row));
+        }
+        row.into()
+    }
+
+    /// Keeps figures for the arrays that the policy names, and for no others. What a
+    /// collection that holds nothing will hold is counted from the first document on.
+    pub fn adopt(&mut self, place: Place<'_>, turn: &mut Turn) {
+        let rules = place.policy.map_or(&[][..], |policy| &policy.arrays);
+        self.arrays.retain(|arrays| {
+            let named = rules.iter().any(|rule| arrays.is_of(rule));
+            if !named {
+                for (record, _) in arrays.longest.iter() {
+                    turn.remove(place.collection, arrays.path.as_str(), record);
+                }
+            }
+            named
+        });
+        if self.counts.documents > 0 {
+            return;
+        }
+        self.sizes.get_or_insert_with(|| Sizes::new(turn.now_ms()));
+        for rule in rules {
+            if !self.arrays.iter().any(|arrays| arrays.is_of(rule)) {
+                self.arrays.push(Arrays::new(rule));
+            }
+        }
+    }
+
+    /// Whether everything has been counted that a policy asks for.
+    pub fn is_whole(&self, policy: Option<&Policy>) -> bool {
+        let mut rules = policy.into_iter().flat_map(|policy| &policy.arrays);
+        self.sizes.is_some() && rules.all(|rule| self.arrays.iter().any(|it| it.is_of(rule)))
+    }
+
+    /// Takes in what became of a document.
+    pub fn apply(&mut self, place: Place<'_>, event: &Event, turn: &mut Turn) -> Result<()> {
+        let Place { collection, policy, secret, view } = place;
+        let bytes = |size: Option<u32>| u64::from(size.unwrap_or(0));
+        let Counts { documents, bytes: total } = &mut self.counts;
+        *documents += u64::from(event.after.is_some());
+        *documents = documents.saturating_sub(u64::from(event.before.is_some()));
+        *total = (*total + bytes(event.after)).saturating_sub(bytes(event.before));
+        if let Some(sizes) = &mut self.sizes {
+            sizes.apply(collection, event, view, turn)?;
+        }
+        for change in &event.arrays {
+            let Some(rule) = policy.and_then(|policy| policy.arrays.get(change.rule)) else {
+                continue;
+            };
+            if let Some(arrays) = self.arrays.iter_mut().find(|arrays| arrays.is_of(rule)) {
+                arrays.apply(collection, event.record, change, turn, |arrays| {
+                    arrays.resolve(collection, rule, view, secret)
+                })?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Looks up how large those of the largest are that nobody has written to since
+    /// the start.
+    pub fn resolve(&mut self, place: Place<'_>) -> Result<()> {
+        let Place { collection, policy, secret, view } = place;
+        if let Some(sizes) = &mut self.sizes {
+            sizes.resolve(collection, view)?;
+        }
+        for arrays in &mut self.arrays {
+            let mut rules = policy.into_iter().flat_map(|policy| &policy.arrays);
+            if let Some(rule) = rules.find(|rule| arrays.is_of(rule)) {
+                arrays.resolve(collection, rule, view, secret)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether the largest documents and the longest arrays can be told: so many, or
+    /// all there are.
+    pub fn suffices(&self, wanted: usize) -> bool {
+        let documents = self.counts.documents;
+        self.sizes.as_ref().is_some_and(|sizes| sizes.largest.suffices(wanted, documents))
+            && self.arrays.iter().all(|it| it.longest.suffices(wanted, it.documents))
+    }
+
+    /// Writes the row of one of the largest documents.
+    pub fn write_tracked(&mut self, collection: CollectionId, record: RecordId, turn: &mut Turn) {
+        let sizes = self.sizes.as_mut();
+        if let Some(kept) = sizes.and_then(|sizes| sizes.largest.get_mut(record.0)) {
+            turn.put(collection, "", record.0, kept.note.write());
+        }
+    }
+
+    /// Writes the rows of everyone who is kept.
+    pub fn write_kept(&self, collection: CollectionId, turn: &mut Turn) {
+        for (record, kept) in self.sizes.iter().flat_map(|sizes| sizes.largest.iter()) {
+            turn.put(collection, "", record, kept.note.write());
+        }
+        for arrays in &self.arrays {
+            for (record, _) in arrays.longest.iter() {
+                turn.put(collection, arrays.path.as_str(), record, Vec::new());
+            }
+        }
+    }
+}

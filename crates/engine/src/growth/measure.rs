@@ -1,0 +1,196 @@
+//! How long the arrays are that a policy names, told from documents as they are
+//! stored: of an array out of line the stub knows the length.
+
+use super::event::{Lengthened, Lengths};
+use crate::storage::large::{self, Secret};
+use bson::spec::ElementType;
+use bson::{RawDocument, RawDocumentBuf};
+use error::Result;
+use guard::Policy;
+use guard::patterns::overflow::Counters;
+use guard::patterns::place;
+use guard::policy::{ArrayRule, OnLimit};
+use language::Needs;
+use value::{Elements, Path, elements};
+
+/// Loads what of a document is out of line; `None` if nothing was.
+pub type Load<'l> = dyn FnMut(&RawDocument, &Needs) -> Result<Option<RawDocumentBuf>> + 'l;
+
+/// Which of a policy's arrays change their lengths when a document becomes another.
+pub fn lengthened(
+    policy: &Policy,
+    before: Option<&RawDocument>,
+    after: Option<&RawDocument>,
+    secret: &Secret,
+    load: &mut Load<'_>,
+) -> Result<Vec<Lengthened>> {
+    let mut changed = Vec::new();
+    for (at, rule) in policy.arrays.iter().enumerate() {
+        if let (Some(before), Some(after)) = (before, after)
+            && is_same(before, after, rule)
+        {
+            continue;
+        }
+        let mut measure = |document: Option<&RawDocument>| match document {
+            Some(document) => lengths(document, rule, secret, load),
+            None => Ok(Lengths::default()),
+        };
+        let (before, after) = (measure(before)?, measure(after)?);
+        if before != after {
+            changed.push(Lengthened { rule: at, before, after });
+        }
+    }
+    Ok(changed)
+}
+
+/// Whether the arrays of a rule are as long in one document as in the other, as far
+/// as that can be told at a glance.
+fn is_same(before: &RawDocument, after: &RawDocument, rule: &ArrayRule) -> bool {
+    if let OnLimit::Overflow(overflow) = &rule.on_limit {
+        let (was, is) = (Counters::read(before, overflow), Counters::read(after, overflow));
+        if was.count.is_some() || is.count.is_some() {
+            return was == is;
+        }
+    }
+    place::unchanged(before, after, &rule.path)
+}
+
+/// How long the arrays of a rule are in a document. Of one that overflows the
+/// document has counted all elements, those on pages too.
+pub fn lengths(
+    document: &RawDocument,
+    rule: &ArrayRule,
+    secret: &Secret,
+    load: &mut Load<'_>,
+) -> Result<Lengths> {
+    let mut pages = 0;
+    if let OnLimit::Overflow(overflow) = &rule.on_limit {
+        let counters = Counters::read(document, overflow);
+        pages = number(counters.pages);
+        if let Some(count) = counters.count {
+            return Ok(Lengths { each: vec![number(count)], pages });
+        }
+    }
+    let mut found = Found { path: &rule.path, secret, each: Vec::new(), unknown: false };
+    found.look(elements(document), 0);
+    if found.unknown {
+        // Arrays in an array that is out of line.
+        let needs = Needs::Paths([rule.path.clone()].into_iter().collect());
+        if let Some(loaded) = load(document, &needs)? {
+            found.each.clear();
+            found.look(elements(&loaded), 0);
+        }
+    }
+    Ok(Lengths { each: found.each, pages })
+}
+
+fn number(number: usize) -> u32 {
+    u32::try_from(number).unwrap_or(u32::MAX)
+}
+
+struct Found<'a> {
+    path: &'a Path,
+    secret: &'a Secret,
+    each: Vec<u32>,
+    /// Whether something was met that would have to be loaded.
+    unknown: bool,
+}
+
+impl Found<'_> {
+    fn look(&mut self, mut fields: Elements<'_>, at: usize) {
+        let Some(field) = fields.find_key(self.path.component(at)) else { return };
+        let last = at + 1 == self.path.len();
+        match field.kind {
+            ElementType::Array if last => self.each.push(large::items(&field)),
+            ElementType::EmbeddedDocument if !last => self.look(field.children(), at + 1),
+            ElementType::Array => {
+                for item in field.children().items() {
+                    if item.kind == ElementType::EmbeddedDocument {
+                        self.look(item.children(), at + 1);
+                    }
+                }
+            }
+            ElementType::Binary => match large::hidden(&field, self.secret) {
+                Some(hidden) if last && hidden.kind == ElementType::Array => match hidden.items {
+                    Some(items) => self.each.push(items),
+                    None => self.unknown = true,
+                },
+                Some(hidden) => self.unknown |= !last && hidden.kind == ElementType::Array,
+                None => {}
+            },
+            _ => {}
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use bson::rawdoc;
+    use command::Namespace;
+
+    const SECRET: Secret = [7; 8];
+
+    fn policy() -> Policy {
+        let policy = rawdoc! {
+            "arrays": {
+                "a": { "max": 5_000 },
+                "c.d": { "max": 5_000 },
+                "o": { "max": 3, "on_limit": "overflow" },
+            },
+        };
+        Policy::parse(&Namespace::new("d", "c").unwrap(), &policy).unwrap()
+    }
+
+    /// What is stored of a document, and its lengths by rule.
+    fn measured(document: &RawDocument) -> Vec<Vec<u32>> {
+        let split = large::split(document, None, &SECRET, &[]);
+        let length = u32::from_le_bytes(*split.record.first_chunk().unwrap()) as usize;
+        let stored = RawDocument::from_bytes(&split.record[..length]).unwrap();
+        let mut loaded = 0;
+        let mut load = |_: &RawDocument, _: &Needs| {
+            loaded += 1;
+            Ok(Some(document.to_owned()))
+        };
+        let policy = policy();
+        let rules = policy.arrays.iter();
+        let lengths: Vec<_> =
+            rules.map(|rule| lengths(stored, rule, &SECRET, &mut load).unwrap().each).collect();
+        assert!(loaded <= 1, "only what is in an array out of line is loaded");
+        lengths
+    }
+
+    #[test]
+    fn arrays_are_measured_where_they_stand() {
+        let document = rawdoc! { "_id": 1, "a": [1, 2, 3], "c": [{ "d": [1] }, { "d": [] }, 5] };
+        assert_eq!(measured(&document), [vec![3], vec![1, 0], vec![]]);
+        let counted = rawdoc! { "_id": 1, "o": [1, 2], "oCount": 9, "oOverflowPages": 3 };
+        assert_eq!(measured(&counted), [vec![], vec![], vec![9]]);
+        let not_yet = rawdoc! { "_id": 1, "a": 1, "c": 2, "o": [1, 2] };
+        assert_eq!(measured(&not_yet), [vec![], vec![], vec![2]]);
+    }
+
+    #[test]
+    fn arrays_out_of_line_are_measured_too() {
+        let long: bson::RawArrayBuf = (0..4_000).map(bson::RawBson::Int32).collect();
+        let document = rawdoc! { "_id": 1, "a": long.clone(), "c": [{ "d": long }, { "d": [1] }] };
+        assert_eq!(measured(&document), [vec![4_000], vec![4_000, 1], vec![]]);
+    }
+
+    #[test]
+    fn only_what_changes_is_told() {
+        let mut load = |_: &RawDocument, _: &Needs| Ok(None);
+        let mut told = |before: Option<&RawDocument>, after: Option<&RawDocument>| -> Vec<_> {
+            let changed = lengthened(&policy(), before, after, &SECRET, &mut load).unwrap();
+            changed.into_iter().map(|it| (it.rule, it.before.each, it.after.each)).collect()
+        };
+        let before = rawdoc! { "_id": 1, "a": [1], "o": [1], "oCount": 1, "x": 1 };
+        let same = rawdoc! { "_id": 1, "a": [1], "o": [2], "oCount": 1, "x": 2 };
+        let pushed = rawdoc! { "_id": 1, "a": [1, 2], "o": [1, 2], "oCount": 2, "x": 1 };
+        assert!(told(Some(&before), Some(&same)).is_empty());
+        let both = [(0, vec![1], vec![2]), (2, vec![1], vec![2])];
+        assert_eq!(told(Some(&before), Some(&pushed)), both);
+        assert_eq!(told(None, Some(&before)), [(0, vec![], vec![1]), (2, vec![], vec![1])]);
+        assert_eq!(told(Some(&before), None), [(0, vec![1], vec![]), (2, vec![1], vec![])]);
+    }
+}

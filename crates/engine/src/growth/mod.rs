@@ -1,0 +1,254 @@
+//! How the documents of each collection grow: what `growthStats` tells.
+//!
+//! Kept up by the commits themselves. A transaction notes of each document it writes
+//! how large it was and is, and of the arrays that a policy names how long
+//! (`Event`, `measure`). Whoever applies a group of commits takes the events in
+//! (`Ledger`) and writes the collection's figures into the same batch: the row that
+//! holds its counts is written anyway, so figures are as exact and as durable as
+//! counts are, after a crash too.
+//!
+//! Who the largest documents and the longest arrays are stands in rows of their own,
+//! which are written when someone comes or goes, and now and then when one of the
+//! largest has grown. How large they are is not: the documents tell.
+//!
+//! What was not counted from the first document on (the arrays of a policy that came
+//! later, a store that an earlier version wrote) is counted by a scan (`recount`).
+
+mod alert;
+mod arrays;
+mod event;
+mod figures;
+mod measure;
+mod recount;
+mod sample;
+mod sizes;
+mod turn;
+
+pub use arrays::Arrays;
+pub use event::{Event, Grown, Lengthened, Lengths, policy};
+pub use figures::Figures;
+pub use measure::lengthened;
+pub use sample::{Sample, Sampled};
+pub use turn::now_ms;
+
+use crate::storage::large::Secret;
+use crate::storage::{Change, CollectionId, RecordId, Tree, View, keys};
+use alert::Alert;
+use bson::RawDocument;
+use error::Result;
+use figures::Place;
+use guard::Guarded;
+use parking_lot::{Mutex, MutexGuard};
+use rustc_hash::FxHashMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use turn::Turn;
+
+/// Forecasts within so many seconds are logged, unless `--growth-horizon` says
+/// otherwise: seven days.
+pub const HORIZON_SECONDS: u32 = 7 * 24 * 60 * 60;
+/// How many of the largest documents and longest arrays are shown.
+pub const SHOWN: usize = 10;
+
+/// The figures of every collection that has been written to or asked for.
+pub struct Growth {
+    secret: Secret,
+    standings: Mutex<FxHashMap<CollectionId, Standing>>,
+    /// The parameter `growthHorizonSeconds`.
+    pub horizon_seconds: AtomicU32,
+}
+
+/// How a collection stands.
+#[derive(Default)]
+struct Standing {
+    figures: Figures,
+    /// What guarded it at the last commit; `None` before the first.
+    guarded: Option<Option<Arc<Guarded>>>,
+    /// Set while everything is counted anew.
+    since: Option<recount::Since>,
+    /// Whether the rows of those who are kept are to be written anew.
+    recounted: bool,
+}
+
+/// The figures while a group of commits is taken in.
+pub struct Ledger<'g> {
+    secret: &'g Secret,
+    horizon_ms: u64,
+    standings: MutexGuard<'g, FxHashMap<CollectionId, Standing>>,
+    touched: Vec<CollectionId>,
+    alerts: Vec<Alert>,
+    turn: Turn,
+}
+
+/// What is to be told once a group is applied.
+#[must_use]
+#[derive(Default)]
+pub struct Alerts(Vec<Alert>);
+
+impl Alerts {
+    pub fn log(self) {
+        self.0.iter().for_each(Alert::log);
+    }
+}
+
+impl Growth {
+    pub fn new(secret: Secret) -> Growth {
+        Growth {
+            secret,
+            standings: Mutex::default(),
+            horizon_seconds: AtomicU32::new(HORIZON_SECONDS),
+        }
+    }
+
+    pub fn secret(&self) -> &Secret {
+        &self.secret
+    }
+
+    pub fn open(&self) -> Ledger<'_> {
+        Ledger {
+            secret: &self.secret,
+            horizon_ms: u64::from(self.horizon_seconds.load(Ordering::Relaxed)) * 1_000,
+            standings: self.standings.lock(),
+            touched: Vec::new(),
+            alerts: Vec::new(),
+            turn: Turn::default(),
+        }
+    }
+
+    /// The figures of a collection, with the sizes of the largest looked up; `None` if
+    /// something is still to be counted.
+    pub fn figures(
+        &self,
+        collection: CollectionId,
+        guarded: Option<&Arc<Guarded>>,
+        view: &(dyn Fn() -> View + Sync),
+    ) -> Result<Option<Figures>> {
+        let mut standings = self.standings.lock();
+        let standing = stand(&mut standings, collection, view)?;
+        let policy = event::policy(guarded);
+        let place = Place { collection, policy, secret: &self.secret, view };
+        standing.figures.resolve(place)?;
+        let mut figures = standing.figures.clone();
+        // Rows that go because of this go with the next write.
+        figures.adopt(place, &mut Turn::default());
+        Ok(Some(figures).filter(|it| it.is_whole(policy) && it.suffices(SHOWN)))
+    }
+
+    /// Whether everything has been counted that a policy asks for.
+    pub fn is_whole(
+        &self,
+        collection: CollectionId,
+        guarded: Option<&Arc<Guarded>>,
+        view: &(dyn Fn() -> View + Sync),
+    ) -> Result<bool> {
+        let mut standings = self.standings.lock();
+        let figures = &stand(&mut standings, collection, view)?.figures;
+        Ok(figures.counts.documents == 0 || figures.is_whole(event::policy(guarded)))
+    }
+
+    /// Forgets a collection that is no more.
+    pub fn forget(&self, collection: CollectionId) {
+        self.standings.lock().remove(&collection);
+    }
+}
+
+/// How a collection stands, read from its rows if nobody has asked before. While the
+/// lock is held nothing is taken in, so what is stored is all there is.
+fn stand<'s>(
+    standings: &'s mut FxHashMap<CollectionId, Standing>,
+    collection: CollectionId,
+    view: &(dyn Fn() -> View + Sync),
+) -> Result<&'s mut Standing> {
+    use std::collections::hash_map::Entry;
+    match standings.entry(collection) {
+        Entry::Occupied(known) => Ok(known.into_mut()),
+        Entry::Vacant(new) => {
+            let figures = Figures::load(&view(), collection)?;
+            Ok(new.insert(Standing { figures, ..Standing::default() }))
+        }
+    }
+}
+
+impl Ledger<'_> {
+    /// Takes in what a commit does to a collection; `stored` are all its changes.
+    pub fn take(
+        &mut self,
+        grown: &Grown,
+        stored: &[Change],
+        view: &(dyn Fn() -> View + Sync),
+    ) -> Result<()> {
+        let collection = grown.collection.id;
+        let policy = event::policy(grown.guarded.as_ref());
+        let place = Place { collection, policy, secret: self.secret, view };
+        let standing = stand(&mut self.standings, collection, view)?;
+        let turn = &mut self.turn;
+        if standing.figures.counts.documents == 0 || !standing.is_guarded_by(&grown.guarded) {
+            standing.figures.adopt(place, turn);
+            standing.guarded = Some(grown.guarded.clone());
+        }
+        for event in grown.events() {
+            standing.figures.apply(place, event, turn)?;
+            let figures = &mut standing.figures;
+            let (reason, noted) = alert::reason(figures, policy, event, self.horizon_ms, turn);
+            if noted {
+                figures.write_tracked(collection, event.record, turn);
+            }
+            if let (Some(reason), Some(bytes)) = (reason, event.after) {
+                let namespace = grown.collection.namespace.clone();
+                let id = id_of(stored, collection, event.record);
+                self.alerts.push(Alert { namespace, id, bytes, reason });
+            }
+        }
+        if standing.since.as_mut().is_some_and(|since| !since.take(grown)) {
+            standing.since = None;
+        }
+        if std::mem::take(&mut standing.recounted) {
+            for pair in view().range(Tree::Records, keys::kept_rows(collection)) {
+                turn.remove_key(pair.map_err(crate::storage::failed)?.0);
+            }
+            standing.figures.write_kept(collection, turn);
+        }
+        if !self.touched.contains(&collection) {
+            self.touched.push(collection);
+        }
+        Ok(())
+    }
+
+    /// Adds the rows that the group writes, and gives back what is to be told of it.
+    pub fn close(self, changes: &mut Vec<Change>) -> Alerts {
+        for collection in self.touched {
+            let value = self.standings.get(&collection).map(|it| it.figures.write());
+            changes.push(Change { tree: Tree::Records, key: keys::counts(collection), value });
+        }
+        changes.extend(self.turn.into_changes());
+        Alerts(self.alerts)
+    }
+}
+
+impl Standing {
+    fn is_guarded_by(&self, guarded: &Option<Arc<Guarded>>) -> bool {
+        self.guarded.as_ref().is_some_and(|was| is_same(was, guarded))
+    }
+}
+
+/// Whether one and the same guards.
+fn is_same(one: &Option<Arc<Guarded>>, other: &Option<Arc<Guarded>>) -> bool {
+    match (one, other) {
+        (Some(one), Some(other)) => Arc::ptr_eq(one, other),
+        (None, None) => true,
+        _ => false,
+    }
+}
+
+/// The `_id` of a document that is being written.
+fn id_of(stored: &[Change], collection: CollectionId, record: RecordId) -> String {
+    let key = keys::record(collection, record);
+    let change = stored.iter().find(|it| it.tree == Tree::Records && *it.key == key);
+    let value = change.and_then(|change| change.value.as_ref());
+    let document = value.and_then(|value| {
+        let length = u32::from_le_bytes(*value.first_chunk()?) as usize;
+        RawDocument::from_bytes(value.get(..length)?).ok()
+    });
+    let id = document.and_then(|document| value::element::get(document, "_id"));
+    id.map_or_else(|| "none".to_owned(), |id| value::text::value(id.value()))
+}

@@ -1,0 +1,260 @@
+//! Counting everything anew: what was never counted, and the largest once too few of
+//! them are left.
+//!
+//! The scan goes over a view that was taken while nobody was in the collection, so
+//! everything before it is in the view; whatever is committed later is kept aside
+//! and taken in at the end. A crash in between costs nothing but the work.
+
+use super::event::{self, Event, Grown};
+use super::figures::{Figures, Place};
+use super::sizes::Sizes;
+use super::turn::{Turn, now_ms};
+use super::{Arrays, Growth, lengthened, stand};
+use crate::Engine;
+use crate::catalog::Collection;
+use crate::define::Definition;
+use crate::plan::Interrupt;
+use crate::run::blocking;
+use crate::storage::{CollectionId, Counts, Mark, Record, View, large};
+use crate::transaction::Transaction;
+use command::Namespace;
+use error::{Code, Error, Result};
+use guard::Guarded;
+use std::ops::Bound;
+use std::sync::Arc;
+
+/// Documents between two looks at whether to stop.
+const DOCUMENTS_PER_LOOK: usize = 128;
+/// Changes that may happen during a scan.
+const SINCE_EVENTS_MAX: usize = 1_000_000;
+/// So few changes are taken in while everyone waits.
+const LAST_EVENTS: usize = 256;
+/// How often a scan is begun that something gets in the way of.
+const ATTEMPTS: usize = 3;
+
+/// What has happened since a recount began.
+pub struct Since {
+    /// What guarded the collection then.
+    guarded: Option<Arc<Guarded>>,
+    events: Vec<Event>,
+}
+
+impl Since {
+    /// Keeps the events of a commit; false if the recount has become pointless.
+    pub fn take(&mut self, grown: &Grown) -> bool {
+        self.events.extend_from_slice(grown.events());
+        super::is_same(&self.guarded, &grown.guarded) && self.events.len() <= SINCE_EVENTS_MAX
+    }
+}
+
+impl Growth {
+    fn begin_recount(
+        &self,
+        collection: CollectionId,
+        guarded: Option<Arc<Guarded>>,
+        view: &View,
+    ) -> Result<()> {
+        let mut standings = self.standings.lock();
+        let standing = stand(&mut standings, collection, &|| view.clone())?;
+        standing.since = Some(Since { guarded, events: Vec::new() });
+        Ok(())
+    }
+
+    /// Takes in what has happened meanwhile and puts the new figures in the place of
+    /// the old; false if something got in the way.
+    fn finish_recount(&self, place: Place<'_>, mut counted: Figures) -> Result<bool> {
+        loop {
+            let events = {
+                let mut standings = self.standings.lock();
+                let Some(standing) = standings.get_mut(&place.collection) else { return Ok(false) };
+                let Some(since) = &mut standing.since else { return Ok(false) };
+                let events = std::mem::take(&mut since.events);
+                if events.len() <= LAST_EVENTS {
+                    take_in(&mut counted, place, &events)?;
+                    counted.take_over(&standing.figures);
+                    standing.figures = counted;
+                    standing.since = None;
+                    standing.recounted = true;
+                    return Ok(true);
+                }
+                events
+            };
+            take_in(&mut counted, place, &events)?;
+        }
+    }
+
+    fn abandon_recount(&self, collection: CollectionId) {
+        if let Some(standing) = self.standings.lock().get_mut(&collection) {
+            standing.since = None;
+        }
+    }
+}
+
+fn take_in(figures: &mut Figures, place: Place<'_>, events: &[Event]) -> Result<()> {
+    // All rows are written anew afterwards.
+    let mut turn = Turn::default();
+    events.iter().try_for_each(|event| figures.apply(place, event, &mut turn))
+}
+
+impl Figures {
+    /// Takes over what earlier figures have noted of documents.
+    fn take_over(&mut self, earlier: &Figures) {
+        let (Some(sizes), Some(earlier)) = (&mut self.sizes, &earlier.sizes) else { return };
+        sizes.since_ms = earlier.since_ms;
+        for (record, was) in earlier.largest.iter() {
+            if let Some(kept) = sizes.largest.get_mut(record) {
+                kept.note = was.note.clone();
+            }
+        }
+    }
+}
+
+impl Engine {
+    /// The figures of a collection, counted first where they have not been; `None` if
+    /// it is dropped meanwhile.
+    pub async fn growth_figures(
+        self: &Arc<Self>,
+        collection: &Collection,
+        interrupt: &Interrupt,
+    ) -> Result<Option<Figures>> {
+        for _ in 0..ATTEMPTS {
+            if let Some(figures) = self.known_figures(collection)? {
+                return Ok(Some(figures));
+            }
+            self.recount_growth(&collection.namespace, interrupt).await?;
+            match self.registry.get(&collection.namespace) {
+                Some(now) if now.id == collection.id => {}
+                _ => return Ok(None),
+            }
+        }
+        Err(busy(&collection.namespace))
+    }
+
+    /// Counts, in the background, what has not been counted of a collection.
+    pub(crate) fn recount_later(self: &Arc<Self>, collection: &Arc<Collection>) {
+        let (engine, collection) = (self.clone(), collection.clone());
+        self.in_background(async move {
+            let guarded = engine.policies.get(&collection.namespace);
+            let (growth, view) = (engine.store.growth(), || engine.store.view());
+            let counted = match growth.is_whole(collection.id, guarded.as_ref(), &view) {
+                Ok(false) => engine.growth_figures(&collection, &Interrupt::default()).await,
+                outcome => outcome.map(|_| None),
+            };
+            if let Err(error) = counted {
+                let namespace = &collection.namespace;
+                tracing::debug!(%namespace, %error, "growth is counted when it is asked for");
+            }
+        });
+    }
+
+    /// Counts what an earlier run has not counted of collections that have policies.
+    pub(crate) fn recount_unfinished(self: &Arc<Self>) {
+        for collection in self.registry.current().all() {
+            let guarded = self.policies.get(&collection.namespace);
+            if event::policy(guarded.as_ref()).is_some_and(|policy| !policy.arrays.is_empty()) {
+                self.recount_later(collection);
+            }
+        }
+    }
+
+    fn known_figures(&self, collection: &Collection) -> Result<Option<Figures>> {
+        let guarded = self.policies.get(&collection.namespace);
+        let view = || self.store.view();
+        self.store.growth().figures(collection.id, guarded.as_ref(), &view)
+    }
+
+    /// Counts a collection once. It may have changed too much meanwhile.
+    async fn recount_growth(
+        self: &Arc<Self>,
+        namespace: &Namespace,
+        interrupt: &Interrupt,
+    ) -> Result<()> {
+        let _turn = self.recounts.lock().await;
+        let growth = self.store.growth();
+        let (collection, guarded, view) = {
+            let definition = Definition::begin(self, &[namespace]).await;
+            let Some(collection) = definition.catalog.get(namespace).cloned() else {
+                return Ok(());
+            };
+            if self.known_figures(&collection)?.is_some() {
+                return Ok(());
+            }
+            let (guarded, view) = (self.policies.get(namespace), self.store.view());
+            growth.begin_recount(collection.id, guarded.clone(), &view)?;
+            (collection, guarded, view)
+        };
+        let current = || self.store.view();
+        let place = Place {
+            collection: collection.id,
+            policy: event::policy(guarded.as_ref()),
+            secret: growth.secret(),
+            view: &current,
+        };
+        let counted = count(place, view, interrupt).await;
+        let counted = counted.inspect_err(|_| growth.abandon_recount(collection.id))?;
+        if growth.finish_recount(place, counted)? {
+            self.write_figures(&collection).await?;
+        }
+        Ok(())
+    }
+
+    /// Has the figures of a collection written.
+    async fn write_figures(self: &Arc<Self>, collection: &Collection) -> Result<()> {
+        let mut transaction = Transaction::begin(self.clone());
+        match transaction.enter(&collection.namespace).await? {
+            Some(now) if now.id == collection.id => {
+                transaction.touch(&now);
+                self.store.commit(transaction.into_commit(), Mark::Applied).await.map(|_| ())
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Counts everything in a view, in pieces, so that it may be put an end to.
+async fn count(place: Place<'_>, view: View, interrupt: &Interrupt) -> Result<Figures> {
+    let rules = place.policy.into_iter().flat_map(|policy| &policy.arrays);
+    let mut figures = Figures {
+        counts: Counts::default(),
+        sizes: Some(Sizes::new(now_ms())),
+        arrays: rules.map(Arrays::new).collect(),
+    };
+    let mut records = view.records(place.collection, (Bound::Unbounded, Bound::Unbounded));
+    loop {
+        interrupt.check()?;
+        let more = blocking(|| -> Result<bool> {
+            let mut turn = Turn::default();
+            let mut counted = 0;
+            for record in records.by_ref().take(DOCUMENTS_PER_LOOK) {
+                let event = found(place, &view, &record?.1)?;
+                figures.apply(place, &event, &mut turn)?;
+                counted += 1;
+            }
+            Ok(counted == DOCUMENTS_PER_LOOK)
+        });
+        if !more? {
+            return Ok(figures);
+        }
+        tokio::task::yield_now().await;
+    }
+}
+
+/// A document that is there, as if it had just come.
+fn found(place: Place<'_>, view: &View, record: &Record) -> Result<Event> {
+    let mut load = |document: &bson::RawDocument, needs: &language::Needs| {
+        large::join(view, record, document, needs)
+    };
+    let stored = Some(record.stored());
+    let arrays = match place.policy {
+        Some(policy) => lengthened(policy, None, stored, place.secret, &mut load)?,
+        None => Vec::new(),
+    };
+    let after = Some(record.size() as u32);
+    Ok(Event { record: record.id, before: None, after, arrays })
+}
+
+fn busy(namespace: &Namespace) -> Error {
+    Code::ConflictingOperationInProgress.error(format!(
+        "{namespace} has changed too much while its documents were counted; try again"
+    ))
+}

@@ -1,0 +1,119 @@
+//! The sizes of a collection's documents.
+
+use super::event::Event;
+use super::turn::Turn;
+use crate::storage::{CollectionId, RecordId, View};
+use error::Result;
+use statistics::{Histogram, Largest, Place, Trend, read_number, write_number};
+
+#[derive(Debug, Clone)]
+pub struct Sizes {
+    /// Since when they are kept, in milliseconds since 1970.
+    pub since_ms: u64,
+    pub histogram: Histogram,
+    pub largest: Largest<Tracked>,
+}
+
+/// What is noted of one of the largest documents.
+#[derive(Debug, Clone, Default)]
+pub struct Tracked {
+    pub trend: Trend,
+    /// Whether its forecast has been logged.
+    pub alerted: bool,
+}
+
+impl Tracked {
+    pub fn write(&self) -> Vec<u8> {
+        let mut row = vec![u8::from(self.alerted)];
+        self.trend.write(&mut row);
+        row
+    }
+
+    /// What cannot be read is noted anew.
+    pub fn read(row: &[u8]) -> Tracked {
+        let Some((alerted, mut rest)) = row.split_first() else { return Tracked::default() };
+        let trend = Trend::read(&mut rest).unwrap_or_default();
+        Tracked { trend, alerted: *alerted == 1 }
+    }
+}
+
+impl Sizes {
+    /// Of a collection that holds nothing.
+    pub fn new(since_ms: u64) -> Sizes {
+        Sizes { since_ms, histogram: Histogram::default(), largest: Largest::default() }
+    }
+
+    pub fn apply(
+        &mut self,
+        collection: CollectionId,
+        event: &Event,
+        view: &(dyn Fn() -> View + Sync),
+        turn: &mut Turn,
+    ) -> Result<()> {
+        let Event { record, before, after, .. } = *event;
+        match (before, after) {
+            (Some(before), Some(after)) => self.histogram.exchange(before, after),
+            (Some(before), None) => self.histogram.remove(before),
+            (None, Some(after)) => self.histogram.add(after),
+            (None, None) => {}
+        }
+        match self.largest.change(record.0, before, after) {
+            Place::Outside => {}
+            Place::Went => turn.remove(collection, "", record.0),
+            Place::Came => {
+                let size = before.or(after).unwrap_or(0);
+                self.note(collection, record, size, turn);
+                if self.largest.is_full() {
+                    self.resolve(collection, view)?;
+                    for gone in self.largest.trim() {
+                        turn.remove(collection, "", gone);
+                    }
+                }
+            }
+            Place::Stays => self.note(collection, record, after.unwrap_or(0), turn),
+        }
+        Ok(())
+    }
+
+    /// Notes the size of one of the largest.
+    fn note(&mut self, collection: CollectionId, record: RecordId, size: u32, turn: &mut Turn) {
+        let now = turn.now_ms();
+        if let Some(kept) = self.largest.get_mut(record.0)
+            && kept.note.trend.note(now, size)
+        {
+            turn.put(collection, "", record.0, kept.note.write());
+        }
+    }
+
+    /// Looks up those of the largest that nobody has written to since the start.
+    pub fn resolve(
+        &mut self,
+        collection: CollectionId,
+        view: &(dyn Fn() -> View + Sync),
+    ) -> Result<()> {
+        let unresolved = self.largest.unresolved();
+        if unresolved.is_empty() {
+            return Ok(());
+        }
+        let view = view();
+        for id in unresolved {
+            let record = view.record(collection, RecordId(id))?;
+            self.largest.resolve(id, Some(record.map_or(0, |record| record.size() as u32)));
+        }
+        Ok(())
+    }
+
+    pub fn write(&self, row: &mut Vec<u8>) {
+        write_number(self.since_ms, row);
+        write_number(u64::from(self.largest.floor()), row);
+        self.histogram.write(row);
+    }
+
+    /// Takes sizes off the front of a row; who the largest are stands elsewhere.
+    pub fn read(row: &mut &[u8], kept: Vec<(u64, Tracked)>) -> Option<Sizes> {
+        let since_ms = read_number(row)?;
+        let floor = u32::try_from(read_number(row)?).ok()?;
+        let histogram = Histogram::read(row)?;
+        Some(Sizes { since_ms, histogram, largest: Largest::restore(floor, kept) })
+    }
+}

@@ -1,0 +1,71 @@
+//! What a transaction tells of the documents it writes, for the figures of growth.
+
+use super::{Row, Transaction};
+use crate::catalog::Collection;
+use crate::growth::{self, Event, Grown, Lengthened};
+use crate::storage::{RecordId, large};
+use bson::RawDocument;
+use command::Namespace;
+use error::Result;
+use guard::Guarded;
+use std::sync::Arc;
+
+impl Transaction {
+    /// What guards a collection.
+    pub(super) fn guarded(&self, namespace: &Namespace) -> Option<Arc<Guarded>> {
+        match self.entered.iter().find(|entered| entered.collection.namespace == *namespace) {
+            Some(entered) => entered.guarded.clone(),
+            // There is none, or this transaction is making it.
+            None => self.engine.policies.get(namespace),
+        }
+    }
+
+    /// Which of the arrays that a policy names change their lengths.
+    pub(super) fn lengthened(
+        &mut self,
+        collection: &Collection,
+        before: Option<&Row>,
+        after: Option<&RawDocument>,
+    ) -> Result<Vec<Lengthened>> {
+        let guarded = self.guarded(&collection.namespace);
+        let Some(policy) = growth::policy(guarded.as_ref()) else { return Ok(Vec::new()) };
+        if policy.arrays.is_empty() {
+            return Ok(Vec::new());
+        }
+        let secret = *self.engine.store.secret();
+        let mut load = |document: &RawDocument, needs: &language::Needs| match before {
+            Some(row) => large::join(&self.view(), &row.record, document, needs),
+            None => Ok(None),
+        };
+        growth::lengthened(policy, before.map(|row| &**row), after, &secret, &mut load)
+    }
+
+    /// Notes what becomes of a document.
+    pub(super) fn grow(
+        &mut self,
+        collection: &Arc<Collection>,
+        record: RecordId,
+        before: Option<usize>,
+        after: Option<usize>,
+        arrays: Vec<Lengthened>,
+    ) {
+        let size = |size: usize| u32::try_from(size).unwrap_or(u32::MAX);
+        let event = Event { record, before: before.map(size), after: after.map(size), arrays };
+        self.grown(collection).push(event);
+    }
+
+    /// Has the figures of a collection written, though nothing becomes of it.
+    pub(crate) fn touch(&mut self, collection: &Arc<Collection>) {
+        self.grown(collection);
+    }
+
+    fn grown(&mut self, collection: &Arc<Collection>) -> &mut Grown {
+        let known = self.grown.iter().position(|it| it.collection.id == collection.id);
+        let at = known.unwrap_or_else(|| {
+            let guarded = self.guarded(&collection.namespace);
+            self.grown.push(Grown::new(collection.clone(), guarded));
+            self.grown.len() - 1
+        });
+        &mut self.grown[at]
+    }
+}

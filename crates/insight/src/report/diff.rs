@@ -1,0 +1,177 @@
+//! Two reports of one target: what grew, what got better, and how fast.
+
+use super::finding::{Finding, Severity};
+use super::{Report, text};
+use crate::Error;
+use crate::audit::Target;
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+use std::path::Path;
+
+const SECONDS_A_DAY: f64 = 24.0 * 60.0 * 60.0;
+/// Reports closer to each other tell no rates.
+const DAYS_MIN: f64 = 1.0 / 24.0 / 60.0;
+
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Diff {
+    pub version: u32,
+    /// When the audits began, RFC 3339, and the days between them.
+    pub from: String,
+    pub to: String,
+    pub days: f64,
+    /// Findings of the new report that the old one has not, and the other way round.
+    pub appeared: Vec<Finding>,
+    pub gone: Vec<Finding>,
+    /// Findings of both whose severity changed.
+    pub worse: Vec<Change>,
+    pub better: Vec<Change>,
+    /// What became more or less, the fastest first.
+    pub growth: Vec<Growth>,
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Change {
+    pub detector: String,
+    pub namespace: String,
+    pub path: Option<String>,
+    pub old: Severity,
+    pub new: Severity,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Growth {
+    pub namespace: String,
+    pub path: Option<String>,
+    pub what: What,
+    pub old: u64,
+    pub new: u64,
+    /// `None` where the reports are too close to each other.
+    pub per_day: Option<f64>,
+    /// Until the largest document reaches the target's limit.
+    pub days_to_limit: Option<f64>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum What {
+    Documents,
+    LargestDocumentBytes,
+    LongestArrayElements,
+}
+
+impl Report {
+    /// Reads a report in JSON.
+    pub fn read(path: &Path) -> Result<Report, Error> {
+        let wrong = |why: String| {
+            Error::Use(format!("{} is no report of freeboard audit in JSON: {why}", path.display()))
+        };
+        let text =
+            std::fs::read_to_string(path).map_err(|error| Error::File(path.to_owned(), error))?;
+        let report: Report =
+            serde_json::from_str(&text).map_err(|error| wrong(error.to_string()))?;
+        match report.version {
+            super::VERSION => Ok(report),
+            other => Err(wrong(format!("its version is {other}, and {} is read", super::VERSION))),
+        }
+    }
+}
+
+impl Diff {
+    pub fn new(old: &Report, new: &Report) -> Diff {
+        let days = days_between(&old.scanned.started, &new.scanned.started);
+        let missing_in = |findings: &[Finding], other: &[Finding]| {
+            let missing = findings.iter().filter(|it| !other.iter().any(|other| other.is_same(it)));
+            missing.cloned().collect()
+        };
+        let changes: Vec<Change> =
+            new.findings.iter().filter_map(|finding| change(&old.findings, finding)).collect();
+        let (worse, better) = changes.into_iter().partition(|change| change.new > change.old);
+        Diff {
+            version: super::VERSION,
+            from: old.scanned.started.clone(),
+            to: new.scanned.started.clone(),
+            days: (days * 1000.0).round() / 1000.0,
+            appeared: missing_in(&new.findings, &old.findings),
+            gone: missing_in(&old.findings, &new.findings),
+            worse,
+            better,
+            growth: growth(old, new, days),
+        }
+    }
+
+    pub fn text(&self, colour: bool) -> String {
+        text::render_diff(self, colour)
+    }
+
+    pub fn json(&self) -> Result<String, Error> {
+        let json = serde_json::to_string_pretty(self);
+        json.map(|json| json + "\n").map_err(|error| Error::Use(error.to_string()))
+    }
+}
+
+impl Finding {
+    /// Whether it is the same finding, whatever its evidence.
+    fn is_same(&self, other: &Finding) -> bool {
+        self.detector == other.detector
+            && self.namespace == other.namespace
+            && self.path == other.path
+    }
+}
+
+fn change(old: &[Finding], new: &Finding) -> Option<Change> {
+    let old = old.iter().find(|old| old.is_same(new))?;
+    (old.severity != new.severity).then(|| Change {
+        detector: new.detector.clone(),
+        namespace: new.namespace.clone(),
+        path: new.path.clone(),
+        old: old.severity,
+        new: new.severity,
+    })
+}
+
+fn days_between(old: &str, new: &str) -> f64 {
+    let seconds =
+        |text: &str| text.parse::<Timestamp>().map(|at| at.as_millisecond() as f64 / 1000.0);
+    match (seconds(old), seconds(new)) {
+        (Ok(old), Ok(new)) => (new - old) / SECONDS_A_DAY,
+        _ => 0.0,
+    }
+}
+
+fn growth(old: &Report, new: &Report, days: f64) -> Vec<Growth> {
+    let limit = Target::ALL.iter().find(|target| target.name() == new.target.kind);
+    let limit = limit.map(|target| target.limits().document_bytes);
+    let mut growth = Vec::new();
+    for now in &new.scanned.collections {
+        let before = old.scanned.collections.iter().find(|it| it.namespace == now.namespace);
+        let Some(before) = before else { continue };
+        let mut add = |what: What, path: Option<&str>, old: u64, new: u64| {
+            let (namespace, path) = (now.namespace.clone(), path.map(str::to_owned));
+            let per_day = (days >= DAYS_MIN).then(|| (new as f64 - old as f64) / days);
+            let days_to_limit = match (what, limit, per_day) {
+                (What::LargestDocumentBytes, Some(limit), Some(rate)) if rate > 0.0 => {
+                    Some(limit.saturating_sub(new) as f64 / rate)
+                }
+                _ => None,
+            };
+            if old != new {
+                growth.push(Growth { namespace, path, what, old, new, per_day, days_to_limit });
+            }
+        };
+        if let (Some(old), Some(new)) = (before.documents, now.documents) {
+            add(What::Documents, None, old, new);
+        }
+        if let (Some(old), Some(new)) = (&before.sizes, &now.sizes) {
+            add(What::LargestDocumentBytes, None, old.max, new.max);
+        }
+        for array in &now.arrays {
+            if let Some(old) = before.arrays.iter().find(|it| it.path == array.path) {
+                let (old, new) = (old.lengths.max, array.lengths.max);
+                add(What::LongestArrayElements, Some(&array.path), old, new);
+            }
+        }
+    }
+    let ratio = |it: &Growth| it.new as f64 / it.old.max(1) as f64;
+    growth.sort_by(|a, b| ratio(b).total_cmp(&ratio(a)));
+    growth
+}

@@ -1,0 +1,137 @@
+//! What a `$lookup` reads once for all its documents: the whole array where nothing in
+//! the pipeline depends on the document, or what the stages before the first that does
+//! give. What does not fit in memory is read anew each time.
+
+use super::{Binding, Documents, Expression, Foreign, Lookup, Match, Pipeline};
+use crate::aggregate::limits::STAGE_MEMORY_BYTES_MAX;
+use bson::{RawArray, RawArrayBuf, RawBsonRef, RawDocument, RawDocumentBuf};
+use error::Result;
+use std::sync::Arc;
+use value::element::{array_elements, elements};
+use value::{ArrayWriter, Element};
+
+/// Fields of a stage that make it give something else each time.
+const RANDOM: [&str; 3] = ["$rand", "$sample", "$sampleRate"];
+
+/// How much of a pipeline is the same for every document.
+#[derive(Debug)]
+pub enum Reuse {
+    None,
+    All,
+    /// The stages that are the same, and those that follow.
+    Prefix {
+        same: Pipeline,
+        rest: Pipeline,
+    },
+}
+
+/// Finds what can be reused of the pipeline that `stages` was parsed to.
+pub fn plan(
+    stages: &RawArray,
+    pipeline: &Pipeline,
+    variables: &[(Arc<Binding>, Expression)],
+    parse: impl Fn(&RawArray) -> Result<Pipeline>,
+) -> Result<Reuse> {
+    let depends = |stage: &Element<'_>| mentions(stage.value(), variables);
+    let Some(at) = array_elements(stages).position(|stage| depends(&stage)) else {
+        return Ok(Reuse::All);
+    };
+    if at == 0 {
+        return Ok(Reuse::None);
+    }
+    let part = |stages: &mut dyn Iterator<Item = Element<'_>>| {
+        let mut array = ArrayWriter::new();
+        stages.for_each(|stage| array.copy(stage));
+        parse(&array.finish())
+    };
+    let same = part(&mut array_elements(stages).take(at))?;
+    // A filter that goes before all other stages may use an index: it stays there.
+    if pipeline.front::<Match>().is_some() && same.front::<Match>().is_none() {
+        return Ok(Reuse::None);
+    }
+    Ok(Reuse::Prefix { same, rest: part(&mut array_elements(stages).skip(at))? })
+}
+
+/// Whether anything in a value may refer to one of the variables, or to chance. It
+/// looks at the text alone, so that it may say so of what is only alike.
+fn mentions(value: RawBsonRef<'_>, variables: &[(Arc<Binding>, Expression)]) -> bool {
+    match value {
+        RawBsonRef::String(text) => text.strip_prefix("$$").is_some_and(|text| {
+            let name = text.split('.').next().unwrap_or_default();
+            variables.iter().any(|(binding, _)| binding.name() == name)
+        }),
+        RawBsonRef::Document(document) => elements(document)
+            .any(|field| RANDOM.contains(&field.key) || mentions(field.value(), variables)),
+        RawBsonRef::Array(array) => {
+            array_elements(array).any(|item| mentions(item.value(), variables))
+        }
+        _ => false,
+    }
+}
+
+/// One run of a `$lookup`, and what it has read for reuse.
+pub struct Join {
+    lookup: Arc<Lookup>,
+    foreign: Arc<dyn Foreign>,
+    kept: Kept,
+}
+
+enum Kept {
+    Nothing,
+    Array(RawArrayBuf),
+    Documents(Arc<Vec<RawDocumentBuf>>),
+    /// It was too large to be kept.
+    TooLarge,
+}
+
+impl Join {
+    pub fn new(lookup: Arc<Lookup>, foreign: Arc<dyn Foreign>) -> Join {
+        Join { lookup, foreign, kept: Kept::Nothing }
+    }
+
+    /// The documents that are joined to a document.
+    pub fn array(&mut self, document: &RawDocument) -> Result<RawArrayBuf> {
+        if let Kept::Array(array) = &self.kept {
+            return Ok(array.clone());
+        }
+        let lookup = self.lookup.clone();
+        lookup.bind(document)?;
+        if let Reuse::Prefix { same, rest } = &lookup.reuse
+            && let Some(documents) = self.prefix(same)?
+        {
+            return lookup.array(rest.clone().run(documents, self.foreign.clone())?);
+        }
+        let pipeline = lookup.pipeline_for(document)?;
+        let array = lookup.array(lookup.read(pipeline, &self.foreign)?)?;
+        if matches!(lookup.reuse, Reuse::All) && array.as_bytes().len() <= STAGE_MEMORY_BYTES_MAX {
+            self.kept = Kept::Array(array.clone());
+        }
+        Ok(array)
+    }
+
+    /// What the stages give that are the same for every document; `None` where that is
+    /// too large to be kept.
+    fn prefix(&mut self, same: &Pipeline) -> Result<Option<Documents>> {
+        if let Kept::Nothing = self.kept {
+            let documents = self.lookup.read(same.clone(), &self.foreign)?;
+            self.kept = keep(documents)?;
+        }
+        let Kept::Documents(kept) = &self.kept else { return Ok(None) };
+        let kept = kept.clone();
+        Ok(Some(Box::new((0..kept.len()).map(move |at| Ok(kept[at].clone())))))
+    }
+}
+
+fn keep(documents: Documents) -> Result<Kept> {
+    let mut kept = Vec::new();
+    let mut bytes = 0;
+    for document in documents {
+        let document = document?;
+        bytes += document.as_bytes().len();
+        if bytes > STAGE_MEMORY_BYTES_MAX {
+            return Ok(Kept::TooLarge);
+        }
+        kept.push(document);
+    }
+    Ok(Kept::Documents(Arc::new(kept)))
+}

@@ -1,0 +1,93 @@
+//! What is known of a document beside its fields: where it is stored, what it was sorted
+//! and found by. A document carries it to those who ask for it in fields of its own, put
+//! after all others; whoever shows the document takes them off again.
+
+use crate::aggregate::Documents;
+use bson::{RawBsonRef, RawDocument, RawDocumentBuf};
+use std::sync::atomic::{AtomicU8, Ordering};
+use value::DocumentWriter;
+use value::element::elements;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Metadatum {
+    IndexKey,
+    RecordId,
+    SortKey,
+}
+
+impl Metadatum {
+    pub const ALL: [Metadatum; 3] = [Metadatum::RecordId, Metadatum::SortKey, Metadatum::IndexKey];
+
+    /// The field that carries it.
+    pub fn field(self) -> &'static str {
+        match self {
+            Metadatum::IndexKey => "$indexKey",
+            Metadatum::RecordId => "$recordId",
+            Metadatum::SortKey => "$sortKey",
+        }
+    }
+
+    fn bit(self) -> u8 {
+        1 << self as u8
+    }
+}
+
+/// Which metadata a query asks for.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Wanted(u8);
+
+impl Wanted {
+    pub fn any(self) -> bool {
+        self.0 != 0
+    }
+
+    pub fn has(self, metadatum: Metadatum) -> bool {
+        self.0 & metadatum.bit() != 0
+    }
+}
+
+/// Takes note, while a query is parsed, of what it asks for.
+#[derive(Debug, Default)]
+pub struct Asked(AtomicU8);
+
+impl Asked {
+    pub fn note(&self, metadatum: Metadatum) {
+        self.0.fetch_or(metadatum.bit(), Ordering::Relaxed);
+    }
+
+    pub fn wanted(&self) -> Wanted {
+        Wanted(self.0.load(Ordering::Relaxed))
+    }
+}
+
+/// The document with metadata after its fields.
+pub fn attach<'v>(
+    document: &RawDocument,
+    metadata: impl IntoIterator<Item = (Metadatum, RawBsonRef<'v>)>,
+) -> RawDocumentBuf {
+    let mut out = DocumentWriter::with_capacity(document.as_bytes().len());
+    elements(document).for_each(|field| out.copy(field));
+    for (metadatum, value) in metadata {
+        out.append(metadatum.field(), value);
+    }
+    out.finish()
+}
+
+/// The document without the metadata that was asked for.
+pub fn detach(document: &RawDocument, wanted: Wanted) -> RawDocumentBuf {
+    let is_metadatum = |name: &str| {
+        Metadatum::ALL.iter().any(|metadatum| wanted.has(*metadatum) && metadatum.field() == name)
+    };
+    let mut out = DocumentWriter::with_capacity(document.as_bytes().len());
+    let fields = elements(document).filter(|field| !is_metadatum(field.key));
+    fields.for_each(|field| out.copy(field));
+    out.finish()
+}
+
+/// The documents that leave a pipeline, without the metadata that its stages asked for.
+pub fn detach_all(documents: Documents, wanted: Wanted) -> Documents {
+    match wanted.any() {
+        true => Box::new(documents.map(move |document| Ok(detach(&*document?, wanted)))),
+        false => documents,
+    }
+}

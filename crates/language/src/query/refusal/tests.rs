@@ -1,0 +1,271 @@
+use super::*;
+use bson::{Bson, Document, doc};
+
+fn raw(document: &Document) -> RawDocumentBuf {
+    RawDocumentBuf::try_from(document).unwrap()
+}
+
+fn info(filter: Document, document: Document) -> Document {
+    let refusal = Refusal::parse(&raw(&filter), &Context::new()).unwrap();
+    Document::try_from(refusal.explain(&raw(&document))).unwrap()
+}
+
+fn check(filter: Document, document: Document, expected: Document) {
+    let shown = format!("{filter} on {document}");
+    assert_eq!(info(filter, document).get_document("details").unwrap(), &expected, "{shown}");
+}
+
+/// A condition on a field, a document that breaks it, and what is told beside
+/// the operator's name and the condition itself.
+fn leaf(name: &str, filter: Document, document: Document, rest: Document) {
+    let mut expected = doc! { "operatorName": name, "specifiedAs": filter.clone() };
+    expected.extend(rest);
+    check(filter, document, expected);
+}
+
+fn considered(reason: &str, value: impl Into<Bson>) -> Document {
+    doc! { "reason": reason, "consideredValue": value.into() }
+}
+
+#[test]
+fn the_document_is_named() {
+    let told = info(doc! { "a": 2 }, doc! { "_id": 10, "a": 1 });
+    assert_eq!(told.get_i32("failingDocumentId").unwrap(), 10);
+    assert_eq!(told.keys().collect::<Vec<_>>(), ["failingDocumentId", "details"]);
+}
+
+#[test]
+fn comparisons() {
+    leaf("$eq", doc! { "a": 2 }, doc! { "a": 1 }, considered("comparison failed", 1));
+    leaf("$eq", doc! { "a": { "$eq": 2 } }, doc! { "a": 1 }, considered("comparison failed", 1));
+    leaf("$lt", doc! { "a": { "$lt": 0 } }, doc! {}, doc! { "reason": "field was missing" });
+    leaf(
+        "$gte",
+        doc! { "a.b": { "$gte": 3 } },
+        doc! { "a": [{ "b": [0, 1] }, { "b": 2 }] },
+        doc! { "reason": "comparison failed", "consideredValues": [0, 1, 2] },
+    );
+    leaf(
+        "$gt",
+        doc! { "a": { "$gt": 3 } },
+        doc! { "a": [] },
+        doc! { "reason": "comparison failed", "consideredValues": [] },
+    );
+    leaf("$ne", doc! { "a": { "$ne": 2 } }, doc! { "a": 2 }, considered("comparison succeeded", 2));
+    let missed = "no matching value found in array";
+    leaf("$in", doc! { "a": { "$in": [1, 2] } }, doc! { "a": 4 }, considered(missed, 4));
+    let found = "matching value found in array";
+    leaf("$nin", doc! { "a": { "$nin": [1] } }, doc! { "a": 1 }, considered(found, 1));
+    let many: Vec<i32> = (0..12).collect();
+    leaf(
+        "$eq",
+        doc! { "a": -1 },
+        doc! { "a": many.clone() },
+        doc! {
+            "reason": "comparison failed", "consideredValues": many[..10].to_vec(),
+            "consideredValuesTruncated": true,
+        },
+    );
+}
+
+#[test]
+fn other_conditions() {
+    let there = doc! { "a": { "$exists": true } };
+    leaf("$exists", there, doc! {}, doc! { "reason": "path does not exist" });
+    let gone = doc! { "a": { "$exists": false } };
+    leaf("$exists", gone, doc! { "a": 1 }, doc! { "reason": "path does exist" });
+    let mut told = considered("type did not match", "one");
+    told.insert("consideredType", "string");
+    leaf("$type", doc! { "a": { "$type": "int" } }, doc! { "a": "one" }, told);
+    leaf(
+        "$type",
+        doc! { "a": { "$type": "int" } },
+        doc! { "a": ["x", 1.5] },
+        doc! {
+            "reason": "type did not match", "consideredValues": ["x", 1.5],
+            "consideredTypes": ["double", "string"],
+        },
+    );
+    let reason = "$mod did not evaluate to expected remainder";
+    leaf("$mod", doc! { "a": { "$mod": [2, 0] } }, doc! { "a": 1 }, considered(reason, 1));
+    leaf(
+        "$mod",
+        doc! { "a": { "$mod": [2, 0] } },
+        doc! { "a": "x" },
+        doc! {
+            "reason": "type did not match", "consideredType": "string",
+            "expectedTypes": ["decimal", "double", "int", "long"], "consideredValue": "x",
+        },
+    );
+    let reason = "array length was not equal to given size";
+    leaf("$size", doc! { "a": { "$size": 2 } }, doc! { "a": [1] }, considered(reason, vec![1]));
+    leaf(
+        "$size",
+        doc! { "a": { "$size": 2 } },
+        doc! { "a": 1 },
+        doc! {
+            "reason": "type did not match", "consideredType": "int", "expectedType": "array",
+            "consideredValue": 1,
+        },
+    );
+    let reason = "array did not satisfy the child predicate";
+    let filter = doc! { "a": { "$elemMatch": { "$gt": 5 } } };
+    leaf("$elemMatch", filter, doc! { "a": [1, 2] }, considered(reason, vec![1, 2]));
+    let reason = "array did not contain all specified values";
+    leaf("$all", doc! { "a": { "$all": [1, 2] } }, doc! { "a": [1] }, considered(reason, vec![1]));
+    let reason = "bitwise operator failed to match";
+    leaf("$bitsAllSet", doc! { "a": { "$bitsAllSet": 3 } }, doc! { "a": 1 }, considered(reason, 1));
+    let reason = "regular expression did not match";
+    let filter = doc! { "a": { "$regex": "^x", "$options": "i" } };
+    leaf("$regex", filter, doc! { "a": "y" }, considered(reason, "y"));
+}
+
+#[test]
+fn lists_of_clauses() {
+    let lt = |bound: i32, reason: &str, value: i32| {
+        doc! {
+            "operatorName": "$lt", "specifiedAs": { "a": { "$lt": bound } },
+            "reason": reason, "consideredValue": value,
+        }
+    };
+    check(
+        doc! { "b": { "$gt": 0 }, "a": { "$lt": 10 } },
+        doc! { "a": 11, "b": 2 },
+        doc! {
+            "operatorName": "$and",
+            "clausesNotSatisfied": [{ "index": 1, "details": lt(10, "comparison failed", 11) }],
+        },
+    );
+    check(
+        doc! { "$or": [{ "a": { "$lt": 10 } }, { "a": { "$lt": 5 } }] },
+        doc! { "a": 11 },
+        doc! {
+            "operatorName": "$or",
+            "clausesNotSatisfied": [
+                { "index": 0, "details": lt(10, "comparison failed", 11) },
+                { "index": 1, "details": lt(5, "comparison failed", 11) },
+            ],
+        },
+    );
+    check(
+        doc! { "$nor": [{ "a": { "$lt": 5 } }, { "a": { "$lt": 10 } }] },
+        doc! { "a": 9 },
+        doc! {
+            "operatorName": "$nor",
+            "clausesSatisfied": [{ "index": 1, "details": lt(10, "comparison succeeded", 9) }],
+        },
+    );
+    check(
+        doc! { "a": { "$not": { "$lt": 10 } } },
+        doc! { "a": 9 },
+        doc! { "operatorName": "$not", "details": lt(10, "comparison succeeded", 9) },
+    );
+    check(
+        doc! { "a": { "$not": { "$not": { "$lt": 10 } } } },
+        doc! { "a": 11 },
+        doc! {
+            "operatorName": "$not",
+            "details": { "operatorName": "$not", "details": lt(10, "comparison failed", 11) },
+        },
+    );
+    check(
+        doc! { "a": { "$not": { "$lt": 10, "$ne": 3 } } },
+        doc! { "a": 9 },
+        doc! {
+            "operatorName": "$not",
+            "details": {
+                "operatorName": "$and",
+                "clausesSatisfied": [
+                    { "index": 0, "details": lt(10, "comparison succeeded", 9) },
+                    { "index": 1, "details": {
+                        "operatorName": "$ne", "specifiedAs": { "a": { "$ne": 3 } },
+                        "reason": "comparison failed", "consideredValue": 9,
+                    } },
+                ],
+            },
+        },
+    );
+}
+
+#[test]
+fn what_looks_at_no_field() {
+    let filter = doc! { "$expr": { "$eq": ["$a", "$b"] } };
+    leaf(
+        "$expr",
+        filter.clone(),
+        doc! { "a": 1, "b": 2 },
+        doc! { "reason": "expression did not match", "expressionResult": false },
+    );
+    check(
+        doc! { "$nor": [filter.clone()] },
+        doc! { "a": 1, "b": 1 },
+        doc! {
+            "operatorName": "$nor",
+            "clausesSatisfied": [{ "index": 0, "details": {
+                "operatorName": "$expr", "specifiedAs": filter,
+                "reason": "expression did match", "expressionResult": true,
+            } }],
+        },
+    );
+    let told = info(doc! { "$expr": { "$divide": [10, "$zero"] } }, doc! { "zero": 0 });
+    let told = told.get_document("details").unwrap();
+    assert_eq!(told.get_str("reason").unwrap(), "failed to evaluate aggregation expression");
+    let error = told.get_document("details").unwrap();
+    assert_eq!(error.get_i32("code").unwrap(), 2);
+    assert_eq!(error.get_str("codeName").unwrap(), "BadValue");
+    let filter = doc! { "$alwaysFalse": 1 };
+    let reason = doc! { "reason": "expression always evaluates to false" };
+    leaf("$alwaysFalse", filter, doc! {}, reason);
+    check(
+        doc! { "$nor": [{ "$jsonSchema": { "required": ["a"] } }] },
+        doc! { "a": 1 },
+        doc! {
+            "operatorName": "$nor",
+            "clausesSatisfied": [{ "index": 0, "details": {
+                "operatorName": "$jsonSchema", "reason": "schema matched",
+            } }],
+        },
+    );
+}
+
+#[test]
+fn a_large_value_is_left_out() {
+    let large = "x".repeat(REPORT_BYTES_MAX + 1);
+    let told = info(doc! { "a": "y" }, doc! { "_id": 1, "a": large });
+    let expected = doc! {
+        "failingDocumentId": 1, "truncated": true,
+        "details": { "operatorName": "$eq", "reason": "comparison failed" },
+    };
+    assert_eq!(told, expected);
+}
+
+#[test]
+fn the_sentence_names_path_rule_and_value() {
+    let said = |filter: Document, document: Document| sentence(&raw(&info(filter, document)));
+    let schema = doc! { "$jsonSchema": {
+        "required": ["name"],
+        "properties": { "list": { "items": { "properties": { "n": { "bsonType": "int" } } } } },
+    } };
+    assert_eq!(
+        said(schema.clone(), doc! { "name": 1, "list": [{ "n": 1 }, { "n": "x" }] }),
+        "'list.1.n' does not satisfy bsonType: \"int\": type did not match; found \"x\""
+    );
+    assert_eq!(
+        said(schema, doc! {}),
+        "the document does not satisfy required: [ \"name\" ]; missing: [ \"name\" ]"
+    );
+    assert_eq!(
+        said(doc! { "a": { "$lt": 10 } }, doc! { "a": 11 }),
+        "'a' does not satisfy $lt (a: { $lt: 10 }): comparison failed; found 11"
+    );
+    assert_eq!(
+        said(doc! { "$nor": [{ "a": 1 }] }, doc! { "a": 1 }),
+        "'a' may not satisfy $eq (a: 1): comparison succeeded; found 1"
+    );
+    assert_eq!(
+        said(doc! { "a": { "$not": { "$gt": 1 } } }, doc! { "a": 2 }),
+        "'a' may not satisfy $gt (a: { $gt: 1 }): comparison succeeded; found 2"
+    );
+    let long = said(doc! { "a": 1 }, doc! { "a": "y".repeat(10_000) });
+    assert!(long.len() < 400, "{long}");
+}
