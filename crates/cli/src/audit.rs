@@ -101,7 +101,6 @@ pub fn run(arguments: Arguments) -> Result<ExitCode, Box<dyn Error>> {
 
 fn audit(arguments: Arguments) -> Result<ExitCode, Box<dyn Error>> {
     let format = arguments.format.form(arguments.output.is_none());
-    format.check()?;
     let thresholds = arguments.thresholds.as_deref().map(Thresholds::read).transpose()?;
     let options = Options {
         uri: arguments.uri.unwrap_or_default(),

@@ -2,7 +2,7 @@
 //!
 //! The auditor (`audit`) talks to its target as an ordinary client and only reads, so it
 //! works on MongoDB, on Azure DocumentDB and on Freeboard. What it finds is a [`Report`],
-//! which `report` turns into text or JSON.
+//! which `report` turns into text, JSON or a page.
 
 pub mod audit;
 mod error;

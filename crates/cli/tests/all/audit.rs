@@ -67,7 +67,8 @@ fn findings_have_an_exit_code_and_reports_a_difference() {
     assert!(difference.contains("Gone") && difference.contains("unbounded_array"), "{difference}");
     assert!(text(&audit(&["diff", &old, &old])).contains("Nothing changed"));
 
-    assert_failed(&audit(&[&uri, "--format", "html"]), "html is not supported");
+    let page = text(&audit(&[&uri, "--format", "html"]));
+    assert!(page.starts_with("<!DOCTYPE html>") && page.ends_with("</html>\n"), "{page}");
     std::fs::write(&thresholds, "unbounded: {}\n").unwrap();
     assert_failed(&audit(&[&uri, "--thresholds", &thresholds]), "unbounded");
     assert_failed(&audit(&["diff", &old, &thresholds]), "is no report of freeboard audit");

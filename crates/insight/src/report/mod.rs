@@ -155,13 +155,3 @@ impl Report {
         self.findings.iter().any(|finding| finding.severity >= severity)
     }
 }
-
-impl Format {
-    /// Refuses what cannot be rendered, before any work is done.
-    pub fn check(self) -> Result<(), Error> {
-        match self {
-            Format::Html => Err(html::not_yet()),
-            Format::Text { .. } | Format::Json => Ok(()),
-        }
-    }
-}
