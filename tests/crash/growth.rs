@@ -100,7 +100,7 @@ fn passing_warn_bytes_is_told_once_by_the_write_that_does() {
     let log = server.stop();
     let told = alerts(&log);
     assert_eq!(told.len(), 3, "{log}");
-    for (line, id, bytes) in [(0, "1", 1_222), (1, "1", 1_522), (2, "\\\"three\\\"", 1_132)] {
+    for (line, id, bytes) in [(0, "1", 1_222), (1, "1", 1_522), (2, "\\\"three\\\"", 1_128)] {
         let fields = [
             r#""alert":"warn_bytes""#.to_owned(),
             r#""namespace":"d.c""#.to_owned(),

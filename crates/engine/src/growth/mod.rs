@@ -280,3 +280,6 @@ fn id_of(stored: &[Change], collection: CollectionId, record: RecordId) -> Strin
     let id = document.and_then(|document| value::element::get(document, "_id"));
     id.map_or_else(|| "none".to_owned(), |id| value::text::value(id.value()))
 }
+
+#[cfg(test)]
+mod tests;

@@ -212,7 +212,7 @@ impl Engine {
 }
 
 /// Counts everything in a view, in pieces, so that it may be put an end to.
-async fn count(place: Place<'_>, view: View, interrupt: &Interrupt) -> Result<Figures> {
+pub(super) async fn count(place: Place<'_>, view: View, interrupt: &Interrupt) -> Result<Figures> {
     let rules = place.policy.into_iter().flat_map(|policy| &policy.arrays);
     let mut figures = Figures {
         counts: Counts::default(),

@@ -263,7 +263,7 @@ impl Transaction {
         document: &RawDocument,
         before: Option<Before<'_>>,
     ) -> large::Split {
-        let guard = self.engine.policies.get(namespace);
+        let guard = self.guarded(namespace);
         let cold = guard.as_ref().map(|guard| guard.cold(document)).unwrap_or_default();
         large::split(document, before, self.engine.store.secret(), &cold)
     }

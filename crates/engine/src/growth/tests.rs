@@ -1,0 +1,205 @@
+//! Figures that writes keep up against figures counted anew, while writers and changes
+//! of the policy are in each other's way, and after the store is opened again.
+
+use super::figures::Place;
+use super::recount::count;
+use super::{Arrays, Figures, event};
+use crate::Engine;
+use crate::catalog::Collection;
+use crate::plan::Interrupt;
+use crate::storage::{Change, Commit, Mark, Tree, keys};
+use bson::{RawArrayBuf, RawBson, RawDocumentBuf, rawdoc};
+use command::{Client, Namespace, Request};
+use rand::rngs::StdRng;
+use rand::{Rng, SeedableRng};
+use statistics::{Histogram, Largest, Range};
+use std::net::{Ipv4Addr, SocketAddr};
+use std::path::Path;
+use std::sync::Arc;
+
+const WRITERS: u64 = 4;
+const WRITES: usize = 250;
+const POLICIES: i32 = 12;
+const IDS: i32 = 200;
+
+async fn open(directory: &Path) -> Arc<Engine> {
+    Engine::open(directory).await.expect("a store")
+}
+
+/// Runs a command, whatever it answers.
+async fn run(engine: &Arc<Engine>, body: RawDocumentBuf) {
+    let client = Arc::new(Client::new(1, SocketAddr::from((Ipv4Addr::LOCALHOST, 1))));
+    let _ = engine.run(Request::from(body), &client).await;
+}
+
+fn collection(engine: &Engine) -> Arc<Collection> {
+    engine.registry.get(&Namespace::new("d", "c").unwrap()).expect("a collection")
+}
+
+async fn set_policy(engine: &Arc<Engine>, number: i32) {
+    let mut arrays = rawdoc! { "a": { "max": 1_000_000 } };
+    if number % 2 == 0 {
+        arrays.append(bson::cstr!("s.x"), rawdoc! { "max": 1_000 });
+        let overflow = rawdoc! { "max": 4, "on_limit": "overflow", "overflow": { "page": 3 } };
+        arrays.append(bson::cstr!("o"), overflow);
+    } else {
+        let overflow = rawdoc! { "max": 6, "on_limit": "overflow", "overflow": { "page": 3 } };
+        arrays.append(bson::cstr!("o"), overflow);
+    }
+    let policy = rawdoc! { "arrays": arrays };
+    run(engine, rawdoc! { "setGrowthPolicy": "c", "$db": "d", "policy": policy }).await;
+}
+
+fn numbers(random: &mut StdRng, most: i32) -> RawArrayBuf {
+    (0..random.random_range(0..most)).map(RawBson::Int32).collect()
+}
+
+async fn write(engine: &Arc<Engine>, random: &mut StdRng) {
+    let id = random.random_range(0..IDS);
+    // Some arrays go out of line.
+    let most = if random.random_bool(0.1) { 4_000 } else { 10 };
+    let change = match random.random_range(0..10) {
+        0..4 => rawdoc! {
+            "a": numbers(random, most), "s": [{ "x": numbers(random, 4) }, { "x": [1] }],
+            "o": numbers(random, 8),
+        },
+        4..6 => rawdoc! { "$push": { "a": 1, "o": 2 } },
+        6 => rawdoc! { "$push": { "a": { "$each": numbers(random, most) } } },
+        7 => rawdoc! { "$unset": { "a": 1 }, "$set": { "n": 1 } },
+        8 => rawdoc! { "$set": { "t": "x".repeat(random.random_range(0..30_000)) } },
+        _ => {
+            let one = rawdoc! { "q": { "_id": id }, "limit": 1 };
+            let concern = rawdoc! { "w": 1, "j": false };
+            let body = rawdoc! {
+                "delete": "c", "$db": "d", "deletes": [one], "writeConcern": concern,
+            };
+            return run(engine, body).await;
+        }
+    };
+    let one = rawdoc! { "q": { "_id": id }, "u": change, "upsert": true };
+    let concern = rawdoc! { "w": 1, "j": false };
+    let body = rawdoc! { "update": "c", "$db": "d", "updates": [one], "writeConcern": concern };
+    run(engine, body).await;
+}
+
+/// What of figures must be the same whoever counts.
+#[derive(Debug, PartialEq)]
+struct Told {
+    documents: u64,
+    bytes: u64,
+    sizes: Spread,
+    arrays: Vec<(String, [u64; 4], Spread)>,
+}
+
+#[derive(Debug, PartialEq)]
+struct Spread {
+    ranges: Vec<Range>,
+    largest: Vec<u32>,
+}
+
+fn spread<T: Default>(histogram: &Histogram, largest: &Largest<T>) -> Spread {
+    let ranked = largest.ranked().into_iter().take(super::SHOWN);
+    Spread { ranges: histogram.ranges(), largest: ranked.map(|(_, value)| value).collect() }
+}
+
+fn told(figures: &Figures) -> Told {
+    let sizes = figures.sizes.as_ref().expect("sizes");
+    let of_path = |it: &Arrays| {
+        let numbers = [it.documents, it.elements, it.overflowed, it.pages];
+        (it.path.as_str().to_owned(), numbers, spread(&it.histogram, &it.longest))
+    };
+    let mut arrays: Vec<_> = figures.arrays.iter().map(of_path).collect();
+    arrays.sort_by(|a, b| a.0.cmp(&b.0));
+    Told {
+        documents: figures.counts.documents,
+        bytes: figures.counts.bytes,
+        sizes: spread(&sizes.histogram, &sizes.largest),
+        arrays,
+    }
+}
+
+/// Compares what is known of the collection with a recount.
+async fn check(engine: &Arc<Engine>) {
+    let collection = collection(engine);
+    let interrupt = Interrupt::default();
+    let known = engine.growth_figures(&collection, &interrupt).await.unwrap().expect("figures");
+    let guarded = engine.policies.get(&collection.namespace);
+    let view = || engine.store.view();
+    let place = Place {
+        collection: collection.id,
+        policy: event::policy(guarded.as_ref()),
+        secret: engine.store.secret(),
+        view: &view,
+    };
+    let counted = count(place, engine.store.view(), &interrupt).await.unwrap();
+    assert_eq!(told(&known), told(&counted));
+    let counts = engine.store.view().counts(collection.id).unwrap();
+    assert_eq!(counts, counted.counts);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_writes_keep_up_is_what_a_recount_gives() {
+    let directory = tempfile::tempdir().unwrap();
+    let engine = open(directory.path()).await;
+    let mut tasks = Vec::new();
+    for writer in 0..WRITERS {
+        let engine = engine.clone();
+        tasks.push(tokio::spawn(async move {
+            let mut random = StdRng::seed_from_u64(writer);
+            for _ in 0..WRITES {
+                write(&engine, &mut random).await;
+            }
+        }));
+    }
+    for number in 0..POLICIES {
+        set_policy(&engine, number).await;
+        check_is_counted(&engine).await;
+    }
+    for task in tasks {
+        task.await.unwrap();
+    }
+    check(&engine).await;
+    engine.close().await;
+    drop(engine);
+
+    let engine = open(directory.path()).await;
+    check(&engine).await;
+    let mut random = StdRng::seed_from_u64(WRITERS);
+    for _ in 0..WRITES {
+        write(&engine, &mut random).await;
+    }
+    check(&engine).await;
+    engine.close().await;
+}
+
+/// Figures are whole whenever they are asked for, whatever goes on.
+async fn check_is_counted(engine: &Arc<Engine>) {
+    let Some(collection) = engine.registry.get(&Namespace::new("d", "c").unwrap()) else { return };
+    let figures = engine.growth_figures(&collection, &Interrupt::default()).await.unwrap();
+    let sizes = figures.as_ref().and_then(|figures| figures.sizes.as_ref()).expect("sizes");
+    let documents = figures.as_ref().map(|figures| figures.counts.documents);
+    assert_eq!(Some(sizes.histogram.count()), documents);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_store_without_figures_is_counted_when_asked() {
+    let directory = tempfile::tempdir().unwrap();
+    let engine = open(directory.path()).await;
+    set_policy(&engine, 0).await;
+    let mut random = StdRng::seed_from_u64(7);
+    for _ in 0..WRITES {
+        write(&engine, &mut random).await;
+    }
+    // As a version wrote it that kept counts alone.
+    let id = collection(&engine).id;
+    let counts = engine.store.view().counts(id).unwrap();
+    let value = Some(counts.write().into());
+    let row = Change { tree: Tree::Records, key: keys::counts(id), value };
+    engine.store.commit(Commit::of(vec![row]), Mark::Synced).await.unwrap();
+    engine.close().await;
+    drop(engine);
+    let engine = open(directory.path()).await;
+    write(&engine, &mut random).await;
+    check(&engine).await;
+    engine.close().await;
+}
