@@ -135,6 +135,7 @@ async fn check(engine: &Arc<Engine>) {
     assert_eq!(told(&known), told(&counted));
     let counts = engine.store.view().counts(collection.id).unwrap();
     assert_eq!(counts, counted.counts);
+    assert!(counts.documents > IDS as u64 / 4, "the writers have written");
 }
 
 #[tokio::test(flavor = "multi_thread")]
