@@ -106,6 +106,6 @@ async fn policy_of(
 fn said(name: &str, error: &mongodb::error::Error) -> String {
     match &*error.kind {
         mongodb::error::ErrorKind::Command(error) => format!("{name}: {}", error.message),
-        _ => format!("{name}: {error}"),
+        _ => format!("{name}: {}", jobs::Error::from(error.clone())),
     }
 }

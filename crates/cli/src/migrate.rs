@@ -67,6 +67,9 @@ pub fn run(arguments: Arguments) -> Result<ExitCode, Box<dyn Error>> {
             false => tell(moved),
         }
     }
+    if arguments.dry_run {
+        println!("nothing was changed (--dry-run)");
+    }
     if migrated.stopped {
         return Err("stopped between two batches; the same command goes on from here".into());
     }

@@ -23,11 +23,12 @@ impl Long<'_> {
         let database = self.client.database(self.database);
         let command = self.command.clone();
         let work = async { database.run_command(command).await };
-        tokio::pin!(work);
+        let interrupt = tokio::signal::ctrl_c();
+        tokio::pin!(work, interrupt);
         loop {
             tokio::select! {
                 reply = &mut work => return Ok(reply?),
-                _ = tokio::signal::ctrl_c() => {
+                _ = &mut interrupt => {
                     self.stop().await;
                     let _ = work.await;
                     return Err(Error::Interrupted);
