@@ -32,34 +32,33 @@ pub async fn insert<B: Backend>(
     let inserter = Inserter { backend, namespace, documents, bypass_validation };
     let mut inserted = 0;
     let mut at = 0;
+    // The document that ends the group, if that is known to fail.
+    let mut failing: Option<InsertError> = None;
     while at < documents.len() {
-        let end = at + group_length(&documents[at..]);
+        let end = match &failing {
+            Some(failing) => failing.index,
+            None => at + group_length(&documents[at..]),
+        };
         match inserter.together(at..end).await? {
             None => {
                 inserted += end - at;
                 at = end;
-                continue;
             }
             Some(Failed { index, error, again: false }) => {
                 inserted += index - at;
                 errors.push(InsertError { index, error });
                 return Ok(inserted);
             }
-            Some(_) => {}
+            // Those in front of it are inserted without it.
+            Some(Failed { index, error, .. }) => failing = Some(InsertError { index, error }),
         }
-        // Some document of the group fails: one by one, to find which.
-        for index in at..end {
-            match inserter.together(index..index + 1).await? {
-                None => inserted += 1,
-                Some(Failed { error, .. }) => {
-                    errors.push(InsertError { index, error });
-                    if ordered {
-                        return Ok(inserted);
-                    }
-                }
+        if let Some(failed) = failing.take_if(|failing| failing.index == at) {
+            errors.push(failed);
+            at += 1;
+            if ordered {
+                return Ok(inserted);
             }
         }
-        at = end;
     }
     Ok(inserted)
 }

@@ -16,8 +16,10 @@ pub struct File {
 impl File {
     /// Reads a file and checks each of its policies.
     pub fn parse(text: &str) -> Result<File> {
-        let document: Document = serde_saphyr::from_str(text)
-            .map_err(|error| Code::FailedToParse.error(format!("the file is no YAML: {error}")))?;
+        let document: Document = serde_saphyr::from_str(text).map_err(|error| {
+            let message = format!("the file is no policy in YAML or JSON: {}", sentence(&error));
+            Code::FailedToParse.error(message)
+        })?;
         let mut database = None;
         let mut version = None;
         let mut collections = None;
@@ -75,6 +77,14 @@ fn narrow(document: Document) -> Document {
     document.into_iter().map(|(key, old)| (key, value(old))).collect()
 }
 
+/// Where the reader stopped and why, in one line and without its hints to programmers.
+fn sentence(error: &serde_saphyr::Error) -> String {
+    let text = error.to_string();
+    let line = text.lines().next().unwrap_or_default();
+    let line = line.strip_prefix("error: ").unwrap_or(line);
+    line.split([';', ',']).next().unwrap_or(line).to_owned()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -101,7 +111,8 @@ mod tests {
                 "version: 1\ndatabase: d\ncollections: {c: {arrays: {a: {max: 0}}}}\n",
                 "'arrays.a.max' must be a whole number above 0, but is 0",
             ),
-            (": :", "no YAML"),
+            (": :", "no policy in YAML or JSON: line 1"),
+            ("version: 1\nversion: 1\n", "line 2 column 1: duplicate mapping key: version"),
         ] {
             let error = File::parse(text).unwrap_err();
             assert!(error.message().contains(words), "{}", error.message());

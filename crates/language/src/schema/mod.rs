@@ -114,8 +114,11 @@ impl Schema {
     pub fn needs(&self, needs: &mut Needs) {
         for statement in &self.statements {
             match statement.rule.fields() {
-                Some(names) => names.iter().for_each(|name| needs.add(&Path::new(name))),
-                None => needs.all(),
+                // A name with a dot in it is no path.
+                Some(names) if names.iter().all(|name| !name.contains('.')) => {
+                    names.iter().for_each(|name| needs.add(&Path::new(name)));
+                }
+                _ => needs.all(),
             }
         }
     }

@@ -42,10 +42,8 @@ pub fn sentence(info: &RawDocument) -> String {
                 found.inverted = match name {
                     "clausesSatisfied" => true,
                     "clausesNotSatisfied" => false,
-                    _ => {
-                        found.inverted
-                            != (words(found.part, "operatorName").as_deref() == Some("$not"))
-                    }
+                    _ if is_negation(found.part) => !found.inverted,
+                    _ => found.inverted,
                 };
                 found.part = inner;
             }
@@ -81,6 +79,10 @@ fn first(element: Element<'_>) -> Option<&RawDocument> {
         RawBsonRef::Array(array) => array_elements(array).next()?.as_document(),
         _ => None,
     }
+}
+
+fn is_negation(part: &RawDocument) -> bool {
+    words(part, "operatorName").as_deref() == Some("$not")
 }
 
 /// The details of an expression that could not be evaluated.
