@@ -3,8 +3,7 @@
 use super::Projection;
 use super::slice::Slice;
 use super::tree::{Branch, Kind, Node};
-use crate::aggregate::expressions::FieldPath;
-use crate::aggregate::expressions::{Expression, table};
+use crate::aggregate::expressions::{Expression, FieldPath, table};
 use crate::query::Filter;
 use crate::{Context, describe};
 use bson::{RawBsonRef, RawDocument};
@@ -15,7 +14,7 @@ use value::{DocumentWriter, Element, Number, Path, elements};
 const SPECIFICATION_DEPTH_MAX: usize = 200;
 
 pub fn find(spec: &RawDocument, filter: Option<&Filter>, context: &Context) -> Result<Projection> {
-    Parser::new(true, filter.is_some(), context).parse(spec)
+    Parser::new(true, filter, context).parse(spec)
 }
 
 pub fn stage(spec: &RawDocument, context: &Context) -> Result<Projection> {
@@ -24,14 +23,15 @@ pub fn stage(spec: &RawDocument, context: &Context) -> Result<Projection> {
             Code::location(51272).error("projection specification must have at least one field")
         );
     }
-    Parser::new(false, false, context).parse(spec)
+    Parser::new(false, None, context).parse(spec)
 }
 
 struct Parser<'c> {
     context: &'c Context,
     /// Whether `$slice`, `$elemMatch` and positional `$` are allowed.
     find: bool,
-    has_filter: bool,
+    /// What positional `$` refers to.
+    filter: Option<&'c Filter>,
     root: Branch,
     /// Known once something other than `_id` was included or excluded.
     kind: Option<Kind>,
@@ -41,14 +41,15 @@ struct Parser<'c> {
     has_elem_match: bool,
     has_positional: bool,
     has_slice: bool,
+    has_meta: bool,
 }
 
 impl<'c> Parser<'c> {
-    fn new(find: bool, has_filter: bool, context: &'c Context) -> Parser<'c> {
+    fn new(find: bool, filter: Option<&'c Filter>, context: &'c Context) -> Parser<'c> {
         Parser {
             context,
             find,
-            has_filter,
+            filter,
             root: Branch::default(),
             kind: None,
             id_specified: false,
@@ -57,6 +58,7 @@ impl<'c> Parser<'c> {
             has_elem_match: false,
             has_positional: false,
             has_slice: false,
+            has_meta: false,
         }
     }
 
@@ -75,11 +77,11 @@ impl<'c> Parser<'c> {
         Ok(Projection { kind, root: self.root })
     }
 
-    /// The kind of a specification that names nothing but `_id` and find's own
+    /// The kind of a specification that names nothing but `_id`, metadata and find's own
     /// operators.
     fn ambiguous_kind(&self) -> Kind {
-        let included =
-            if self.has_slice { self.id_included } else { self.has_elem_match || self.id_included };
+        let expressed = self.has_elem_match || (self.has_meta && !self.find);
+        let included = self.id_included || (expressed && !self.has_slice);
         if included { Kind::Inclusion } else { Kind::Exclusion }
     }
 
@@ -158,15 +160,19 @@ impl<'c> Parser<'c> {
                 Code::location(31256).error("Cannot specify positional operator and $elemMatch.")
             );
         }
-        if !self.has_filter {
+        let Some(filter) = self.filter else {
             return Err(Code::location(51050)
                 .error("Projections with a positional operator require a matcher"));
-        }
+        };
         let name = key.strip_suffix(".$").unwrap_or(key);
         if name.is_empty() {
             return Err(
                 Code::location(5392900).error(format!("Projection on field {key} is invalid"))
             );
+        }
+        if let Some(operator) = filter.special() {
+            return Err(Code::QueryFeatureNotAllowed
+                .error(format!("{operator} is not allowed in this context")));
         }
         self.root.insert(&join(parent, name)?, Node::Positional)?;
         self.has_positional = true;
@@ -245,8 +251,9 @@ impl<'c> Parser<'c> {
                     Code::InvalidPipelineOperator.error("Cannot use $elemMatch in this context")
                 );
             }
-            // Metadata may stand in an exclusion; there is none, so this is an error.
+            // Metadata may stand in an exclusion, too.
             "$meta" => {
+                self.has_meta = true;
                 let metadata = Expression::parse(whole.value(), self.context)?;
                 self.root.insert(path, Node::Compute(metadata))?;
             }

@@ -6,6 +6,7 @@
 
 mod display;
 mod equalities;
+mod implied;
 mod matching;
 pub mod operators;
 mod parse;
@@ -111,6 +112,11 @@ impl Filter {
         Ok(matched.then_some(Matched { element: matcher.position }))
     }
 
+    /// An operator that the filter has and that looks at whole documents, if there is one.
+    pub fn special(&self) -> Option<&'static str> {
+        self.root.special()
+    }
+
     /// Whether a document satisfies one part of the filter.
     pub fn matches_part(&self, part: &Node, document: &RawDocument) -> Result<bool> {
         Matcher::new(self.collator.as_deref()).node(part, document)
@@ -172,6 +178,17 @@ impl ValueFilter {
 }
 
 impl Node {
+    fn special(&self) -> Option<&'static str> {
+        match self {
+            Node::And(nodes) | Node::Or(nodes) | Node::Nor(nodes) => {
+                nodes.iter().find_map(Node::special)
+            }
+            Node::Expr(..) => Some("$expr"),
+            Node::JsonSchema(_) => Some("$jsonSchema"),
+            _ => None,
+        }
+    }
+
     /// All of these, simplified.
     fn and(nodes: Vec<Node>) -> Node {
         let mut kept = Vec::with_capacity(nodes.len());

@@ -61,6 +61,11 @@ pub trait Special: std::fmt::Debug + Send + Sync {
         Ok(None)
     }
 
+    /// The operands that are all true where this is.
+    fn conjuncts(&self) -> &[Node] {
+        &[]
+    }
+
     /// Whether the whole document is needed, whatever the operands are.
     fn needs_all(&self) -> bool {
         false

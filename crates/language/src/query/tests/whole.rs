@@ -71,3 +71,33 @@ fn one_value_can_be_matched() {
     assert_eq!(which(doc! { "b": 1 }), [false, false, true, false]);
     assert_eq!(which(doc! { "$in": [1] }), [true, false, false, false]);
 }
+
+#[test]
+fn expressions_imply_equalities() {
+    let implied = |by: Document| filter(&by).implied();
+    let path = |path: &str, value: Bson| doc! { path: { "$eq": value } };
+    let cases = [
+        (doc! { "$expr": { "$eq": ["$a.b", 5] } }, vec![path("a.b", bson!(5))]),
+        (doc! { "$expr": { "$eq": [{ "$add": [1, 2] }, "$a"] } }, vec![path("a", bson!(3))]),
+        (doc! { "$expr": { "$eq": ["$a", null] } }, vec![path("a", Bson::Null)]),
+        (
+            doc! { "x": 1, "$expr": { "$and": [{ "$eq": ["$a", 1] }, { "$gt": ["$b", 2] }, { "$eq": ["$c", "x"] }] } },
+            vec![path("a", bson!(1)), path("c", bson!("x"))],
+        ),
+    ];
+    for (by, expected) in cases {
+        assert_eq!(implied(by.clone()), Some(raw(&doc! { "$and": expected })), "{by}");
+    }
+    for by in [
+        doc! { "$expr": { "$eq": ["$a", [1]] } },
+        doc! { "$expr": { "$eq": ["$a", "$b"] } },
+        doc! { "$expr": { "$eq": ["$a", "$$REMOVE"] } },
+        doc! { "$expr": { "$ne": ["$a", 1] } },
+        doc! { "$expr": { "$not": { "$eq": ["$a", 1] } } },
+        doc! { "$expr": { "$or": [{ "$eq": ["$a", 1] }, { "$eq": ["$b", 1] }] } },
+        doc! { "$or": [{ "$expr": { "$eq": ["$a", 1] } }, { "b": 1 }] },
+        doc! { "a": 1 },
+    ] {
+        assert_eq!(implied(by.clone()), None, "{by}");
+    }
+}

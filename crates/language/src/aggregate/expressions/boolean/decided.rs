@@ -32,6 +32,10 @@ impl Special for Decided {
         self.operands.iter_mut().collect()
     }
 
+    fn conjuncts(&self) -> &[Node] {
+        if self.by { &[] } else { &self.operands }
+    }
+
     /// A constant that decides the answer makes the other operands moot, once all of
     /// them are folded.
     fn fold(&mut self, collator: Option<&Collator>) -> Result<Option<Node>> {

@@ -177,6 +177,10 @@ impl Lookup {
                 false => pipeline.push_front(Match::new(filter)),
                 true => pipeline.insert_second(Match::new(filter)),
             }
+        } else if let Some(front) = pipeline.front::<Match>()
+            && let Some(implied) = front.filter.implied()
+        {
+            pipeline.push_front(Match::new(Filter::parse(&implied, &self.context)?));
         }
         Ok(pipeline)
     }
