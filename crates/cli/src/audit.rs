@@ -107,7 +107,7 @@ fn audit(arguments: Arguments) -> Result<ExitCode, Box<dyn Error>> {
         database: arguments.db,
         target: arguments.target.map(TargetName::target),
         reach: if arguments.full { Reach::Full } else { Reach::Sample(arguments.sample) },
-        budget: arguments.budget,
+        budget: arguments.budget.unwrap_or_default(),
         thresholds: thresholds.unwrap_or_default(),
     };
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;

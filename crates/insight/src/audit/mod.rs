@@ -16,6 +16,7 @@ mod cure;
 pub mod detectors;
 mod facts;
 mod forecast;
+mod join;
 mod options;
 mod outline;
 mod scan;
@@ -42,14 +43,17 @@ use tokio_util::sync::CancellationToken;
 pub async fn audit(options: &Options, stop: &CancellationToken) -> Result<Report, Error> {
     let begun = Instant::now();
     let started = jiff::Timestamp::now();
-    let budget = options.budget.unwrap_or(Budget::of(options.reach));
-    let pace = Arc::new(Pace::new(budget));
+    let pace = Arc::new(Pace::new(options.budget.suiting(options.reach)));
     let connecting = Server::connect(&options.uri, options.target);
-    let interrupted = || Error::Use("interrupted before anything was seen".to_owned());
+    let interrupted = || Error::Use("interrupted before the server answered".to_owned());
     let server = stop.run_until_cancelled(connecting).await.ok_or_else(interrupted)??;
     let needs = detectors::needs();
     let gathering = gather(&server, options.database.as_deref(), &needs);
-    let listing = stop.run_until_cancelled(gathering).await.ok_or_else(interrupted)??;
+    let listing = stop.run_until_cancelled(gathering).await.unwrap_or_else(|| {
+        let mut listing = Listing::default();
+        listing.notes.add("interrupted before all collections were listed");
+        Ok(listing)
+    })?;
     let Listing { collections, source, sharding_known, mut notes } = listing;
     let sharded = collections.iter().any(|collection| collection.shard_key.is_some());
     let visited = visit::all(options, &server, collections, &pace, stop).await;
@@ -77,7 +81,7 @@ pub async fn audit(options: &Options, stop: &CancellationToken) -> Result<Report
             started: started.to_string(),
             seconds: (begun.elapsed().as_secs_f64() * 1000.0).round() / 1000.0,
             mode: options.reach.name().to_owned(),
-            complete: visited.complete,
+            complete: visited.complete && !stop.is_cancelled(),
             documents,
             bytes: visited.bytes,
             collections: visited.shown,

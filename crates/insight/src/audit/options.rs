@@ -6,6 +6,9 @@ use std::time::Duration;
 
 /// Documents of each collection that are looked at, unless more are asked for.
 pub const SAMPLE_DOCUMENTS: u64 = 1_000;
+/// What a sample may use, unless it is told otherwise.
+const SAMPLE_TIME: Duration = Duration::from_secs(300);
+const SAMPLE_LOAD: f64 = 0.5;
 
 #[derive(Debug, Clone)]
 pub struct Options {
@@ -15,8 +18,7 @@ pub struct Options {
     /// Whose limits hold; `None`: what the server says it is.
     pub target: Option<Target>,
     pub reach: Reach,
-    /// `None`: what suits the reach.
-    pub budget: Option<Budget>,
+    pub budget: Budget,
     pub thresholds: Thresholds,
 }
 
@@ -39,20 +41,22 @@ impl Reach {
 }
 
 /// What an audit may use: time, and a share of the time in which the server works for it.
-#[derive(Debug, Clone, Copy, PartialEq)]
+/// What is not given is what suits the reach.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Budget {
     pub time: Option<Duration>,
     /// Above 0, at most 1.
-    pub load: f64,
+    pub load: Option<f64>,
 }
 
 impl Budget {
-    /// What suits a reach: a sample is quick and gentle, a full scan takes what it needs.
-    pub fn of(reach: Reach) -> Budget {
-        match reach {
-            Reach::Sample(_) => Budget { time: Some(Duration::from_secs(300)), load: 0.5 },
-            Reach::Full => Budget { time: None, load: 1.0 },
-        }
+    /// A sample is quick and gentle, a full scan takes what it needs.
+    pub fn suiting(self, reach: Reach) -> Budget {
+        let (time, load) = match reach {
+            Reach::Sample(_) => (Some(SAMPLE_TIME), SAMPLE_LOAD),
+            Reach::Full => (None, 1.0),
+        };
+        Budget { time: self.time.or(time), load: self.load.or(Some(load)) }
     }
 }
 
@@ -62,13 +66,13 @@ impl FromStr for Budget {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Budget, String> {
-        let mut budget = Budget { time: None, load: 1.0 };
+        let mut budget = Budget::default();
         for part in text.split(',').map(str::trim) {
             match part.strip_suffix('%') {
                 Some(percent) => {
                     let percent = percent.parse::<f64>().ok();
                     let within = percent.filter(|percent| *percent > 0.0 && *percent <= 100.0);
-                    budget.load = within.ok_or(EXPECTED)? / 100.0;
+                    budget.load = Some(within.ok_or(EXPECTED)? / 100.0);
                 }
                 None => budget.time = Some(duration(part).ok_or(EXPECTED)?),
             }
@@ -99,10 +103,12 @@ mod tests {
     fn budgets_are_read() {
         let read = |text: &str| text.parse::<Budget>().ok();
         let time = |seconds| Some(Duration::from_secs(seconds));
-        assert_eq!(read("60s"), Some(Budget { time: time(60), load: 1.0 }));
-        assert_eq!(read("25%"), Some(Budget { time: None, load: 0.25 }));
-        assert_eq!(read("5m, 50%"), Some(Budget { time: time(300), load: 0.5 }));
-        assert_eq!(read("0.5h"), Some(Budget { time: time(1800), load: 1.0 }));
+        assert_eq!(read("60s"), Some(Budget { time: time(60), load: None }));
+        assert_eq!(read("25%"), Some(Budget { time: None, load: Some(0.25) }));
+        assert_eq!(read("5m, 50%"), Some(Budget { time: time(300), load: Some(0.5) }));
+        assert_eq!(read("0.5h"), Some(Budget { time: time(1800), load: None }));
+        let sample = read("60s").map(|it| it.suiting(Reach::Sample(1)));
+        assert_eq!(sample, Some(Budget { time: time(60), load: Some(0.5) }));
         for wrong in ["", "60", "0s", "-1s", "0%", "101%", "60s,", "x"] {
             assert_eq!(read(wrong), None, "{wrong}");
         }

@@ -3,6 +3,7 @@
 use super::census::Census;
 use super::detectors::{self, Subject};
 use super::facts::{Collection, Index, Notes, Server};
+use super::join::join_policies;
 use super::options::{Options, Reach};
 use super::outline::{self, Outline};
 use super::scan::{End, Pace, Progress, Scan};
@@ -105,7 +106,7 @@ impl Visit<'_> {
         self.left.fetch_sub(1, Ordering::Relaxed);
         note_census(&collection, &census, &mut notes);
         let target = self.server.target;
-        let findings = detectors::look_at_collection(&Subject {
+        let mut findings = detectors::look_at_collection(&Subject {
             collection: &collection,
             census: &census,
             target,
@@ -113,6 +114,7 @@ impl Visit<'_> {
             thresholds: &self.options.thresholds,
             now: self.now,
         });
+        join_policies(&collection, &mut findings);
         Seen {
             outline: Outline::new(&collection, &census),
             shown: outline::shown(&collection, &census),
@@ -160,7 +162,7 @@ impl Visit<'_> {
         let scan = Scan {
             client: &self.server.client,
             collection,
-            limits: self.server.target.limits(),
+            samples_cheaply: self.server.kind.limits().samples_cheaply,
             reach: self.options.reach,
             pace: self.pace,
             until,

@@ -7,6 +7,7 @@
     reason = "a test fails by panicking"
 )]
 
+mod demo;
 mod findings;
 mod place;
 mod reach;

@@ -1,7 +1,7 @@
 //! A server of its own for every test.
 
 use bson::{Document, RawDocumentBuf, doc};
-use freeboard_insight::audit::{Options, Reach, Thresholds};
+use freeboard_insight::audit::{Budget, Options, Reach, Thresholds};
 use freeboard_insight::report::Finding;
 use freeboard_insight::{Report, audit};
 use mongodb::{Client, Collection};
@@ -52,7 +52,7 @@ impl Place {
             database: None,
             target: None,
             reach: Reach::Full,
-            budget: None,
+            budget: Budget::default(),
             thresholds: Thresholds::default(),
         }
     }

@@ -93,7 +93,7 @@ async fn a_budget_that_is_used_up_leaves_a_report() {
     for number in 0..5 {
         place.fill(&format!("c{number}x"), (0..2_000).map(|id| doc! { "_id": id })).await;
     }
-    let budget = Some(Budget { time: Some(Duration::from_millis(1)), load: 1.0 });
+    let budget = Budget { time: Some(Duration::from_millis(1)), load: None };
     let report = place.audit(&Options { budget, ..place.options() }).await;
     assert!(!report.scanned.complete);
     let notes = &report.scanned.notes;
@@ -106,7 +106,7 @@ async fn an_interrupted_audit_reports_what_it_saw() {
     let place = Place::new().await;
     place.fill("a", (0..1_000).map(|id| doc! { "_id": id })).await;
     // It would take for ever at this load.
-    let budget = Some(Budget { time: None, load: 1e-6 });
+    let budget = Budget { time: None, load: Some(1e-6) };
     let options = Options { budget, ..place.options() };
     let stop = CancellationToken::new();
     let auditing = audit::audit(&options, &stop);

@@ -4,6 +4,7 @@ use super::{Index, Operation};
 use bson::Document;
 use command::Namespace;
 use guard::Policy;
+use serde_json::Value;
 
 #[derive(Debug)]
 pub struct Collection {
@@ -13,6 +14,8 @@ pub struct Collection {
     pub options: Document,
     /// Its growth policy, on Freeboard.
     pub policy: Option<Policy>,
+    /// The same as it was declared.
+    pub declared: Option<Value>,
     /// How many documents and bytes it holds, as far as the server knows.
     pub documents: Option<u64>,
     pub bytes: Option<u64>,
@@ -39,6 +42,7 @@ impl Collection {
             kind,
             options,
             policy: None,
+            declared: None,
             documents: None,
             bytes: None,
             indexes: Vec::new(),

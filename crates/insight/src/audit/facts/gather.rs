@@ -7,12 +7,14 @@ use crate::Error;
 use crate::audit::Target;
 use crate::audit::detectors::Need;
 use crate::error::explain;
-use bson::{Document, RawDocumentBuf, doc};
+use crate::report::shown;
+use bson::{Document, RawBsonRef, RawDocumentBuf, doc};
 use command::Namespace;
 use futures::TryStreamExt;
 use guard::Policy;
 use guard::policy::OnLimit;
 use rustc_hash::{FxHashMap, FxHashSet};
+use serde_json::Value;
 
 /// Databases of the server itself.
 const INTERNAL_DATABASES: &[&str] = &["admin", "config", "local"];
@@ -40,7 +42,7 @@ pub async fn gather(
             let why = format!("its collections cannot be listed: {}", explain(&error));
             listing.notes.of(database, why);
         }
-        if server.target == Target::Freeboard {
+        if server.kind == Target::Freeboard {
             read_policies(server, database, &mut listing).await;
         }
     }
@@ -126,13 +128,13 @@ async fn read_policies(server: &Server, database: &str, listing: &mut Listing) {
         let collection = row.get_str("collection").ok()?;
         let namespace = Namespace { database: database.into(), collection: collection.into() };
         let policy = RawDocumentBuf::try_from(row.get_document("policy").ok()?).ok()?;
-        Some(Policy::parse(&namespace, &policy).ok()?)
+        let declared = shown(RawBsonRef::Document(&policy));
+        Some((namespace.clone(), (Policy::parse(&namespace, &policy).ok()?, declared)))
     });
-    let policies: FxHashMap<Namespace, Policy> =
-        policies.map(|policy| (policy.namespace.clone(), policy)).collect();
+    let policies: FxHashMap<Namespace, (Policy, Value)> = policies.collect();
     let pages: FxHashSet<&Namespace> = policies
         .values()
-        .flat_map(|policy| &policy.arrays)
+        .flat_map(|(policy, _)| &policy.arrays)
         .filter_map(|rule| match &rule.on_limit {
             OnLimit::Overflow(overflow) => Some(&overflow.into),
             _ => None,
@@ -142,8 +144,9 @@ async fn read_policies(server: &Server, database: &str, listing: &mut Listing) {
         if pages.contains(&collection.namespace) && collection.kind == Kind::Ordinary {
             collection.kind = Kind::Pages;
         }
-        if let Some(policy) = policies.get(&collection.namespace) {
+        if let Some((policy, declared)) = policies.get(&collection.namespace) {
             collection.policy = Some(policy.clone());
+            collection.declared = Some(declared.clone());
         }
     }
 }

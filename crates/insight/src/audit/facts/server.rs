@@ -19,6 +19,8 @@ pub struct Server {
     /// Hosts and ports, without user and password.
     pub address: String,
     pub version: String,
+    /// What it is, and whose limits it is judged by.
+    pub kind: Target,
     pub target: Target,
     /// The database that the URI names.
     pub database: Option<String>,
@@ -41,8 +43,9 @@ impl Server {
         let build_info = ask(&client, doc! { "buildInfo": 1 }).await?;
         let hello = ask(&client, doc! { "hello": 1 }).await?;
         let version = build_info.get_str("version").unwrap_or("unknown").to_owned();
-        let target = target.unwrap_or_else(|| Target::detect(&build_info, &hello, &address));
-        Ok(Server { client, address, version, target, database })
+        let kind = Target::detect(&build_info, &hello, &address);
+        let target = target.unwrap_or(kind);
+        Ok(Server { client, address, version, kind, target, database })
     }
 }
 

@@ -14,7 +14,6 @@ pub use progress::Progress;
 use super::census::Census;
 use super::facts::Collection;
 use super::options::Reach;
-use super::target::Limits;
 use bson::{Document, RawDocument, doc};
 use futures::StreamExt;
 use mongodb::Client;
@@ -39,7 +38,8 @@ pub const COMMENT: &str = "freeboard audit";
 pub struct Scan<'a> {
     pub client: &'a Client,
     pub collection: &'a Collection,
-    pub limits: &'a Limits,
+    /// Whether `$sample` reads a small sample without a scan.
+    pub samples_cheaply: bool,
     pub reach: Reach,
     pub pace: &'a Arc<Pace>,
     /// When the time for this collection is up.

@@ -39,7 +39,7 @@ impl Pace {
     pub fn new(budget: Budget) -> Pace {
         Pace {
             until: budget.time.map(|time| Instant::now() + time),
-            load: budget.load,
+            load: budget.load.unwrap_or(1.0),
             state: Mutex::default(),
         }
     }
@@ -93,7 +93,7 @@ mod tests {
     const BYTES: usize = 1024 * 1024;
 
     fn pace(load: f64) -> Pace {
-        Pace::new(Budget { time: None, load })
+        Pace::new(Budget { time: None, load: Some(load) })
     }
 
     #[test]

@@ -31,7 +31,7 @@ impl Scan<'_> {
             let cursor = self.find(doc! {}, doc! {}, Some(asked)).await?;
             return self.walk(cursor, Some(asked), census, progress).await;
         }
-        let cheap = self.limits.samples_cheaply
+        let cheap = self.samples_cheaply
             && all.is_some_and(|all| {
                 all > CHEAP_DOCUMENTS_MIN && (asked as f64) < all as f64 * CHEAP_SHARE
             });

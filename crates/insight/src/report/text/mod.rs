@@ -14,15 +14,22 @@ use serde_json::Value;
 /// Lines of a cure, ids and examples, figures: together a screen.
 const CURE_LINES_MAX: usize = 12;
 const LIST_LINES_MAX: usize = 2;
+/// What is only worth mentioning is not mentioned without end.
+const INFO_MAX: usize = 20;
 const NOTES_MAX: usize = 20;
 const VALUE_BYTES_MAX: usize = 60;
 
 pub fn render(report: &Report, colour: bool) -> String {
     let mut out = Out::new(colour);
     head(report, &mut out);
-    for finding in &report.findings {
+    let grave = report.findings.iter().filter(|it| it.severity > Severity::Info).count();
+    for finding in report.findings.iter().take(grave + INFO_MAX) {
         out.line("");
         one(finding, &mut out);
+    }
+    if let Some(more) = report.findings.len().checked_sub(grave + INFO_MAX + 1) {
+        out.line("");
+        out.line(&format!("… and {} more of severity info, in the JSON report", more + 1));
     }
     if report.findings.is_empty() {
         out.line("");
