@@ -1,5 +1,6 @@
 //! The collections: what was seen of each, and how sizes and lengths are spread.
 
+use super::DOCUMENT_BYTES_MAX;
 use super::chart::histogram::{self, OUTLIER_TIMES_MEDIAN, Unit};
 use super::words::counted;
 use crate::Error;
@@ -12,8 +13,6 @@ use maud::{Markup, PreEscaped, html};
 const CHARTED_MAX: usize = 500;
 /// Up to so many collections are shown open; of more, those with findings are.
 const OPEN_MAX: usize = 12;
-/// A document may weigh so much, on every kind of target.
-const DOCUMENT_BYTES_MAX: u64 = 16 * 1024 * 1024;
 
 /// The place of a collection in the page.
 pub fn anchor(report: &Report, namespace: &str) -> Option<String> {
