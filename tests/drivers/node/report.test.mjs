@@ -26,7 +26,9 @@ before(async () => {
   const freeboard = (...args) => promisify(execFile)(BINARY, args);
   await withDatabase(DATABASE, async (database) => {
     await freeboard('demo', 'load', uri(), '--db', DATABASE, '--size', '400', '--scenario', 'shop,social');
-    const many = Array.from({ length: 2000 }, (_, number) => ({ number, text: SCRIPT }));
+    // An entry of a kilobyte an hour: full in a year or two.
+    const entry = (_, number) => ({ at: new Date(Date.UTC(2026, 0, 1, number)), text: SCRIPT.repeat(20) });
+    const many = Array.from({ length: 2000 }, entry);
     await database.collection(SCRIPT).insertOne({ _id: IMAGE, [IMAGE]: many });
     await freeboard('audit', uri(), '--db', DATABASE, '--full', '--format', 'html', '-o', page);
   });
@@ -47,7 +49,8 @@ async function colours(browser, picture) {
       const pixels = new Uint32Array(context.getImageData(0, 0, image.width, image.height).data.buffer);
       const counts = new Map();
       for (const pixel of pixels) counts.set(pixel, (counts.get(pixel) ?? 0) + 1);
-      resolve({ colours: counts.size, most: Math.max(...counts.values()) / pixels.length });
+      const most = [...counts.values()].reduce((most, count) => Math.max(most, count), 0);
+      resolve({ colours: counts.size, most: most / pixels.length });
     };
     image.src = 'data:image/png;base64,${picture}';
   })`);

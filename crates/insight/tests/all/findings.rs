@@ -133,6 +133,6 @@ async fn the_forms_of_a_report_agree() {
         assert!(finding.lines().all(|line| line.chars().count() <= 130), "{finding}");
     }
     let page = report.render(Format::Html).unwrap();
-    assert_eq!(page.matches("<article").count(), report.findings.len());
+    assert_eq!(page.matches("<details class=\"finding ").count(), report.findings.len());
     place.stop().await;
 }

@@ -1,19 +1,19 @@
 //! The collections: what was seen of each, and how sizes and lengths are spread.
 
+use super::DOCUMENT_BYTES_MAX;
 use super::chart::histogram::{self, OUTLIER_TIMES_MEDIAN, Unit};
 use super::words::counted;
 use crate::Error;
 use crate::figures::{bytes, count};
-use crate::report::{Collection, Report, Spread};
+use crate::report::{Collection, Report, Severity, Spread};
 use maud::{Markup, PreEscaped, html};
+use std::cmp::Reverse;
 
 /// Collections beyond this have figures and no charts: a page that no browser opens helps
 /// nobody.
 const CHARTED_MAX: usize = 500;
-/// Up to so many collections are shown open; of more, those with findings are.
+/// Up to so many collections are shown open; of more, those that a warning is about.
 const OPEN_MAX: usize = 12;
-/// A document may weigh so much, on every kind of target.
-const DOCUMENT_BYTES_MAX: u64 = 16 * 1024 * 1024;
 
 /// The place of a collection in the page.
 pub fn anchor(report: &Report, namespace: &str) -> Option<String> {
@@ -22,12 +22,21 @@ pub fn anchor(report: &Report, namespace: &str) -> Option<String> {
     Some(format!("collection-{at}"))
 }
 
+/// A collection, where it stands in the report, and what was found about it.
+struct Shown<'a> {
+    at: usize,
+    collection: &'a Collection,
+    findings: usize,
+    gravest: Option<Severity>,
+}
+
 pub fn section(report: &Report) -> Result<Markup, Error> {
-    let collections = &report.scanned.collections;
-    let shown: Vec<Markup> = collections
+    let all = in_order(report);
+    let many = all.len() > OPEN_MAX;
+    let shown: Vec<Markup> = all
         .iter()
         .enumerate()
-        .map(|(at, collection)| one(report, at, collection))
+        .map(|(number, shown)| shown.markup(many, number < CHARTED_MAX))
         .collect::<Result<_, _>>()?;
     Ok(html! {
         section id="collections" {
@@ -36,7 +45,7 @@ pub fn section(report: &Report) -> Result<Markup, Error> {
                 "How many documents are of which size and how many arrays of which length; from bar "
                 "to bar it doubles. Orange: at least " (OUTLIER_TIMES_MEDIAN) " times the median."
             }
-            @if collections.len() > CHARTED_MAX {
+            @if all.len() > CHARTED_MAX {
                 p.lead { "Charts are drawn for the first " (CHARTED_MAX) "; the JSON report has all of them." }
             }
             @for collection in shown { (collection) }
@@ -44,25 +53,41 @@ pub fn section(report: &Report) -> Result<Markup, Error> {
     })
 }
 
-fn one(report: &Report, at: usize, collection: &Collection) -> Result<Markup, Error> {
-    let findings = report.findings.iter().filter(|it| it.namespace == collection.namespace).count();
-    let open = report.scanned.collections.len() <= OPEN_MAX || findings > 0;
-    let charts = if at < CHARTED_MAX { charts(collection)? } else { Vec::new() };
-    Ok(html! {
-        details.collection id={ "collection-" (at) } open[open] {
-            summary {
-                code.name { (collection.namespace) }
-                @if collection.kind != "collection" { span.kind { (collection.kind) } }
-                span.facts { (facts(collection)) }
-                @if findings > 0 { span.count { (counted(findings, "finding")) } }
+/// The collections that the gravest findings are about first.
+fn in_order(report: &Report) -> Vec<Shown<'_>> {
+    let collections = report.scanned.collections.iter().enumerate();
+    let mut all: Vec<Shown<'_>> = collections
+        .map(|(at, collection)| {
+            let about = report.findings.iter().filter(|it| it.namespace == collection.namespace);
+            let findings = about.clone().count();
+            Shown { at, collection, findings, gravest: about.map(|it| it.severity).max() }
+        })
+        .collect();
+    all.sort_by_key(|shown| Reverse(shown.gravest));
+    all
+}
+
+impl Shown<'_> {
+    fn markup(&self, many: bool, charted: bool) -> Result<Markup, Error> {
+        let Shown { at, collection, findings, gravest } = *self;
+        let open = !many || gravest > Some(Severity::Info);
+        let charts = if charted { charts(collection)? } else { Vec::new() };
+        Ok(html! {
+            details.collection id={ "collection-" (at) } open[open] {
+                summary {
+                    code.name { (collection.namespace) }
+                    @if collection.kind != "collection" { span.kind { (collection.kind) } }
+                    span.facts { (facts(collection)) }
+                    @if findings > 0 { span.count { (counted(findings, "finding")) } }
+                }
+                @if let Some(sizes) = &collection.sizes { (level(sizes)) }
+                @if charts.is_empty() && collection.sizes.is_none() {
+                    p.lead { "No document was looked at." }
+                }
+                div.charts { @for chart in charts { (chart) } }
             }
-            @if let Some(sizes) = &collection.sizes { (level(sizes)) }
-            @if charts.is_empty() && collection.sizes.is_none() {
-                p.lead { "No document was looked at." }
-            }
-            div.charts { @for chart in charts { (chart) } }
-        }
-    })
+        })
+    }
 }
 
 /// The collection in a line.

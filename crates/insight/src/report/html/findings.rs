@@ -44,19 +44,20 @@ fn filter(report: &Report) -> Markup {
     }
 }
 
+/// Information is folded up: there may be much of it.
 fn one(report: &Report, finding: &Finding) -> Result<Markup, Error> {
     let chart = match Forecast::of(finding) {
         Some(growth) => forecast::draw(growth, &report.scanned.started)?.zip(Some(growth)),
         None => None,
     };
     Ok(html! {
-        article.finding.(finding.severity.name()) {
-            header {
+        details.finding.(finding.severity.name()) open[finding.severity > Severity::Info] {
+            summary {
                 span.badge { (finding.severity.name()) }
                 h3 { (title(&finding.detector)) }
-                p.place { (place(report, finding)) }
+                span.place { (place(report, finding)) }
             }
-            p.summary { (finding.summary) }
+            p.what { (finding.summary) }
             div.body {
                 div { (evidence(&finding.evidence)) }
                 div {

@@ -16,6 +16,8 @@ use super::Report;
 use crate::Error;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
+/// A document may weigh so much, on every kind of target.
+const DOCUMENT_BYTES_MAX: u64 = 16 * 1024 * 1024;
 const STYLE: &str = include_str!("style.css");
 /// Nothing is loaded and nothing runs, whatever the names in the report are.
 const CONTENT_POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'";

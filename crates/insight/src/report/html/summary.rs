@@ -87,7 +87,7 @@ fn verdict(report: &Report) -> String {
     if let Some((finding, growth)) = first_to_break(report) {
         let place = finding.path.as_ref().map_or(String::new(), |path| format!(" ({path})"));
         verdict += &format!(
-            " First to break: {}{place}, whose largest document is full in {}.",
+            " First to break: {}{place}, where a document is full in {}.",
             finding.namespace,
             days(growth.days)
         );

@@ -1,5 +1,6 @@
 //! The size of a document that grows, from its beginning to the day it is full.
 
+use super::super::DOCUMENT_BYTES_MAX;
 use super::palette::{AXIS, BAR, GRID, INK, LIMIT};
 use super::{FONT, Failure, LABEL_SIZE, svg};
 use crate::Error;
@@ -15,10 +16,9 @@ use std::fmt;
 
 /// What is further away is not drawn.
 const DAYS_MAX: f64 = 10.0 * 365.0;
-/// A document may weigh so much, on every kind of target.
-const LIMIT_BYTES: f64 = 16.0 * MEGABYTE;
+const LIMIT_BYTES: f64 = DOCUMENT_BYTES_MAX as f64;
 const MEGABYTE: f64 = 1024.0 * 1024.0;
-/// The past is drawn no longer than this many times the future, and at least this share.
+/// The past is drawn no longer than so many times the future.
 const PAST_SHARE_MAX: f64 = 2.0;
 const SECONDS_A_DAY: f64 = 86_400.0;
 /// Over a time no longer than this days are named; else months.
@@ -57,7 +57,7 @@ impl fmt::Display for Forecast {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let today = bytes(self.bytes_on(0.0) as u64);
         let days = days(self.days);
-        write!(f, "The largest document: {today} today, full in {days} if it goes on as it did")
+        write!(f, "The first to be full: {today} today, 16 MB in {days} if it goes on as it did")
     }
 }
 
@@ -142,7 +142,7 @@ mod tests {
         let chart = draw(growth, "2026-04-15T10:00:00Z").unwrap().unwrap();
         assert!(chart.contains("20 May 2027"), "{chart}");
         assert!(
-            growth.to_string().ends_with("full in 400 days if it goes on as it did"),
+            growth.to_string().ends_with("16 MB in 400 days if it goes on as it did"),
             "{growth}"
         );
         assert!(chart.contains(" 2027\n"), "{chart}");

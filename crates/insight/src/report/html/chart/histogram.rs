@@ -61,10 +61,13 @@ pub fn draw(spread: &Spread, unit: Unit) -> Result<String, Error> {
             .margin_right(26)
             .x_label_area_size(24)
             .build_cartesian_2d(0.0..bars.len().max(1) as f64, 0.0..highest * HEADROOM)?;
-        let edge = |x: &f64| {
-            let at = x.round() as usize;
-            let value = at.checked_sub(1).and_then(|before| bars.get(before));
-            unit.edge(value.map_or(spread.min, |bar| bar.to.min(spread.max)))
+        let edge = |x: &f64| match (x.round() as usize).checked_sub(1) {
+            // The bar is one value wide, and named at its end.
+            None if bars.first().is_some_and(|bar| bar.to <= spread.min) => String::new(),
+            None => unit.edge(spread.min),
+            Some(before) => {
+                unit.edge(bars.get(before).map_or(spread.max, |bar| bar.to.min(spread.max)))
+            }
         };
         chart
             .configure_mesh()
