@@ -36,7 +36,7 @@ fn put(store: &Store, record: u64, document: &RawDocumentBuf) -> Commit {
     }];
     for (number, value) in split.values {
         let key = keys::large(COLLECTION, id, number).into();
-        changes.push(Change { tree: Tree::Large, key, value: Some(value.into()) });
+        changes.push(Change { tree: Tree::Large, key, value: Some(value) });
     }
     let mut grown = Grown::new(Arc::new(collection()), None);
     let after = Some(split.size as u32);

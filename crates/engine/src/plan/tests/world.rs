@@ -106,7 +106,7 @@ fn changes(store: &Store, collection: &Collection, documents: &[RawDocumentBuf])
         changes.insert((Tree::Records, key.into()), Some(split.record.into()));
         for (number, value) in split.values {
             let key = keys::large(collection.id, record, number);
-            changes.insert((Tree::Large, key.into()), Some(value.into()));
+            changes.insert((Tree::Large, key.into()), Some(value));
         }
         for index in &collection.indexes {
             let keys = index::keys(index, document).expect("keys");
