@@ -87,7 +87,7 @@ pub fn detach(document: &RawDocument, wanted: Wanted) -> RawDocumentBuf {
 /// The documents that leave a pipeline, without the metadata that its stages asked for.
 pub fn detach_all(documents: Documents, wanted: Wanted) -> Documents {
     match wanted.any() {
-        true => Box::new(documents.map(move |document| Ok(detach(&*document?, wanted)))),
+        true => Box::new(documents.map(move |document| Ok(detach(&document?, wanted)))),
         false => documents,
     }
 }

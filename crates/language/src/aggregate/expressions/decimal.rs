@@ -5,9 +5,9 @@ use dec::{Context, Decimal, Decimal128, Rounding};
 use std::sync::LazyLock;
 use value::decimal::Decimal as Parts;
 
-/// Room for 54 digits, three a unit: twenty more than a decimal128 has, so that the
+/// Room for 75 digits, three a unit: more than twice what a decimal128 has, so that the
 /// transcendental functions round once.
-pub type Wide = Decimal<18>;
+pub type Wide = Decimal<25>;
 
 /// Closer to one than this, a logarithm is computed by its series: the digits that a
 /// number shares with one would be lost otherwise.
@@ -163,7 +163,12 @@ pub fn remainder(a: Decimal128, b: Decimal128) -> Decimal128 {
 /// A transcendental function as MongoDB's library computes it: by way of a binary number,
 /// which shows in the last digit.
 pub fn through_binary(value: Decimal128, function: impl FnOnce(Wide) -> Wide) -> Decimal128 {
-    narrow(&binary(function(binary(Wide::from(value)))))
+    let result = binary(function(binary(Wide::from(value))));
+    // A zero that was computed has no digits behind the point.
+    if result.is_zero() && !value.is_zero() {
+        return if result.is_negative() { negate(Decimal128::ZERO) } else { Decimal128::ZERO };
+    }
+    narrow(&result)
 }
 
 /// The nearest number with 113 binary digits.

@@ -1,4 +1,4 @@
-//! Trigonometry of decimals: computed with twenty digits more than a decimal128 has, and
+//! Trigonometry of decimals: computed with more than twice the digits of a decimal128, and
 //! rounded as MongoDB does.
 
 use crate::aggregate::expressions::decimal::{
@@ -15,7 +15,7 @@ const PI: &str = "3.141592653589793238462643383279502884197169399375105820974944
 /// lose theirs to cancellation.
 const SMALL: &str = "1E-12";
 /// Terms smaller than this do not count.
-const NEGLIGIBLE: &str = "1E-52";
+const NEGLIGIBLE: &str = "1E-62";
 /// From here on the hyperbolic tangent is one in every digit.
 const FAR: i32 = 100;
 /// Enough for the slowest series here; what converges stops before.
