@@ -155,3 +155,6 @@ impl Report {
         self.findings.iter().any(|finding| finding.severity >= severity)
     }
 }
+
+#[cfg(test)]
+mod tests;

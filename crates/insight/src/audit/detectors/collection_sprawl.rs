@@ -30,10 +30,8 @@ struct Family<'a> {
 pub fn look(deployment: &Deployment<'_>) -> Vec<Finding> {
     let ordinary: Vec<&Outline> =
         deployment.collections.iter().filter(|it| it.kind == Kind::Ordinary).collect();
-    let mut findings: Vec<Finding> = families(deployment, &ordinary)
-        .iter()
-        .filter_map(|family| judge(deployment, family))
-        .collect();
+    let mut findings: Vec<Finding> =
+        families(deployment, &ordinary).iter().map(|family| judge(deployment, family)).collect();
     findings.extend(too_many(deployment));
     findings
 }
@@ -135,7 +133,7 @@ fn merged_name(family: &Family<'_>) -> String {
     if words.is_empty() { family.discriminator.clone() } else { words.join("_") }
 }
 
-fn judge(deployment: &Deployment<'_>, family: &Family<'_>) -> Option<Finding> {
+fn judge(deployment: &Deployment<'_>, family: &Family<'_>) -> Finding {
     let thresholds = &deployment.thresholds.collection_sprawl;
     let members = family.members.len() as u64;
     let all = deployment.collections.len() as u64;
@@ -143,10 +141,12 @@ fn judge(deployment: &Deployment<'_>, family: &Family<'_>) -> Option<Finding> {
         .limits
         .collections_max
         .is_some_and(|max| all as f64 >= max as f64 * thresholds.critical_share);
-    let severity = match () {
-        () if full => Severity::Critical,
-        () if members >= thresholds.warn_collections => Severity::Warn,
-        () => Severity::Info,
+    let severity = if full {
+        Severity::Critical
+    } else if members >= thresholds.warn_collections {
+        Severity::Warn
+    } else {
+        Severity::Info
     };
     let documents: u64 = family.members.iter().map(|(outline, _)| outline.documents).sum();
     let name = family.template.replace(HOLE, &format!("{{{}}}", family.discriminator));
@@ -169,7 +169,7 @@ fn judge(deployment: &Deployment<'_>, family: &Family<'_>) -> Option<Finding> {
     if let Some(max) = deployment.limits.collections_max {
         finding = finding.figure("limit", max);
     }
-    Some(finding)
+    finding
 }
 
 /// What copies every member into one collection, with its identifier in a field.

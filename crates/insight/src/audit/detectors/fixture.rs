@@ -63,13 +63,11 @@ pub fn assert_cured(finding: &Finding) {
     }
 }
 
-/// That the table has a row for every detector tested here.
 #[test]
-fn every_row_can_be_looked_with() {
+fn an_empty_collection_has_no_faults() {
     for detector in super::DETECTORS {
-        let documents = matches!(detector.look, Look::Collection(_));
         if let Look::Collection(look) = detector.look {
-            assert!(documents && Fixture::new([]).look(look).is_empty(), "{}", detector.name);
+            assert!(Fixture::new([]).look(look).is_empty(), "{}", detector.name);
         }
     }
 }

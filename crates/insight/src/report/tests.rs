@@ -1,0 +1,144 @@
+//! The forms of a report as they are, to be looked at: `UPDATE_GOLDENFILES=1` writes them.
+
+use super::*;
+use command::Namespace;
+use serde_json::json;
+use std::path::Path;
+
+fn spread() -> Spread {
+    let bar = |to, count| Bar { to, count };
+    Spread {
+        count: 100,
+        min: 3,
+        mean: 123.4,
+        p50: 5,
+        p90: 20,
+        p99: 40,
+        max: 12_000,
+        histogram: vec![bar(8, 60), bar(16, 20), bar(32, 15), bar(64, 4), bar(16_384, 1)],
+    }
+}
+
+fn findings() -> Vec<Finding> {
+    let users = Namespace { database: "shop".into(), collection: "users".into() };
+    let rule = json!({ "max": 20, "on_limit": "overflow" });
+    let overflow = Cure::policy("outlier", &users, json!({ "arrays": { "activities": rule } }));
+    let drop =
+        Cure::command("fewer indexes", "db.getCollection(\"users\").dropIndex(\"a_1\")".to_owned());
+    let schema = json!({ "$jsonSchema": { "properties": { "tags": { "maxItems": 300 } } } });
+    let named =
+        |detector: &str, finding: Finding| Finding { detector: detector.to_owned(), ..finding };
+    let summary = "The longest of 100 arrays has 12,000 elements (half have 5 or fewer, 99 % have 40 or \
+                   fewer); it grows by 33 a day and fills its document in 41 days.";
+    vec![
+        named(
+            "unbounded_array",
+            Finding::new(Severity::Critical, &users, summary.to_owned(), overflow)
+                .path("activities")
+                .ids([json!({ "$oid": "507f1f77bcf86cd799439011" }), json!("ann"), json!(7)])
+                .examples(["ann: 12000 elements, 1.1 MB"])
+                .figure("max", 12_000)
+                .figure("elements_per_day", 33.1)
+                .figure("growth_by", "dates of elements"),
+        ),
+        named(
+            "unguarded_growth",
+            Finding::new(
+                Severity::Warn,
+                &users,
+                "The array grows.".to_owned(),
+                Cure::validator("schema validation", schema),
+            )
+            .path("tags"),
+        ),
+        named(
+            "unused_index",
+            Finding::new(Severity::Info, &users, "No read has used it.".to_owned(), drop)
+                .path("a_1"),
+        ),
+    ]
+}
+
+fn report() -> Report {
+    let item = |item: &str, status, reason: &str| Item {
+        item: item.to_owned(),
+        status,
+        reason: reason.to_owned(),
+    };
+    let array = Array { path: "activities".to_owned(), lengths: spread() };
+    let users = Collection {
+        namespace: "shop.users".to_owned(),
+        kind: "collection".to_owned(),
+        documents: Some(100),
+        scanned: 100,
+        indexes: 2,
+        sizes: Some(spread()),
+        arrays: vec![array],
+    };
+    Report {
+        version: VERSION,
+        target: Target {
+            kind: "mongodb".to_owned(),
+            address: "db.example.org:27017".to_owned(),
+            version: "8.2.0".to_owned(),
+            database: None,
+        },
+        scanned: Scanned {
+            started: "2026-11-16T08:00:00Z".to_owned(),
+            seconds: 1.25,
+            mode: "full".to_owned(),
+            complete: true,
+            documents: 100,
+            bytes: 1_234_567,
+            collections: vec![users],
+            notes: vec![Note {
+                namespace: Some("shop.names".to_owned()),
+                note: "a view: its documents are others'".to_owned(),
+            }],
+        },
+        checklist: vec![
+            item("No unbounded arrays", Status::Fail, "unbounded_array in shop.users (activities)"),
+            item("Shard keys are good", Status::Pass, "no collection is sharded"),
+            item("Updates are atomic", Status::NotKnown, "it is not written in the data"),
+        ],
+        findings: findings(),
+    }
+}
+
+fn assert_golden(name: &str, text: &str) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/report/golden").join(name);
+    if std::env::var_os("UPDATE_GOLDENFILES").is_some() {
+        std::fs::write(&path, text).unwrap();
+    }
+    let golden = std::fs::read_to_string(&path).unwrap();
+    assert_eq!(text, golden, "{name}");
+}
+
+#[test]
+fn reports_look_as_they_did() {
+    let report = report();
+    assert_golden("report.txt", &report.render(Format::Text { colour: false }).unwrap());
+    assert_golden("report.json", &report.render(Format::Json).unwrap());
+}
+
+#[test]
+fn differences_look_as_they_did() {
+    let old = report();
+    let mut new = report();
+    new.scanned.started = "2026-11-26T08:00:00Z".to_owned();
+    new.findings.remove(2);
+    new.findings[1].severity = Severity::Critical;
+    new.scanned.collections[0].documents = Some(1_100);
+    new.scanned.collections[0].arrays[0].lengths.max = 13_000;
+    if let Some(sizes) = &mut new.scanned.collections[0].sizes {
+        sizes.max = 1_012_000;
+    }
+    let diff = Diff::new(&old, &new);
+    assert_eq!((diff.days, diff.gone.len(), diff.worse.len()), (10.0, 1, 1));
+    let largest = diff.growth.iter().find(|it| it.what == What::LargestDocumentBytes).unwrap();
+    assert_eq!(largest.per_day, Some(100_000.0));
+    assert_eq!(largest.days_to_limit.map(f64::round), Some(158.0));
+    assert_golden("diff.txt", &diff.text(false));
+    let nothing = Diff::new(&old, &old);
+    assert!(nothing.text(false).contains("Nothing changed."));
+}
