@@ -28,7 +28,10 @@ async fn journaled(database: &Database) -> Result<i64> {
 }
 
 async fn fill(database: &Database, name: &str, max: i32, elements: i32) -> Result<()> {
-    let policy = doc! { "arrays": { "entries": { "max": max, "on_limit": "overflow" } } };
+    // Pages are full by their bytes, not by the number of their elements.
+    let overflow = doc! { "page": 1000 };
+    let rule = doc! { "max": max, "on_limit": "overflow", "overflow": overflow };
+    let policy = doc! { "arrays": { "entries": rule } };
     database.run_command(doc! { "setGrowthPolicy": name, "policy": policy }).await?;
     let c = database.collection::<Document>(name);
     c.insert_one(doc! { "_id": 1, "name": "a small field", "entries": [] }).await?;

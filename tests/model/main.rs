@@ -17,6 +17,7 @@ mod naive;
 mod order;
 mod overflow;
 mod place;
+mod stats;
 
 use bson::{Document, doc};
 use freeboard_tests::Result;

@@ -53,7 +53,10 @@ pub fn documents(site: &Site) -> u64 {
 /// Gives another collection a policy, or takes it away.
 pub async fn elsewhere(site: Site, there: bool) -> Result<(), Error> {
     if there {
-        return set_policy(&site, ELSEWHERE).await;
+        // Without overflow, so that nothing is left to clean up when it goes.
+        let policy = doc! { "arrays": { "tags": { "max": TAGS_MAX, "on_limit": "reject" } } };
+        site.database.run_command(doc! { "setGrowthPolicy": ELSEWHERE, "policy": policy }).await?;
+        return Ok(());
     }
     // The first time there is none.
     let _ = site.database.run_command(doc! { "dropGrowthPolicy": ELSEWHERE }).await;
