@@ -20,7 +20,7 @@ before(async () => {
 
 after(() => shell.close());
 
-/** The blocks of JavaScript in a text. */
+/** The blocks of a text marked `js`; those marked `javascript` only show what something looks like. */
 function blocks(markdown) {
   return [...markdown.matchAll(/^```js\n(.*?)^```/gms)].map(([, code]) => code);
 }
