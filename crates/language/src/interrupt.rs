@@ -75,11 +75,13 @@ mod tests {
         let million = bson::rawdoc! { "$range": [0, 1_000_000] };
         let inner = bson::rawdoc! { "$map": { "input": million.clone(), "in": 1 } };
         let endless = bson::rawdoc! { "$map": { "input": million, "in": { "$size": inner } } };
-        let _entered = enter(Arc::new(Stopped));
-        let parsed = crate::aggregate::expressions::Expression::parse(
+        let expression = crate::aggregate::expressions::Expression::parse(
             bson::RawBsonRef::Document(&endless),
             &context,
         );
-        assert_eq!(parsed.unwrap_err().code(), Code::MaxTimeMSExpired);
+        let (expression, document) = (expression.unwrap(), bson::RawDocumentBuf::new());
+        let _entered = enter(Arc::new(Stopped));
+        let error = expression.evaluate(&document).unwrap_err();
+        assert_eq!(error.code(), Code::MaxTimeMSExpired);
     }
 }
