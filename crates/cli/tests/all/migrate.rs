@@ -70,7 +70,12 @@ fn block_on<T>(work: impl Future<Output = T>) -> T {
 fn insert(uri: &str, documents: Vec<RawDocumentBuf>) {
     block_on(async {
         let client = Client::with_uri_str(uri).await.unwrap();
-        client.database("d").collection("c").insert_many(documents).await.unwrap();
+        client
+            .database("d")
+            .collection::<RawDocumentBuf>("c")
+            .insert_many(documents)
+            .await
+            .unwrap();
     });
 }
 
