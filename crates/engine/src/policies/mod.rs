@@ -75,13 +75,9 @@ impl Policies {
                  dropGrowthPolicy"
             )));
         }
-        match self.get(namespace).as_deref() {
-            Some(Guarded::Pages { of }) => {
-                return Err(Code::IllegalOperation.error(format!(
-                    "{namespace} holds the pages of {of}, whose policy needs them"
-                )));
-            }
-            _ => {}
+        if let Some(Guarded::Pages { of }) = self.get(namespace).as_deref() {
+            return Err(Code::IllegalOperation
+                .error(format!("{namespace} holds the pages of {of}, whose policy needs them")));
         }
         match self.current.load().of_view(namespace) {
             Some(of) => Err(Code::IllegalOperation.error(format!(
