@@ -78,6 +78,7 @@ impl Inside {
 impl Apart {
     fn start(program: &Path, data: TempDir) -> Result<Apart, Error> {
         let child = Command::new(program)
+            .env("FREEBOARD_LOG", "warn")
             .args(["serve", "--listen", "127.0.0.1:0", "--http", "127.0.0.1:0", "--data"])
             .arg(data.path())
             .stdin(Stdio::null())
