@@ -89,9 +89,13 @@ pub fn run(arguments: Arguments) -> Result<ExitCode, Box<dyn Error>> {
 
 /// What a dry run has found.
 fn plan(migrate: &Migrate<'_>, moved: &Moved) {
-    println!(
-        "{}: of {} documents {} would be settled: {} elements into {} pages of {}, {} elements \
-         dropped; about {}",
+    println!("{}; about {}", figures(moved, "would be settled"), time(migrate.estimate(moved)));
+    over(moved);
+}
+
+fn figures(moved: &Moved, settled: &str) -> String {
+    format!(
+        "{}: of {} documents {} {settled}: {} elements into {} pages of {}, {} elements dropped",
         moved.namespace,
         moved.examined,
         moved.documents,
@@ -99,23 +103,12 @@ fn plan(migrate: &Migrate<'_>, moved: &Moved) {
         moved.pages,
         size(moved.bytes),
         moved.dropped,
-        time(migrate.estimate(moved)),
-    );
-    over(moved);
+    )
 }
 
 /// What has been done.
 fn tell(moved: &Moved) {
-    println!(
-        "{}: of {} documents {} settled: {} elements into {} pages of {}, {} elements dropped",
-        moved.namespace,
-        moved.examined,
-        moved.documents,
-        moved.elements,
-        moved.pages,
-        size(moved.bytes),
-        moved.dropped,
-    );
+    println!("{}", figures(moved, "settled"));
     over(moved);
     moved.failed.iter().for_each(|failed| println!("  not settled: document {failed}"));
     let untold = moved.failures.saturating_sub(moved.failed.len() as u64);

@@ -16,7 +16,7 @@ mod unguarded_growth;
 mod unused_index;
 
 use super::Thresholds;
-use super::census::Census;
+use super::census::{ArrayCensus, Census};
 use super::facts::Collection;
 use super::outline::Outline;
 use super::target::{Limits, Target};
@@ -64,6 +64,20 @@ pub struct Subject<'a> {
     pub thresholds: &'a Thresholds,
     /// In milliseconds since 1970.
     pub now: i64,
+}
+
+impl<'a> Subject<'a> {
+    /// Judges each array of a collection that grows.
+    fn growing_arrays(
+        &self,
+        judge: impl Fn(&Subject<'a>, &str, &ArrayCensus) -> Option<Finding>,
+    ) -> Vec<Finding> {
+        if !self.collection.kind.grows() {
+            return Vec::new();
+        }
+        let arrays = self.census.arrays().into_iter();
+        arrays.filter_map(|(path, array)| judge(self, &path, array)).collect()
+    }
 }
 
 /// Everything, and by what it is judged.

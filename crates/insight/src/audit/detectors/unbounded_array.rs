@@ -13,11 +13,7 @@ use crate::figures::{bytes, count, days};
 use crate::report::{Finding, Severity};
 
 pub fn look(subject: &Subject<'_>) -> Vec<Finding> {
-    if !subject.collection.kind.grows() {
-        return Vec::new();
-    }
-    let arrays = subject.census.arrays().into_iter();
-    arrays.filter_map(|(path, array)| judge(subject, &path, array)).collect()
+    subject.growing_arrays(judge)
 }
 
 fn judge(subject: &Subject<'_>, path: &str, array: &ArrayCensus) -> Option<Finding> {

@@ -14,11 +14,7 @@ use crate::figures::count;
 use crate::report::{Cure, Finding, Severity};
 
 pub fn look(subject: &Subject<'_>) -> Vec<Finding> {
-    if !subject.collection.kind.grows() {
-        return Vec::new();
-    }
-    let arrays = subject.census.arrays().into_iter();
-    arrays.filter_map(|(path, array)| judge(subject, &path, array)).collect()
+    subject.growing_arrays(judge)
 }
 
 fn judge(subject: &Subject<'_>, path: &str, array: &ArrayCensus) -> Option<Finding> {
