@@ -46,3 +46,23 @@ async fn a_failed_write_ends_all_writing() {
 async fn a_failed_sync_ends_all_writing() {
     fails_for_good(2).await;
 }
+
+#[tokio::test]
+async fn nobody_knows_how_a_commit_ended_whose_sync_failed() {
+    let trees = Forgetful::new(1);
+    let world = World::over(trees.clone()).await;
+    world.must(doc! { "create": "c" }).await;
+    let session = doc! { "id": bson::Uuid::from_bytes([7; 16]) };
+    let number = doc! { "lsid": session, "txnNumber": 1_i64, "autocommit": false };
+    let mut insert = doc! { "insert": "c", "documents": [{ "_id": 1_i64 }] };
+    insert.extend(number.clone());
+    insert.insert("startTransaction", true);
+    world.must(insert).await;
+    // The commit is applied, and then synced.
+    trees.lose_power_after(2);
+    let mut commit = doc! { "commitTransaction": 1 };
+    commit.extend(number);
+    let error = world.run_on("admin", commit).await.unwrap_err();
+    assert_eq!(error.labels(), ["UnknownTransactionCommitResult"], "{error:?}");
+    world.close().await;
+}

@@ -35,8 +35,12 @@ impl World {
     }
 
     /// Runs a command; a write that failed is an error, too.
-    pub async fn run(&self, mut command: Document) -> Result<Document, Error> {
-        command.insert("$db", DATABASE);
+    pub async fn run(&self, command: Document) -> Result<Document, Error> {
+        self.run_on(DATABASE, command).await
+    }
+
+    pub async fn run_on(&self, database: &str, mut command: Document) -> Result<Document, Error> {
+        command.insert("$db", database);
         let command = RawDocumentBuf::try_from(&command).unwrap();
         let reply = self.engine.run(Request::from(command), &self.client).await?;
         let reply = Document::try_from(reply.body).unwrap();

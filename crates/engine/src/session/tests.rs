@@ -145,3 +145,74 @@ async fn a_transaction_that_lives_too_long_is_aborted() {
     assert_eq!(run(&engine, plain).await.unwrap().get_i32("n").unwrap(), 1);
     engine.close().await;
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_transaction_that_weighs_too_much_is_aborted() {
+    const TEXT_BYTES: usize = 16_000_000;
+    let directory = tempfile::tempdir().unwrap();
+    let engine = open(directory.path()).await;
+    let text = "x".repeat(TEXT_BYTES);
+    let insert = |id: i32| {
+        let mut body = rawdoc! {
+            "insert": "c", "$db": "d", "documents": [{ "_id": id, "text": text.as_str() }],
+            "lsid": lsid(), "txnNumber": 1_i64, "autocommit": false,
+        };
+        if id == 0 {
+            body.append(bson::cstr!("startTransaction"), true);
+        }
+        body
+    };
+    let fitting = (crate::transaction::TRANSACTION_BYTES_MAX / TEXT_BYTES) as i32;
+    for id in 0..fitting {
+        run(&engine, insert(id)).await.unwrap();
+    }
+    let error = run(&engine, insert(fitting)).await.unwrap_err();
+    assert_eq!(error.code(), error::Code::TransactionTooLargeForCache);
+    let error = run(&engine, commit(1)).await.unwrap_err();
+    assert_eq!(error.code(), error::Code::NoSuchTransaction);
+    let count = run(&engine, rawdoc! { "count": "c", "$db": "d" }).await.unwrap();
+    assert_eq!(count.get_i32("n").unwrap(), 0);
+    engine.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_statement_that_runs_is_shown_with_its_transaction() {
+    let directory = tempfile::tempdir().unwrap();
+    let engine = open(directory.path()).await;
+    run(&engine, rawdoc! { "insert": "c", "$db": "d", "documents": [{ "_id": 1 }] }).await.unwrap();
+    // It runs until it is killed.
+    let range = rawdoc! { "$range": [0, 1_000_000] };
+    let inner = rawdoc! { "$size": { "$map": { "input": range.clone(), "in": "$$this" } } };
+    let endless = rawdoc! { "$map": { "input": range, "in": inner } };
+    let find = rawdoc! {
+        "find": "c", "$db": "d", "filter": { "$expr": { "$eq": [endless, []] } },
+        "lsid": lsid(), "txnNumber": 9_i64, "autocommit": false, "startTransaction": true,
+    };
+    let (found, ()) = tokio::join!(
+        tokio::spawn({
+            let engine = engine.clone();
+            async move { run(&engine, find).await }
+        }),
+        async {
+            let current = rawdoc! {
+                "currentOp": 1, "$db": "admin", "active": true, "op": "query",
+                "transaction.parameters.txnNumber": 9_i64,
+            };
+            loop {
+                let shown = run(&engine, current.clone()).await.unwrap();
+                let operations = shown.get_array("inprog").unwrap();
+                if let Some(operation) = operations.into_iter().next() {
+                    let operation = operation.unwrap().as_document().unwrap();
+                    let kill = rawdoc! {
+                        "killOp": 1, "$db": "admin", "op": operation.get_i32("opid").unwrap(),
+                    };
+                    run(&engine, kill).await.unwrap();
+                    return;
+                }
+                tokio::task::yield_now().await;
+            }
+        }
+    );
+    assert_eq!(found.unwrap().unwrap_err().code(), error::Code::Interrupted);
+    engine.close().await;
+}

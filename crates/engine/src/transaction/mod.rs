@@ -16,6 +16,9 @@ mod write;
 
 pub use row::Row;
 
+#[cfg(test)]
+pub use client::TRANSACTION_BYTES_MAX;
+
 use crate::Engine;
 use crate::catalog::Collection;
 use crate::growth::Grown;
