@@ -110,6 +110,13 @@ impl Course {
     }
 }
 
+/// The median of the other's CPU time over the base's, round by round: what disturbs the
+/// machine for a while meets both, and their ratio not at all.
+pub fn cpu_ratio(base: &Course, other: &Course) -> Option<f64> {
+    let rounds = base.cpu_us.iter().zip(&other.cpu_us);
+    median(rounds.map(|(base, other)| other / base).collect())
+}
+
 fn median(mut figures: Vec<f64>) -> Option<f64> {
     figures.sort_by(f64::total_cmp);
     let middle = figures.len() / 2;

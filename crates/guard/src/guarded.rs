@@ -57,7 +57,7 @@ impl Guarded {
     pub fn cold(&self, document: &RawDocument) -> Vec<&Path> {
         let Guarded::Policy(policy) = self else { return Vec::new() };
         let is_cold = |rule: &&Arc<Overflow>| {
-            rule.keep == Keep::Oldest && overflow::Counters::read(document, rule).pages > 0
+            rule.keep == Keep::Oldest && overflow::has_pages(document, rule)
         };
         policy.overflows().filter(is_cold).map(|rule| &rule.path).collect()
     }
@@ -78,7 +78,7 @@ impl<T: Transaction> Guard<T> for Guarded {
             brings: update.is_replacement()
                 || update.is_pipeline()
                 || deep.any(|rule| update.touches(&rule.path)),
-            overflow: overflow::Plan::default(),
+            overflow: overflow::Plan::new(policy, update),
         })
     }
 

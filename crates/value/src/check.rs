@@ -1,6 +1,7 @@
 //! The check every document passes once, where it enters.
 
-use crate::element::{split_cstring, value_len};
+use crate::element::{length, split_cstring};
+use crate::shape::Shape;
 use bson::RawDocument;
 use bson::spec::ElementType;
 use error::{Code, Error, Result};
@@ -74,7 +75,7 @@ impl<'a> Walk<'a> {
         let Some((&tag, rest)) = rest.split_first() else {
             return Err(malformed("an element passes the end of its document"));
         };
-        let Some(kind) = ElementType::from(tag) else {
+        let Some(shape) = Shape::of(tag) else {
             return Err(malformed(&format!("unrecognized type {tag}")));
         };
         let Some((key, rest)) = split_cstring(rest) else {
@@ -82,10 +83,10 @@ impl<'a> Walk<'a> {
         };
         utf8(key, "a field name")?;
         let short = || malformed("a value passes the end of its document");
-        let value = rest.get(..value_len(kind, rest).ok_or_else(short)?).ok_or_else(short)?;
+        let value = rest.get(..shape.value_len(rest).ok_or_else(short)?).ok_or_else(short)?;
         let start = end - rest.len();
         self.at = start + value.len();
-        match kind {
+        match shape.kind {
             ElementType::EmbeddedDocument | ElementType::Array => self.open(start, value)?,
             ElementType::String | ElementType::JavaScriptCode | ElementType::Symbol => {
                 string(value)?;
@@ -119,7 +120,7 @@ impl<'a> Walk<'a> {
     fn code_with_scope(&mut self, start: usize, value: &[u8]) -> Result<()> {
         let wrong = || malformed("the lengths inside code with scope do not add up");
         let rest = value.get(4..).ok_or_else(wrong)?;
-        let len = value_len(ElementType::JavaScriptCode, rest).ok_or_else(wrong)?;
+        let len = length(rest).and_then(|len| len.checked_add(4)).ok_or_else(wrong)?;
         let (code, scope) = rest.split_at_checked(len).ok_or_else(wrong)?;
         string(code)?;
         self.open(start + 4 + len, scope)
@@ -154,10 +155,11 @@ fn binary(value: &[u8]) -> Result<()> {
 }
 
 fn utf8(bytes: &[u8], what: &str) -> Result<()> {
-    match std::str::from_utf8(bytes) {
-        Ok(_) => Ok(()),
-        Err(_) => Err(malformed(&format!("{what} is not valid UTF-8"))),
+    // Most names and texts are ASCII, and seeing that costs less.
+    if bytes.is_ascii() || std::str::from_utf8(bytes).is_ok() {
+        return Ok(());
     }
+    Err(malformed(&format!("{what} is not valid UTF-8")))
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 //! Documents were checked where they entered, so walking has no errors: on bytes
 //! that are malformed nonetheless it ends early, and reads nothing out of bounds.
 
+use crate::shape::Shape;
 use bson::raw::{CStr, RawBinaryRef, RawDbPointerRef, RawJavaScriptCodeWithScopeRef, RawRegexRef};
 use bson::spec::{BinarySubtype, ElementType};
 use bson::{
@@ -71,13 +72,7 @@ pub fn get_value<'a>(document: &'a RawDocument, key: &str) -> Option<RawBsonRef<
 
 /// How many elements an array has.
 pub fn array_len(array: &RawArray) -> usize {
-    let mut rest = array_elements(array).rest;
-    let mut len = 0;
-    while let Some(step) = step(rest) {
-        rest = step.rest;
-        len += 1;
-    }
-    len
+    array_elements(array).count()
 }
 
 /// Views the bytes of a whole document (its length first) as an array.
@@ -104,11 +99,25 @@ impl<'a> Elements<'a> {
         while let Some(step) = step(self.rest) {
             self.rest = step.rest;
             if step.key == key.as_bytes() {
-                let key = std::str::from_utf8(step.key).ok()?;
-                return Some(Element { kind: step.kind, key, bytes: step.value });
+                return step.element();
             }
         }
         None
+    }
+
+    /// The first elements with these keys, found in one walk; their own keys are left out.
+    pub fn find_keys<const N: usize>(self, keys: [&str; N]) -> [Option<Element<'a>>; N] {
+        let mut found = [None; N];
+        let mut rest = self.rest;
+        while let Some(step) = step(rest) {
+            rest = step.rest;
+            for (key, found) in keys.iter().zip(&mut found) {
+                if step.key == key.as_bytes() && found.is_none() {
+                    *found = Some(step.item());
+                }
+            }
+        }
+        found
     }
 
     /// The element `index` places further on, its key not looked at.
@@ -116,8 +125,7 @@ impl<'a> Elements<'a> {
         for _ in 0..index {
             self.rest = step(self.rest)?.rest;
         }
-        let step = step(self.rest)?;
-        Some(Element { kind: step.kind, key: "", bytes: step.value })
+        Some(step(self.rest)?.item())
     }
 
     /// The elements without their keys, for arrays, whose keys mean nothing.
@@ -125,7 +133,7 @@ impl<'a> Elements<'a> {
         std::iter::from_fn(move || {
             let step = step(self.rest)?;
             self.rest = step.rest;
-            Some(Element { kind: step.kind, key: "", bytes: step.value })
+            Some(step.item())
         })
     }
 
@@ -146,8 +154,18 @@ impl<'a> Iterator for Elements<'a> {
     fn next(&mut self) -> Option<Element<'a>> {
         let step = step(self.rest)?;
         self.rest = step.rest;
-        let key = std::str::from_utf8(step.key).ok()?;
-        Some(Element { kind: step.kind, key, bytes: step.value })
+        step.element()
+    }
+
+    /// Nothing but the lengths of the elements is looked at.
+    fn count(self) -> usize {
+        let mut rest = self.rest;
+        let mut count = 0;
+        while let Some(step) = step(rest) {
+            rest = step.rest;
+            count += 1;
+        }
+        count
     }
 }
 
@@ -158,48 +176,33 @@ struct Step<'a> {
     rest: &'a [u8],
 }
 
-/// Splits the first element off.
-#[inline]
-fn step(bytes: &[u8]) -> Option<Step<'_>> {
-    let (&tag, rest) = bytes.split_first()?;
-    let kind = ElementType::from(tag)?;
-    let (key, rest) = split_cstring(rest)?;
-    let (value, rest) = rest.split_at_checked(value_len(kind, rest)?)?;
-    Some(Step { kind, key, value, rest })
+impl<'a> Step<'a> {
+    #[inline]
+    fn element(&self) -> Option<Element<'a>> {
+        let key = std::str::from_utf8(self.key).ok()?;
+        Some(Element { kind: self.kind, key, bytes: self.value })
+    }
+
+    /// The element without its key.
+    #[inline]
+    fn item(&self) -> Element<'a> {
+        Element { kind: self.kind, key: "", bytes: self.value }
+    }
 }
 
-/// How many bytes the value at the start of `bytes` takes, if they can be told.
-#[inline]
-pub(crate) fn value_len(kind: ElementType, bytes: &[u8]) -> Option<usize> {
-    Some(match kind {
-        ElementType::Null | ElementType::Undefined | ElementType::MinKey | ElementType::MaxKey => 0,
-        ElementType::Boolean => 1,
-        ElementType::Int32 => 4,
-        ElementType::Double
-        | ElementType::Int64
-        | ElementType::DateTime
-        | ElementType::Timestamp => 8,
-        ElementType::ObjectId => 12,
-        ElementType::Decimal128 => 16,
-        ElementType::EmbeddedDocument
-        | ElementType::Array
-        | ElementType::JavaScriptCodeWithScope => length(bytes)?,
-        ElementType::String | ElementType::JavaScriptCode | ElementType::Symbol => {
-            length(bytes)?.checked_add(4)?
-        }
-        ElementType::Binary => length(bytes)?.checked_add(5)?,
-        ElementType::DbPointer => length(bytes)?.checked_add(16)?,
-        ElementType::RegularExpression => {
-            let (pattern, rest) = split_cstring(bytes)?;
-            let (options, _) = split_cstring(rest)?;
-            pattern.len() + options.len() + 2
-        }
-    })
+/// Splits the first element off.
+#[inline(always)]
+fn step(bytes: &[u8]) -> Option<Step<'_>> {
+    let (&tag, rest) = bytes.split_first()?;
+    let shape = Shape::of(tag)?;
+    let (key, rest) = split_cstring(rest)?;
+    let (value, rest) = rest.split_at_checked(shape.value_len(rest)?)?;
+    Some(Step { kind: shape.kind, key, value, rest })
 }
 
 /// The little-endian length at the start of `bytes`.
 #[inline]
-fn length(bytes: &[u8]) -> Option<usize> {
+pub(crate) fn length(bytes: &[u8]) -> Option<usize> {
     usize::try_from(i32::from_le_bytes(*bytes.first_chunk()?)).ok()
 }
 
@@ -353,6 +356,15 @@ mod tests {
         assert_eq!(list.children().nth_value(1).unwrap().value(), RawBsonRef::Int32(2));
         assert!(list.children().nth_value(3).is_none());
         assert_eq!(get(&document, "z").unwrap().children().count(), 0);
+    }
+
+    #[test]
+    fn several_keys_are_found_in_one_walk() {
+        let document = rawdoc! { "a": 1, "b": 2, "c": 3, "b": 4 };
+        let found = elements(&document).find_keys(["b", "x", "a"]);
+        let values = found.map(|element| element.map(|element| element.value()));
+        assert_eq!(values, [Some(RawBsonRef::Int32(2)), None, Some(RawBsonRef::Int32(1))]);
+        assert_eq!(elements(&document).count(), 4);
     }
 
     proptest! {

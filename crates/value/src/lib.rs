@@ -14,6 +14,7 @@ pub mod order;
 pub mod path;
 #[cfg(test)]
 mod sample;
+mod shape;
 pub mod text;
 pub mod value;
 pub mod writer;

@@ -62,19 +62,15 @@ pub trait Transaction: Send + Sized {
         document: &RawDocument,
     ) -> impl Future<Output = Result<()>> + Send;
 
-    /// Puts `after` in the place of `row`. Their `_id`s are equal.
+    /// Puts `after` in the place of `row`. Their `_id`s are equal. Where a client's
+    /// update led to it, that tells what may have changed.
     fn replace(
         &mut self,
         namespace: &Namespace,
         row: &Self::Row,
         after: &RawDocument,
+        by: Option<&Update>,
     ) -> impl Future<Output = Result<()>> + Send;
-
-    /// Says which update the next replaced document comes from, for those who
-    /// keep a log of changes.
-    fn describe(&mut self, update: &Update) {
-        let _ = update;
-    }
 
     fn delete(
         &mut self,

@@ -175,8 +175,7 @@ impl<B: Backend> Statement<'_, B> {
             if !change.bypass_validation {
                 transaction.check(namespace, Some(&row), after)?;
             }
-            transaction.describe(change.update);
-            transaction.replace(namespace, &row, after).await?;
+            transaction.replace(namespace, &row, after, Some(change.update)).await?;
         }
         let modified = after.is_some() || elsewhere;
         if let Some(returns) = change.returns.as_ref().filter(|returns| returns.after) {

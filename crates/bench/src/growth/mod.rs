@@ -29,7 +29,7 @@ pub struct Pair {
 /// What of the two sides is compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Measure {
-    /// CPU time of the server for an operation, the median of the rounds.
+    /// CPU time of the server for an operation; compared round by round.
     Cpu,
     /// The median latency.
     Latency,

@@ -2,9 +2,9 @@
 
 use bson::{RawDocument, RawDocumentBuf};
 use error::{Code, Error, Result};
-use language::Context;
 use language::query::Filter;
 use language::query::refusal::{Refusal, sentence};
+use language::{Context, Needs};
 use std::sync::{Arc, OnceLock};
 use value::Collator;
 
@@ -13,6 +13,8 @@ pub struct Validator {
     pub level: Level,
     pub action: Action,
     filter: Filter,
+    /// What of a document it looks at, told once: every update asks.
+    needs: Needs,
     spec: RawDocumentBuf,
     /// Made when the first document is refused.
     refusal: OnceLock<Option<Refusal>>,
@@ -42,7 +44,10 @@ impl Validator {
         action: Action,
     ) -> Result<Validator> {
         let filter = Filter::parse_validator(spec, &Context { collator, ..Context::new() })?;
-        Ok(Validator { level, action, filter, spec: spec.to_owned(), refusal: OnceLock::new() })
+        let mut needs = Needs::none();
+        filter.needs(&mut needs);
+        let (spec, refusal) = (spec.to_owned(), OnceLock::new());
+        Ok(Validator { level, action, filter, needs, spec, refusal })
     }
 
     /// What cannot be evaluated on a document does not accept it.
@@ -50,8 +55,8 @@ impl Validator {
         self.filter.matches(document).unwrap_or(false)
     }
 
-    pub fn needs(&self, needs: &mut language::Needs) {
-        self.filter.needs(needs);
+    pub fn needs(&self) -> &Needs {
+        &self.needs
     }
 
     /// The error of a document that is not accepted.

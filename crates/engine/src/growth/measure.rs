@@ -11,28 +11,43 @@ use guard::patterns::overflow::Counters;
 use guard::patterns::place;
 use guard::policy::{ArrayRule, OnLimit};
 use language::Needs;
+use language::update::Update;
 use value::{Elements, Path, elements};
 
 /// Loads what of a document is out of line; `None` if nothing was.
 pub type Load<'l> = dyn FnMut(&RawDocument, &Needs) -> Result<Option<RawDocumentBuf>> + 'l;
 
-/// Which of a policy's arrays change their lengths when a document becomes another.
+/// A document becomes another.
+#[derive(Debug, Clone, Copy)]
+pub struct Exchange<'a> {
+    pub before: Option<&'a RawDocument>,
+    pub after: Option<&'a RawDocument>,
+    /// The update of a client that it comes from.
+    pub by: Option<&'a Update>,
+}
+
+/// Which of a policy's arrays change their lengths.
 pub fn lengthened(
     policy: &Policy,
-    before: Option<&RawDocument>,
-    after: Option<&RawDocument>,
+    exchange: Exchange<'_>,
     secret: &Secret,
     load: &mut Load<'_>,
 ) -> Result<Vec<Lengthened>> {
+    let Exchange { before, after, by } = exchange;
     let mut changed = Vec::new();
     for (at, rule) in policy.arrays.iter().enumerate() {
-        if let (Some(before), Some(after)) = (before, after)
-            && is_same(before, after, rule)
+        if by.is_some_and(|update| !may_lengthen(update, rule)) {
+            continue;
+        }
+        let glance = |document| Glance::of(document, rule);
+        let (before, after) = (before.map(glance), after.map(glance));
+        if let (Some(before), Some(after)) = (&before, &after)
+            && before.is_same(after, rule)
         {
             continue;
         }
-        let mut measure = |document: Option<&RawDocument>| match document {
-            Some(document) => lengths(document, rule, secret, load),
+        let mut measure = |glance: Option<Glance<'_>>| match glance {
+            Some(glance) => glance.lengths(rule, secret, load),
             None => Ok(Lengths::default()),
         };
         let (before, after) = (measure(before)?, measure(after)?);
@@ -43,16 +58,14 @@ pub fn lengthened(
     Ok(changed)
 }
 
-/// Whether the arrays of a rule are as long in one document as in the other, as far
-/// as that can be told at a glance.
-fn is_same(before: &RawDocument, after: &RawDocument, rule: &ArrayRule) -> bool {
-    if let OnLimit::Overflow(overflow) = &rule.on_limit {
-        let (was, is) = (Counters::read(before, overflow), Counters::read(after, overflow));
-        if was.count.is_some() || is.count.is_some() {
-            return was == is;
-        }
-    }
-    place::unchanged(before, after, &rule.path)
+/// Whether an update may change how long the arrays of a rule are, or what counts them.
+fn may_lengthen(update: &Update, rule: &ArrayRule) -> bool {
+    let counters = match &rule.on_limit {
+        OnLimit::Overflow(overflow) => [Some(&overflow.count), Some(&overflow.pages)],
+        _ => [None, None],
+    };
+    let mut looked_at = counters.into_iter().flatten().chain([&rule.path]);
+    looked_at.any(|path| update.touches(path))
 }
 
 /// How long the arrays of a rule are in a document. Of one that overflows the
@@ -63,25 +76,49 @@ pub fn lengths(
     secret: &Secret,
     load: &mut Load<'_>,
 ) -> Result<Lengths> {
-    let mut pages = 0;
-    if let OnLimit::Overflow(overflow) = &rule.on_limit {
-        let counters = Counters::read(document, overflow);
-        pages = number(counters.pages);
-        if let Some(count) = counters.count {
+    Glance::of(document, rule).lengths(rule, secret, load)
+}
+
+/// A document, and what its counters say of an array that overflows.
+struct Glance<'d> {
+    document: &'d RawDocument,
+    counters: Counters,
+}
+
+impl<'d> Glance<'d> {
+    fn of(document: &'d RawDocument, rule: &ArrayRule) -> Glance<'d> {
+        let counters = match &rule.on_limit {
+            OnLimit::Overflow(overflow) => Counters::read(document, overflow),
+            _ => Counters::default(),
+        };
+        Glance { document, counters }
+    }
+
+    /// Whether the arrays are as long as in the other, as far as that can be told.
+    fn is_same(&self, other: &Glance<'_>, rule: &ArrayRule) -> bool {
+        if self.counters.count.is_some() || other.counters.count.is_some() {
+            return self.counters == other.counters;
+        }
+        place::unchanged(self.document, other.document, &rule.path)
+    }
+
+    fn lengths(self, rule: &ArrayRule, secret: &Secret, load: &mut Load<'_>) -> Result<Lengths> {
+        let pages = number(self.counters.pages);
+        if let Some(count) = self.counters.count {
             return Ok(Lengths { each: vec![number(count)], pages });
         }
-    }
-    let mut found = Found { path: &rule.path, secret, each: Vec::new(), unknown: false };
-    found.look(elements(document), 0);
-    if found.unknown {
-        // Arrays in an array that is out of line.
-        let needs = Needs::Paths([rule.path.clone()].into_iter().collect());
-        if let Some(loaded) = load(document, &needs)? {
-            found.each.clear();
-            found.look(elements(&loaded), 0);
+        let mut found = Found { path: &rule.path, secret, each: Vec::new(), unknown: false };
+        found.look(elements(self.document), 0);
+        if found.unknown {
+            // Arrays in an array that is out of line.
+            let needs = Needs::Paths([rule.path.clone()].into_iter().collect());
+            if let Some(loaded) = load(self.document, &needs)? {
+                found.each.clear();
+                found.look(elements(&loaded), 0);
+            }
         }
+        Ok(Lengths { each: found.each, pages })
     }
-    Ok(Lengths { each: found.each, pages })
 }
 
 fn number(number: usize) -> u32 {
@@ -181,7 +218,8 @@ mod tests {
     fn only_what_changes_is_told() {
         let mut load = |_: &RawDocument, _: &Needs| Ok(None);
         let mut told = |before: Option<&RawDocument>, after: Option<&RawDocument>| -> Vec<_> {
-            let changed = lengthened(&policy(), before, after, &SECRET, &mut load).unwrap();
+            let exchange = Exchange { before, after, by: None };
+            let changed = lengthened(&policy(), exchange, &SECRET, &mut load).unwrap();
             changed.into_iter().map(|it| (it.rule, it.before.each, it.after.each)).collect()
         };
         let before = rawdoc! { "_id": 1, "a": [1], "o": [1], "oCount": 1, "x": 1 };

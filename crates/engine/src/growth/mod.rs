@@ -27,7 +27,7 @@ mod turn;
 pub use arrays::Arrays;
 pub use event::{Event, Grown, Lengthened, Lengths, policy};
 pub use figures::Figures;
-pub use measure::lengthened;
+pub use measure::{Exchange, lengthened};
 pub use sample::{Sample, Sampled};
 pub use sizes::Tracked;
 pub use turn::now_ms;

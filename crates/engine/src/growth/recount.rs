@@ -9,7 +9,7 @@ use super::event::{self, Event, Grown};
 use super::figures::{Figures, Place};
 use super::sizes::Sizes;
 use super::turn::{Turn, now_ms};
-use super::{Arrays, Growth, lengthened, stand};
+use super::{Arrays, Exchange, Growth, lengthened, stand};
 use crate::Engine;
 use crate::catalog::Collection;
 use crate::define::Definition;
@@ -246,7 +246,10 @@ fn found(place: Place<'_>, view: &View, record: &Record) -> Result<Event> {
     };
     let stored = Some(record.stored());
     let arrays = match place.policy {
-        Some(policy) => lengthened(policy, None, stored, place.secret, &mut load)?,
+        Some(policy) => {
+            let exchange = Exchange { before: None, after: stored, by: None };
+            lengthened(policy, exchange, place.secret, &mut load)?
+        }
         None => Vec::new(),
     };
     let after = Some(record.size() as u32);

@@ -244,5 +244,5 @@ impl Check {
 fn heads(policy: &Policy, document: &RawDocument) -> u64 {
     let arrays = |rule: &Arc<Overflow>| guard::patterns::place::arrays(document, &rule.path);
     let found = policy.overflows().flat_map(arrays);
-    found.map(|array| array.children().items().count() as u64).sum()
+    found.map(|array| array.children().count() as u64).sum()
 }

@@ -279,7 +279,7 @@ fn grown(element: &Element<'_>, secret: &Secret) -> usize {
 
 /// How many elements an array has.
 pub fn items(array: &Element<'_>) -> u32 {
-    u32::try_from(array.children().items().count()).unwrap_or(u32::MAX)
+    u32::try_from(array.children().count()).unwrap_or(u32::MAX)
 }
 
 /// A value that stands elsewhere.

@@ -8,6 +8,7 @@ use bson::RawDocument;
 use command::Namespace;
 use error::Result;
 use guard::Guarded;
+use language::update::Update;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
@@ -27,6 +28,7 @@ impl Transaction {
         collection: &Collection,
         before: Option<&Row>,
         after: Option<&RawDocument>,
+        by: Option<&Update>,
     ) -> Result<Vec<Lengthened>> {
         let guarded = self.guarded(&collection.namespace);
         let Some(policy) = growth::policy(guarded.as_ref()) else { return Ok(Vec::new()) };
@@ -38,7 +40,8 @@ impl Transaction {
             Some(row) => large::join(&self.view(), &row.record, document, needs),
             None => Ok(None),
         };
-        growth::lengthened(policy, before.map(|row| &**row), after, &secret, &mut load)
+        let exchange = growth::Exchange { before: before.map(|row| &**row), after, by };
+        growth::lengthened(policy, exchange, &secret, &mut load)
     }
 
     /// Notes what becomes of a document.

@@ -31,8 +31,6 @@ pub(super) struct Told {
     /// Kept while nothing is told, so that the log does not begin meanwhile.
     silent: Option<Silent>,
     events: Vec<Slice>,
-    /// How the update writes that the next replaced document comes from.
-    manner: Option<Manner>,
     /// The session and number of a client's transaction.
     client: Option<(RawDocumentBuf, i64)>,
 }
@@ -40,7 +38,7 @@ pub(super) struct Told {
 impl Told {
     pub fn begin(log: &Arc<Log>) -> Told {
         let silent = log.enter();
-        Told { on: silent.is_none(), silent, events: Vec::new(), manner: None, client: None }
+        Told { on: silent.is_none(), silent, events: Vec::new(), client: None }
     }
 
     /// What to hold until the commit is applied.
@@ -50,7 +48,6 @@ impl Told {
 
     pub fn forget(&mut self) {
         self.events.clear();
-        self.manner = None;
     }
 
     pub fn into_log(self) -> LogChange {
@@ -108,12 +105,6 @@ impl Transaction {
         }
     }
 
-    pub(super) fn tell_manner(&mut self, update: &Update) {
-        if self.told.on {
-            self.told.manner = Some(update.manner());
-        }
-    }
-
     pub(super) fn tell_inserted(&mut self, collection: &Collection, document: &RawDocument) {
         if self.is_told(collection) {
             let event = Event::of(Operation::Insert, collection).document(document).key(document);
@@ -122,12 +113,16 @@ impl Transaction {
     }
 
     /// Before the write: what is not loaded is looked up.
-    pub(super) fn tell_replaced(&mut self, row: &Row, after: &RawDocument) -> Result<()> {
-        let manner = self.told.manner.take();
+    pub(super) fn tell_replaced(
+        &mut self,
+        row: &Row,
+        after: &RawDocument,
+        by: Option<&Update>,
+    ) -> Result<()> {
         if !self.is_told(&row.collection) {
             return Ok(());
         }
-        let manner = manner.unwrap_or(Manner::Pipeline);
+        let manner = by.map_or(Manner::Pipeline, Update::manner);
         let mut event = match difference(row, after, &manner) {
             Some(difference) => {
                 let description = self.description(row, difference)?;

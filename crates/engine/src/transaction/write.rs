@@ -92,7 +92,7 @@ impl write::Transaction for Transaction {
             self.take(Subject::record(collection.id, WHOLE_COLLECTION)).await?;
         }
         let record = self.next_record(&collection)?;
-        let lengthened = self.lengthened(&collection, None, Some(document))?;
+        let lengthened = self.lengthened(&collection, None, Some(document), None)?;
         self.add_entries(&collection, record, document).await?;
         let split = self.split(namespace, document, None);
         for (number, value) in split.values {
@@ -109,6 +109,7 @@ impl write::Transaction for Transaction {
         namespace: &Namespace,
         row: &Row,
         after: &RawDocument,
+        by: Option<&Update>,
     ) -> Result<()> {
         self.engine.store.space().check()?;
         let record = &row.record;
@@ -121,8 +122,8 @@ impl write::Transaction for Transaction {
         if split.size > limits::DOCUMENT_BYTES_MAX {
             return Err(limits::update_too_large());
         }
-        let lengthened = self.lengthened(&row.collection, Some(row), Some(after))?;
-        self.tell_replaced(row, after)?;
+        let lengthened = self.lengthened(&row.collection, Some(row), Some(after), by)?;
+        self.tell_replaced(row, after, by)?;
         self.exchange_entries(row, after).await?;
         let collection = record.collection;
         for number in self.large_numbers(row) {
@@ -139,12 +140,8 @@ impl write::Transaction for Transaction {
         Ok(())
     }
 
-    fn describe(&mut self, update: &Update) {
-        self.tell_manner(update);
-    }
-
     async fn delete(&mut self, _namespace: &Namespace, row: &Row) -> Result<()> {
-        let lengthened = self.lengthened(&row.collection, Some(row), None)?;
+        let lengthened = self.lengthened(&row.collection, Some(row), None, None)?;
         self.tell_deleted(row)?;
         self.remove_entries(row).await?;
         let record = &row.record;
@@ -183,7 +180,7 @@ impl write::Transaction for Transaction {
         if let Some(collection) = self.definition(namespace)
             && let Some(validator) = &collection.validator
         {
-            validator.needs(needs);
+            needs.merge(validator.needs());
         }
     }
 

@@ -22,7 +22,7 @@ impl Over {
         let mut over = Vec::new();
         for rule in policy.arrays.iter().filter(|rule| rule.on_limit == OnLimit::Reject) {
             for array in place::arrays(document, &rule.path) {
-                let len = array.children().items().count();
+                let len = array.children().count();
                 if !rule.bounds.hold(len, array.bytes.len()) {
                     over.push(Over::array(rule.path.as_str(), len, array.bytes.len()));
                 }
@@ -42,7 +42,7 @@ impl Over {
         let rules = policy.arrays.iter().filter(|rule| rule.on_limit != OnLimit::Reject);
         rules.into_iter().find_map(|rule| {
             let measured = place::arrays(document, &rule.path).into_iter();
-            let measured = measured.map(|it| (it.children().items().count(), it.bytes.len()));
+            let measured = measured.map(|it| (it.children().count(), it.bytes.len()));
             let over = measured.into_iter().find(|(len, bytes)| !rule.bounds.hold(*len, *bytes))?;
             Some(Over::array(rule.path.as_str(), over.0, over.1))
         })

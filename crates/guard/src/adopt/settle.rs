@@ -146,7 +146,7 @@ async fn settle_inside<T: Transaction<Guard = Guarded>>(
     settled.over = Over::of(policy, &after, transaction.size(&row, &after));
     if after.as_bytes() != row.as_bytes() {
         transaction.check(namespace, Some(&row), &after)?;
-        transaction.replace(namespace, &row, &after).await?;
+        transaction.replace(namespace, &row, &after, None).await?;
         settled.changed = true;
     }
     Ok(Some(settled))

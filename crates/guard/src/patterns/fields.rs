@@ -13,8 +13,7 @@ pub type Edit<'p> = (&'p Path, Option<RawBson>);
 pub fn edit(document: &RawDocument, edits: &[Edit<'_>]) -> Result<RawDocumentBuf> {
     let mut out = DocumentWriter::with_capacity(document.as_bytes().len() + 64);
     let all: Vec<&Edit<'_>> = edits.iter().collect();
-    let met = |key: &str| edits.iter().any(|(path, _)| path.first() == key);
-    if elements(document).any(|field| met(field.key)) {
+    if edits.iter().any(|(path, _)| value::element::get(document, path.first()).is_some()) {
         write(elements(document), 0, &all, &mut out)?;
     } else {
         // Nothing but new fields: what is there is copied in one go.

@@ -19,36 +19,45 @@ pub fn find<'a>(document: &'a RawDocument, path: &Path) -> Option<Element<'a>> {
     fields.find_key(path.component(last))
 }
 
+/// What stands at each of these paths, found in one walk but for the deep ones.
+pub fn find_all<'a, const N: usize>(
+    document: &'a RawDocument,
+    paths: [&Path; N],
+) -> [Option<Element<'a>>; N] {
+    let mut found = elements(document).find_keys(paths.map(Path::as_str));
+    for (path, found) in paths.iter().zip(&mut found) {
+        if path.len() > 1 {
+            *found = find(document, path);
+        }
+    }
+    found
+}
+
 /// Refuses a document with two fields of the same name on a path: operators see
 /// the first and most clients the last, so no bound would hold for both.
 pub fn check_single(document: &RawDocument, path: &Path) -> Result<()> {
     single(elements(document), path, 0)
 }
 
-fn single(fields: Elements<'_>, path: &Path, at: usize) -> Result<()> {
-    let mut met = false;
-    for field in fields.filter(|field| field.key == path.component(at)) {
-        if met {
-            return Err(Code::BadValue.error(format!(
-                "the document has more than one field '{}' on the path '{path}', which has a \
-                 growth policy",
-                field.key
-            )));
-        }
-        met = true;
-        match field.kind {
-            _ if at + 1 == path.len() => {}
-            ElementType::EmbeddedDocument => single(field.children(), path, at + 1)?,
-            ElementType::Array => {
-                let items = field.children().items();
-                for item in items.filter(|item| item.kind == ElementType::EmbeddedDocument) {
-                    single(item.children(), path, at + 1)?;
-                }
-            }
-            _ => {}
-        }
+fn single(mut fields: Elements<'_>, path: &Path, at: usize) -> Result<()> {
+    let key = path.component(at);
+    let Some(field) = fields.find_key(key) else { return Ok(()) };
+    if fields.find_key(key).is_some() {
+        return Err(Code::BadValue.error(format!(
+            "the document has more than one field '{key}' on the path '{path}', which has a \
+             growth policy"
+        )));
     }
-    Ok(())
+    match field.kind {
+        _ if at + 1 == path.len() => Ok(()),
+        ElementType::EmbeddedDocument => single(field.children(), path, at + 1),
+        ElementType::Array => {
+            let items = field.children().items();
+            let mut inner = items.filter(|item| item.kind == ElementType::EmbeddedDocument);
+            inner.try_for_each(|item| single(item.children(), path, at + 1))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Every array at a path, which may go through sub-documents and arrays of them.

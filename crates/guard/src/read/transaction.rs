@@ -1,7 +1,7 @@
 //! Reading inside a transaction, as `findAndModify` and merged filters do.
 
 use super::{Pages, Shape, Show, show};
-use crate::patterns::overflow::{Counters, Work, page};
+use crate::patterns::overflow::{Work, has_pages, page};
 use crate::patterns::place;
 use crate::policy::{Overflow, Policy};
 use bson::{RawArrayBuf, RawBsonRef, RawDocument, RawDocumentBuf};
@@ -39,7 +39,7 @@ pub async fn matches<T: Transaction>(
     let mut needs = Needs::none();
     let mut whole: Option<RawDocumentBuf> = None;
     for rule in policy.merged() {
-        if Counters::read(row, rule).pages == 0 {
+        if !has_pages(row, rule) {
             continue;
         }
         filter.needs(&mut needs);

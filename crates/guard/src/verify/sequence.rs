@@ -47,7 +47,7 @@ impl<'a> Sequence<'a> {
             self.drift(Kind::PageShape, number, None, Some(self.rule.name().into()));
             return;
         };
-        let count = array.children().items().count();
+        let count = array.children().count();
         self.elements += count as u64;
         let said = get_value(page, "count").unwrap_or(RawBsonRef::Null);
         let expected = int(count);
@@ -68,7 +68,7 @@ impl<'a> Sequence<'a> {
     pub fn finish(&mut self, document: &RawDocument) {
         let seen = Seen::of(document, self.rule);
         let head = seen.array.filter(|head| head.kind == ElementType::Array);
-        let len = head.map_or(0, |head| head.children().items().count());
+        let len = head.map_or(0, |head| head.children().count());
         let counters = match (head, self.pages) {
             (None, 0) => Counters::default(),
             _ => Counters::of(len + self.elements as usize, self.pages as usize),

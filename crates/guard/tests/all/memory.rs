@@ -298,6 +298,7 @@ impl Transaction for Copied {
         namespace: &Namespace,
         row: &Row,
         after: &RawDocument,
+        _by: Option<&Update>,
     ) -> Result<()> {
         let at = self.position(namespace, row.id()).unwrap();
         let mut whole = DocumentWriter::new();

@@ -148,8 +148,7 @@ impl<'f> Matcher<'f> {
             Predicate::Bits(bits) => bits.matches(element),
             Predicate::Mod(operator) => operator.matches(element),
             Predicate::Size(size) => {
-                element.kind == ElementType::Array
-                    && element.children().items().count() as i64 == *size
+                element.kind == ElementType::Array && element.children().count() as i64 == *size
             }
             Predicate::Type(types) => types.contains(element.kind),
             _ => false,

@@ -37,11 +37,8 @@ struct Over<'a> {
 /// The arrays over their bounds, the largest first.
 fn over<'a>(rule: &ArrayRule, document: &'a RawDocument) -> Vec<Over<'a>> {
     let arrays = place::arrays(document, &rule.path).into_iter();
-    let measured = arrays.map(|array| Over {
-        len: array.children().items().count(),
-        bytes: array.bytes.len(),
-        array,
-    });
+    let measured =
+        arrays.map(|array| Over { len: array.children().count(), bytes: array.bytes.len(), array });
     let mut over: Vec<_> = measured.filter(|it| !rule.bounds.hold(it.len, it.bytes)).collect();
     over.sort_by_key(|it| Reverse((it.len, it.bytes)));
     over

@@ -68,7 +68,7 @@ impl Violation<'_> {
             keyword: "additionalProperties",
             limit: RawBson::Boolean(false),
             reason: "undeclared array",
-            measured: ("numberOfItems", self.array.children().items().count()),
+            measured: ("numberOfItems", self.array.children().count()),
             message: format!(
                 "the array '{path}' is not declared, and the policy of its collection allows no \
                  undeclared array. Declare it under 'arrays' with setGrowthPolicy."

@@ -4,7 +4,7 @@ use crate::patterns::fields::Edit;
 use crate::patterns::place;
 use crate::policy::Overflow;
 use bson::{RawBson, RawDocument};
-use value::{Element, Number, elements};
+use value::{Element, Number};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Counters {
@@ -25,20 +25,7 @@ pub struct Seen<'d> {
 impl<'d> Seen<'d> {
     pub fn of(document: &'d RawDocument, rule: &Overflow) -> Seen<'d> {
         let paths = [&rule.path, &rule.count, &rule.flag, &rule.pages];
-        let mut found: [Option<Element<'d>>; 4] = [None; 4];
-        for field in elements(document) {
-            for (path, found) in paths.iter().zip(&mut found) {
-                if path.as_str() == field.key && found.is_none() {
-                    *found = Some(field);
-                }
-            }
-        }
-        for (path, found) in paths.iter().zip(&mut found) {
-            if path.len() > 1 {
-                *found = place::find(document, path);
-            }
-        }
-        let [array, count, flag, pages] = found;
+        let [array, count, flag, pages] = place::find_all(document, paths);
         Seen { array, count, flag, pages }
     }
 
@@ -55,10 +42,8 @@ impl<'d> Seen<'d> {
 impl Counters {
     /// As the document has them.
     pub fn read(document: &RawDocument, rule: &Overflow) -> Counters {
-        Counters {
-            count: number(place::find(document, &rule.count)),
-            pages: number(place::find(document, &rule.pages)).unwrap_or(0),
-        }
+        let [count, pages] = place::find_all(document, [&rule.count, &rule.pages]);
+        Counters { count: number(count), pages: number(pages).unwrap_or(0) }
     }
 
     pub fn of(count: usize, pages: usize) -> Counters {
@@ -93,6 +78,11 @@ impl Counters {
             }
         }
     }
+}
+
+/// Whether a document says that its array has pages.
+pub fn has_pages(document: &RawDocument, rule: &Overflow) -> bool {
+    number(place::find(document, &rule.pages)).is_some_and(|pages| pages > 0)
 }
 
 fn number(element: Option<Element<'_>>) -> Option<usize> {

@@ -35,7 +35,7 @@ mod settle;
 mod whole;
 
 pub(crate) use counters::int;
-pub use counters::{Counters, Seen};
+pub use counters::{Counters, Seen, has_pages};
 pub use pack::{head_len, pages_of};
 pub use page::{filter as page_filter, id as page_id};
 
@@ -43,6 +43,7 @@ use crate::guarded;
 use crate::patterns::fields::{self, Edit};
 use crate::patterns::{bounds, place};
 use crate::policy::{Keep, Overflow, Policy, Read};
+use bson::spec::ElementType;
 use bson::{RawArrayBuf, RawBson, RawBsonRef, RawDocument, RawDocumentBuf};
 use error::Result;
 use language::Needs;
@@ -56,8 +57,10 @@ use value::{Element, Path};
 use write::{Applied, Outcome, Transaction};
 
 /// What an update does to the arrays that overflow.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Plan {
+    /// Whether it is about neither the arrays nor what counts them.
+    is_elsewhere: bool,
     /// The update taken apart, once a document with pages is met.
     taken_apart: OnceLock<TakenApart>,
 }
@@ -71,6 +74,14 @@ struct TakenApart {
 }
 
 impl Plan {
+    pub fn new(policy: &Policy, update: &Update) -> Plan {
+        let is_about = |rule: &Arc<Overflow>| {
+            let mut fields = rule.counters().into_iter().chain([&rule.path]);
+            fields.any(|path| update.touches(path))
+        };
+        Plan { is_elsewhere: !policy.overflows().any(is_about), taken_apart: OnceLock::new() }
+    }
+
     fn taken_apart(&self, policy: &Policy, update: &Update) -> &TakenApart {
         self.taken_apart.get_or_init(|| {
             let mut taken = TakenApart { parts: Vec::new(), rest: None };
@@ -91,7 +102,10 @@ impl Plan {
 pub fn needs(policy: &Policy, update: &Update, needs: &mut Needs) {
     let apart = |rule: &&Arc<Overflow>| update.has_part(&rule.path);
     let paths: Vec<&Path> = policy.overflows().filter(apart).map(|rule| &rule.path).collect();
-    update.needs_without(&paths, needs);
+    match paths.is_empty() {
+        true => update.needs(needs),
+        false => update.needs_without(&paths, needs),
+    }
 }
 
 /// Work on one array of one document.
@@ -154,7 +168,7 @@ pub async fn delete<T: Transaction>(
     row: &T::Row,
 ) -> Result<()> {
     for rule in policy.overflows() {
-        if Counters::read(row, rule).pages > 0 {
+        if has_pages(row, rule) {
             let parent = get_value(row, "_id").unwrap_or(RawBsonRef::Null);
             Work { policy, rule, transaction, parent }.clear().await?;
         }
@@ -170,6 +184,11 @@ pub async fn update<T: Transaction>(
     applied: &Applied<'_, guarded::Plan>,
 ) -> Result<Outcome> {
     let mut rules: Vec<Met<'_>> = policy.overflows().map(|rule| Met::new(rule, row)).collect();
+    if applied.plan.overflow.is_elsewhere && rules.iter().all(Met::is_settled) {
+        let after = applied.update.apply(row, applied.matched)?;
+        let within = |after| within_bounds(policy, applied, row, after);
+        return Ok(Outcome { after: after.map(within).transpose()?, elsewhere: false });
+    }
     let parent = get_value(row, "_id").unwrap_or(RawBsonRef::Null);
     for met in rules.iter_mut().filter(|met| met.paged && !met.rule.counted) {
         // What says that there are pages may be older than the policy.
@@ -182,7 +201,7 @@ pub async fn update<T: Transaction>(
         return change.with_pages(transaction).await;
     }
     // Arrays like any other, so far.
-    let missing = missing(&rules, applied.update, row, applied.loaded);
+    let missing = missing(&rules, applied.update, applied.loaded);
     let loaded = match missing.is_empty() {
         true => None,
         false => Some(load(transaction, row, applied.loaded, &missing).await?),
@@ -217,6 +236,16 @@ impl<'a> Met<'a> {
     fn new(rule: &'a Arc<Overflow>, row: &'a RawDocument) -> Met<'a> {
         let was = Seen::of(row, rule);
         Met { rule, was, paged: was.counters().pages > 0 }
+    }
+
+    /// Whether there is nothing to do while the array stays as it is: it has been
+    /// counted, and the document says so in the right words.
+    fn is_settled(&self) -> bool {
+        let counters = self.was.counters();
+        let is_counted = counters.count.is_some() == self.was.array.is_some();
+        let mut edits = Vec::new();
+        counters.write(self.rule, &self.was, &mut edits);
+        self.rule.counted && is_counted && edits.is_empty()
     }
 }
 
@@ -389,9 +418,7 @@ impl<T: Transaction> Work<'_, T> {
 /// The elements of the array, as far as the document holds them.
 fn items<'a>(document: &'a RawDocument, rule: &Overflow) -> Vec<Element<'a>> {
     match place::find(document, &rule.path) {
-        Some(array) if array.kind == bson::spec::ElementType::Array => {
-            array.children().items().collect()
-        }
+        Some(array) if array.kind == ElementType::Array => array.children().items().collect(),
         _ => Vec::new(),
     }
 }
@@ -409,19 +436,18 @@ fn identical(a: &Element<'_>, b: &Element<'_>) -> bool {
 /// Whether the array may be there and not loaded.
 fn is_missing(rule: &Overflow, row: &RawDocument, loaded: &Needs) -> bool {
     let found = place::find(row, &rule.path);
-    found.is_some_and(|found| found.kind != bson::spec::ElementType::Array)
-        && !loaded.contains(&rule.path)
+    found.is_some_and(|found| found.kind != ElementType::Array) && !loaded.contains(&rule.path)
 }
 
 /// The arrays that parts of an update are about and that are not loaded.
-fn missing<'r>(
-    rules: &[Met<'r>],
-    update: &Update,
-    row: &RawDocument,
-    loaded: &Needs,
-) -> Vec<&'r Overflow> {
-    let rules = rules.iter().map(|met| &**met.rule);
-    rules.filter(|rule| is_missing(rule, row, loaded) && update.has_part(&rule.path)).collect()
+fn missing<'r>(rules: &[Met<'r>], update: &Update, loaded: &Needs) -> Vec<&'r Overflow> {
+    let is_missing = |met: &&Met<'_>| {
+        let path = &met.rule.path;
+        met.was.array.is_some_and(|found| found.kind != ElementType::Array)
+            && !loaded.contains(path)
+            && update.has_part(path)
+    };
+    rules.iter().filter(is_missing).map(|met| &**met.rule).collect()
 }
 
 /// The row with some arrays loaded as well.

@@ -179,14 +179,14 @@ impl<T: Transaction> Work<'_, T> {
             return self.delete_page(page).await;
         }
         let after = document(self.rule, self.parent, page.number, items);
-        self.transaction.replace(&self.rule.into, &page.row, &after).await
+        self.transaction.replace(&self.rule.into, &page.row, &after, None).await
     }
 
     /// Adds elements behind those of a page, which are copied as they are.
     pub async fn extend_page(&mut self, page: &Page<T::Row>, items: &[Element<'_>]) -> Result<()> {
         let held = (page.array(self.rule), page.count());
         let after = extended(self.rule, self.parent, page.number, held, items);
-        self.transaction.replace(&self.rule.into, &page.row, &after).await
+        self.transaction.replace(&self.rule.into, &page.row, &after, None).await
     }
 
     pub async fn delete_page(&mut self, page: &Page<T::Row>) -> Result<()> {

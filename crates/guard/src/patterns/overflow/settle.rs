@@ -34,7 +34,7 @@ impl<T: Transaction> Work<'_, T> {
     ) -> Result<Option<Done>> {
         self.check_path(document)?;
         let Some(found) = seen.array.filter(is_array) else { return Ok(Some(Done::default())) };
-        let len = found.children().items().count();
+        let len = found.children().count();
         if !self.rule.head.hold(len, found.bytes.len()) {
             // A document that is there already keeps its pages: the insert fails.
             let namespace = &self.policy.namespace;
@@ -64,7 +64,7 @@ impl<T: Transaction> Work<'_, T> {
         }
         self.check_path(after)?;
         match now.array.filter(is_array) {
-            Some(found) => self.keep(found, found.children().items().count()).await,
+            Some(found) => self.keep(found, found.children().count()).await,
             None => Ok(Done::default()),
         }
     }
@@ -83,7 +83,7 @@ impl<T: Transaction> Work<'_, T> {
             return Ok(Counters::of(count, 0));
         }
         if found.kind == ElementType::Array {
-            return Ok(Counters::of(found.children().items().count(), 0));
+            return Ok(Counters::of(found.children().count(), 0));
         }
         let nothing = Needs::none();
         if !is_missing(self.rule, row, &nothing) {

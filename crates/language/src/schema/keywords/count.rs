@@ -69,7 +69,7 @@ impl Of {
     fn count(self, value: Element<'_>) -> Option<usize> {
         match (self, value.kind) {
             (Of::Items, ElementType::Array) | (Of::Properties, ElementType::EmbeddedDocument) => {
-                Some(value.children().items().count())
+                Some(value.children().count())
             }
             (Of::Characters, ElementType::String) => match value.value() {
                 RawBsonRef::String(text) => Some(text.chars().count()),

@@ -127,7 +127,7 @@ impl Operator for Push {
                 return Ok(());
             }
             // Only what is new is written; the array's bytes are copied as one run.
-            let len = old.children().items().count();
+            let len = old.children().count();
             let array = run.edits.open(old.bytes);
             run.edits.append(&array, |out| {
                 for (at, held) in self.values.iter().enumerate() {
