@@ -2,7 +2,9 @@
 
 use super::census::ArrayCensus;
 use super::detectors::Subject;
-use crate::report::Cure;
+use super::facts::literal;
+use crate::report::{Cure, name, shell};
+use bson::Document;
 use command::Namespace;
 use serde_json::{Map, Value, json};
 
@@ -56,4 +58,22 @@ pub fn max_items(path: &str, max: u64) -> Value {
 pub fn drop_index(namespace: &Namespace, name: &str) -> Cure {
     let (collection, name) = (Value::from(&*namespace.collection), Value::from(name));
     Cure::command("fewer indexes", format!("db.getCollection({collection}).dropIndex({name})"))
+}
+
+/// The command that makes an index, its keys up or down.
+pub fn create_index(
+    namespace: &Namespace,
+    key: &[(String, bool)],
+    collation: Option<&Document>,
+) -> String {
+    let fields: Vec<String> = key
+        .iter()
+        .map(|(path, up)| format!("{}: {}", name(path), if *up { "1" } else { "-1" }))
+        .collect();
+    let collection = Value::from(&*namespace.collection);
+    let options = match collation {
+        Some(collation) => format!(", {{collation: {}}}", shell(&literal(collation))),
+        None => String::new(),
+    };
+    format!("db.getCollection({collection}).createIndex({{{}}}{options})", fields.join(", "))
 }

@@ -54,7 +54,7 @@ pub async fn audit(options: &Options, stop: &CancellationToken) -> Result<Report
         listing.notes.add("interrupted before all collections were listed");
         Ok(listing)
     })?;
-    let Listing { collections, source, sharding_known, mut notes } = listing;
+    let Listing { collections, operations_known, sharding_known, mut notes } = listing;
     let sharded = collections.iter().any(|collection| collection.shard_key.is_some());
     let visited = visit::all(options, &server, collections, &pace, stop).await;
     notes.append(visited.notes);
@@ -65,7 +65,7 @@ pub async fn audit(options: &Options, stop: &CancellationToken) -> Result<Report
     let documents = visited.shown.iter().map(|it| it.scanned).sum();
     let seen = Seen {
         documents: documents > 0,
-        operations: source.is_some(),
+        operations: operations_known,
         sharding: sharding_known,
         sharded,
     };

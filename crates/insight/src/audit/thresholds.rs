@@ -30,6 +30,16 @@ macro_rules! thresholds {
 }
 
 thresholds! {
+    bloated_document: BloatedDocument {
+        /// Reads of the collection that are enough to judge by.
+        warn_reads: u64 = 20,
+        /// The share of the reads that may use a field which counts as not used.
+        used_share: f64 = 0.01,
+        /// The share of the collection's bytes that a field makes up,
+        warn_share: f64 = 0.2,
+        /// and the bytes that it has in a document, on average.
+        warn_bytes: u64 = 1024,
+    }
     case_collision: CaseCollision {
         /// Values with more than one spelling, from a warning on.
         warn_values: u64 = 1,
@@ -60,6 +70,15 @@ thresholds! {
         /// The share of the target's limit that is critical.
         critical_share: f64 = 0.5,
     }
+    missing_index: MissingIndex {
+        /// Queries of one index that are worth a warning.
+        warn_queries: u64 = 5,
+        /// Documents or keys that each of them looks at, on average; fewer are soon read.
+        warn_examined: u64 = 200,
+        critical_examined: u64 = 100_000,
+        /// So many times the documents that it returns.
+        examined_per_returned: f64 = 10.0,
+    }
     multikey_bloat: MultikeyBloat {
         /// Entries that a document has in an index, on average,
         warn_entries: f64 = 20.0,
@@ -67,6 +86,14 @@ thresholds! {
         warn_entries_max: u64 = 1_000,
         /// Entries of the worst document that are critical.
         critical_entries_max: u64 = 10_000,
+    }
+    normalised: Normalised {
+        /// Reads that follow the reference.
+        warn_lookups: u64 = 10,
+        /// The share of the collection's reads that follow it and that is worth mentioning,
+        info_share: f64 = 0.2,
+        /// and worth a warning.
+        warn_share: f64 = 0.5,
     }
     redundant_index: RedundantIndex {
         /// Indexes that are the start of another, from a warning on.
@@ -83,6 +110,13 @@ thresholds! {
         critical_days: f64 = 60.0,
         /// Arrays shorter than this are not judged by their growth.
         growing_elements: u64 = 250,
+    }
+    uncomputed: Uncomputed {
+        /// Times that the same is counted or added up.
+        warn_queries: u64 = 10,
+        /// Documents or keys that each time looks at, on average.
+        warn_examined: u64 = 100,
+        critical_examined: u64 = 100_000,
     }
     unguarded_growth: UnguardedGrowth {
         /// Elements of the longest array.

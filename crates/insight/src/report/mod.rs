@@ -6,12 +6,14 @@
 mod diff;
 mod finding;
 mod html;
+mod shell;
 mod shown;
 mod text;
 mod yaml;
 
 pub use diff::{Change, Diff, Growth, What};
 pub use finding::{Cure, Evidence, Finding, Remedy, Severity};
+pub(crate) use shell::{member, name, shell};
 pub(crate) use shown::shown;
 
 use crate::Error;

@@ -21,7 +21,7 @@ pub use extremes::Extremes;
 pub use family::Family;
 pub use key::KeyClass;
 pub use spellings::Spellings;
-pub use tree::Tree;
+pub use tree::{NodeId, Tree};
 
 use bson::RawDocument;
 use serde_json::Value;

@@ -3,10 +3,11 @@
 
 use super::Subject;
 use crate::audit::census::Spellings;
+use crate::audit::cure;
 use crate::audit::facts::Operation;
 use crate::figures::count;
 use crate::report::{Cure, Finding, Severity};
-use bson::{Bson, Document};
+use bson::{Bson, Document, doc};
 use serde_json::{Value, json};
 
 /// Collations of this strength and below ignore case.
@@ -140,14 +141,10 @@ fn cure_of(subject: &Subject<'_>, path: &str) -> Cure {
 }
 
 fn index(subject: &Subject<'_>, path: &str) -> Cure {
-    let collection = Value::from(&*subject.collection.namespace.collection);
-    let key = json!({ path: 1 });
-    Cure::command(
-        "collation index",
-        format!(
-            "db.getCollection({collection}).createIndex({key}, {{collation: {{locale: \"en\", strength: 2}}}})"
-        ),
-    )
+    let collation = doc! { "locale": "en", "strength": IGNORES_CASE };
+    let namespace = &subject.collection.namespace;
+    let command = cure::create_index(namespace, &[(path.to_owned(), true)], Some(&collation));
+    Cure::command("collation index", command)
 }
 
 #[cfg(test)]
@@ -155,7 +152,7 @@ mod tests {
     use super::super::fixture::Fixture;
     use super::*;
     use crate::report::Remedy;
-    use bson::{doc, rawdoc};
+    use bson::rawdoc;
 
     #[test]
     fn ids_that_differ_in_case_are_found() {
@@ -187,7 +184,11 @@ mod tests {
     fn an_index_that_ignores_case_is_the_cure() {
         let findings = emails().look(look);
         let Remedy::Command(command) = &findings[0].cure.remedy else { panic!() };
-        assert!(command.contains(r#"createIndex({"email":1}, {collation:"#), "{command}");
+        assert!(
+            command
+                .contains(r#"createIndex({email: 1}, {collation: {locale: "en", strength: 2}})"#),
+            "{command}"
+        );
         let collation = doc! { "locale": "en", "strength": 2 };
         let index = doc! { "name": "e", "key": { "email": 1 }, "collation": collation };
         assert!(emails().indexes([index]).look(look).is_empty());

@@ -231,7 +231,10 @@ mod tests {
             kind: Kind::Ordinary,
             documents: 10,
             fields: fields.iter().map(ToString::to_string).collect(),
+            scalars: Vec::new(),
             indexes: 1,
+            reads: 0,
+            followed: Vec::new(),
         }
     }
 

@@ -5,13 +5,17 @@
 //! says what it needs; what nobody needs is not gathered, and where something needed is
 //! missing the report says so.
 
+mod bloated_document;
 mod case_collision;
 mod collection_sprawl;
 mod dynamic_fields;
 mod massive_document;
+mod missing_index;
 mod multikey_bloat;
+mod normalised;
 mod redundant_index;
 mod unbounded_array;
+mod uncomputed;
 mod unguarded_growth;
 mod unused_index;
 
@@ -92,6 +96,12 @@ pub struct Deployment<'a> {
 /// The rows, by name.
 pub const DETECTORS: &[Detector] = &[
     Detector {
+        name: "bloated_document",
+        rule: "large fields that no query uses",
+        needs: &[Need::Documents, Need::Operations],
+        look: Look::Collection(bloated_document::look),
+    },
+    Detector {
         name: "case_collision",
         rule: "string ids that are equal but for case",
         needs: &[Need::Documents, Need::Indexes, Need::Operations],
@@ -116,10 +126,22 @@ pub const DETECTORS: &[Detector] = &[
         look: Look::Collection(massive_document::look),
     },
     Detector {
+        name: "missing_index",
+        rule: "queries that go through documents which an index would spare them",
+        needs: &[Need::Indexes, Need::Operations],
+        look: Look::Collection(missing_index::look),
+    },
+    Detector {
         name: "multikey_bloat",
         rule: "indexes over arrays that multiply their entries",
         needs: &[Need::Documents, Need::Indexes],
         look: Look::Collection(multikey_bloat::look),
+    },
+    Detector {
+        name: "normalised",
+        rule: "references that are followed by a $lookup in most reads",
+        needs: &[Need::Collections, Need::Operations],
+        look: Look::Deployment(normalised::look),
     },
     Detector {
         name: "redundant_index",
@@ -132,6 +154,12 @@ pub const DETECTORS: &[Detector] = &[
         rule: "an array that grows without a bound, until its document is full",
         needs: &[Need::Documents],
         look: Look::Collection(unbounded_array::look),
+    },
+    Detector {
+        name: "uncomputed",
+        rule: "counts and sums that are made anew each time",
+        needs: &[Need::Operations],
+        look: Look::Collection(uncomputed::look),
     },
     Detector {
         name: "unguarded_growth",

@@ -23,6 +23,8 @@ pub struct Collection {
     pub shard_key: Option<Document>,
     /// What was done to it lately, where the server keeps a record.
     pub operations: Vec<Operation>,
+    /// What operations on other collections read of it by `$lookup`.
+    pub joined: Vec<Operation>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -48,6 +50,7 @@ impl Collection {
             indexes: Vec::new(),
             shard_key: None,
             operations: Vec::new(),
+            joined: Vec::new(),
         }
     }
 

@@ -2,7 +2,7 @@
 //! what clients ask.
 
 use super::sharding::shard_keys;
-use super::{Collection, Kind, Notes, Server, Source, Workload, is_internal};
+use super::{Collection, Kind, Notes, Server, Workload, is_internal};
 use crate::Error;
 use crate::audit::Target;
 use crate::audit::detectors::Need;
@@ -22,8 +22,8 @@ const INTERNAL_DATABASES: &[&str] = &["admin", "config", "local"];
 #[derive(Debug, Default)]
 pub struct Listing {
     pub collections: Vec<Collection>,
-    /// Where the record of operations comes from, if there is one.
-    pub source: Option<Source>,
+    /// Whether there is a record of what clients ask.
+    pub operations_known: bool,
     /// Whether the shard keys could be asked for.
     pub sharding_known: bool,
     pub notes: Notes,
@@ -166,29 +166,33 @@ async fn read_sharding(server: &Server, listing: &mut Listing) {
 }
 
 async fn read_workload(server: &Server, databases: &[String], listing: &mut Listing) {
-    let mut workload = Workload::default();
+    let mut statistics = Workload::default();
     // Not every server keeps them; those that do not say so in many ways.
-    if workload.add_query_stats(&server.client).await.unwrap_or(false) {
-        listing.source = Some(Source::QueryStats);
+    if statistics.add_query_stats(&server.client).await.is_err() {
+        statistics = Workload::default();
     }
+    let counted = !statistics.is_empty();
+    let mut workload = Workload::default();
     for database in databases {
         match workload.add_profile(&server.client, database).await {
-            Ok(true) => {
-                listing.source.get_or_insert(Source::Profiler);
-            }
-            Ok(false) if listing.source != Some(Source::QueryStats) => listing.notes.of(
+            Ok(false) if !counted => listing.notes.of(
                 database,
                 "the profiler has recorded nothing, so what clients ask is not known; \
                  db.setProfilingLevel(1, {slowms: 0, sampleRate: 0.1}) records some of it",
             ),
-            Ok(false) => {}
+            Ok(_) => {}
             Err(error) => {
                 let why = format!("the profile cannot be read: {}", explain(&error));
                 listing.notes.of(database, why);
             }
         }
     }
+    workload.join(statistics);
+    listing.operations_known = !workload.is_empty();
+    let mut asked = workload.by_namespace();
     for collection in &mut listing.collections {
-        collection.operations = workload.of(&collection.namespace.to_string());
+        if let Some(of_it) = asked.remove(&collection.namespace.to_string()) {
+            (collection.operations, collection.joined) = (of_it.operations, of_it.joined);
+        }
     }
 }

@@ -83,7 +83,7 @@ impl Index {
 }
 
 /// Whether a key goes up; `None` where it does neither.
-fn direction(value: &Bson) -> Option<bool> {
+pub fn direction(value: &Bson) -> Option<bool> {
     match value {
         Bson::Int32(number) => Some(*number > 0),
         Bson::Int64(number) => Some(*number > 0),

@@ -11,9 +11,9 @@ mod workload;
 pub use collection::{Collection, Kind};
 pub use gather::{Listing, gather};
 pub use growth::bound;
-pub use index::Index;
+pub use index::{Index, direction};
 pub use server::Server;
-pub use workload::{Operation, Source, Workload};
+pub use workload::{Lookup, Operation, Part, Predicates, Used, Workload, literal, lookups};
 
 use crate::report::Note;
 use command::Namespace;

@@ -1,6 +1,7 @@
 //! Names and values as the page shows them.
 
 use crate::figures;
+use crate::report::shell;
 use serde_json::Value;
 
 /// A value longer than this is cut.
@@ -42,11 +43,7 @@ pub fn figure(name: &str, value: &Value) -> String {
 pub fn literal(value: &Value) -> String {
     let text = match value {
         Value::String(text) => text.clone(),
-        Value::Object(map) if map.len() == 1 => match map.get("$oid").and_then(Value::as_str) {
-            Some(id) => format!("ObjectId('{id}')"),
-            None => value.to_string(),
-        },
-        other => other.to_string(),
+        other => shell(other),
     };
     match text.char_indices().nth(VALUE_CHARS_MAX) {
         Some((end, _)) => format!("{}…", &text[..end]),
@@ -75,7 +72,7 @@ mod tests {
         assert_eq!(figure("hot_share", &json!(0.6)), "60 %");
         assert_eq!(figure("growth_by", &json!("age")), "age");
         assert_eq!(literal(&json!({ "$oid": "00" })), "ObjectId('00')");
-        assert_eq!(literal(&json!({ "a": 1 })), "{\"a\":1}");
+        assert_eq!(literal(&json!({ "a": 1 })), "{a: 1}");
         assert_eq!(literal(&json!("é".repeat(500))).chars().count(), VALUE_CHARS_MAX + 1);
         assert_eq!(counted(1, "finding"), "1 finding");
         assert_eq!(counted(1_200, "finding"), "1,200 findings");

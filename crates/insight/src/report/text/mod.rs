@@ -6,7 +6,7 @@ mod paint;
 pub use diff::render as render_diff;
 
 use super::finding::{Cure, Finding, Remedy, Severity};
-use super::{Report, Status, yaml};
+use super::{Report, Status, shell, yaml};
 use crate::figures::{bytes, count};
 use paint::{COLUMNS, INDENT, LABEL, Out, Paint, paint_of, wrap};
 use serde_json::Value;
@@ -18,6 +18,7 @@ const LIST_LINES_MAX: usize = 2;
 const INFO_MAX: usize = 20;
 const NOTES_MAX: usize = 20;
 const VALUE_BYTES_MAX: usize = 60;
+const QUERY_BYTES_MAX: usize = 170;
 
 pub fn render(report: &Report, colour: bool) -> String {
     let mut out = Out::new(colour);
@@ -106,7 +107,7 @@ fn cure(cure: &Cure, out: &mut Out) {
             command.lines().flat_map(|line| wrap(line, COLUMNS - 2 * INDENT)).collect(),
         ),
     };
-    out.labelled("cure", &format!("{} pattern; {how}:", cure.pattern), 1);
+    out.labelled("cure", &format!("{} pattern; {how}:", cure.pattern.replace('_', " ")), 1);
     if lines.len() > CURE_LINES_MAX {
         lines.truncate(CURE_LINES_MAX);
         lines.push("… (all of it is in the JSON report)".to_owned());
@@ -151,18 +152,16 @@ fn notes(report: &Report, out: &mut Out) {
 fn plain(value: &Value) -> String {
     let text = match value {
         Value::String(text) => text.clone(),
-        Value::Object(map) => match map.get("$oid").and_then(Value::as_str) {
-            Some(id) => format!("ObjectId('{id}')"),
-            None => value.to_string(),
-        },
         Value::Number(number) => match number.as_u64() {
             Some(number) => count(number),
             None => number.to_string(),
         },
-        other => other.to_string(),
+        other => shell(other),
     };
-    if text.len() <= VALUE_BYTES_MAX {
+    // What was asked says more than a value.
+    let most = if value.is_object() { QUERY_BYTES_MAX } else { VALUE_BYTES_MAX };
+    if text.len() <= most {
         return text;
     }
-    format!("{}…", &text[..text.floor_char_boundary(VALUE_BYTES_MAX)])
+    format!("{}…", &text[..text.floor_char_boundary(most)])
 }
