@@ -14,7 +14,7 @@ mod census;
 mod checklist;
 mod cure;
 pub mod detectors;
-mod facts;
+pub(crate) mod facts;
 mod forecast;
 mod join;
 mod options;

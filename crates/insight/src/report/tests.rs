@@ -1,6 +1,9 @@
 //! The forms of a report as they are, to be looked at: `UPDATE_GOLDENFILES=1` writes them.
 
 use super::*;
+use crate::audit::detectors::fixture::Fixture;
+use crate::audit::facts::Operation;
+use bson::{doc, rawdoc};
 use command::Namespace;
 use serde_json::json;
 use std::path::Path;
@@ -119,6 +122,67 @@ fn reports_look_as_they_did() {
     let report = report();
     assert_golden("report.txt", &report.render(Format::Text { colour: false }).unwrap());
     assert_golden("report.json", &report.render(Format::Json).unwrap());
+}
+
+/// What the detectors of what clients ask find in a collection that has all their faults.
+fn asked() -> Report {
+    let product = |id: i32| {
+        let text = |bytes: usize| "x".repeat(bytes);
+        rawdoc! { "_id": id, "name": "Road-250", "shop": 3, "about": text(400), "feed": text(4_000) }
+    };
+    let mut fixture = Fixture::new((0..30).map(product));
+    let of = |command: &str| Operation {
+        namespace: "shop.things".to_owned(),
+        command: command.to_owned(),
+        plan: "COLLSCAN".to_owned(),
+        count: 40,
+        millis: 90,
+        documents_examined: 40 * 1_200,
+        returned: 120,
+        ..Operation::default()
+    };
+    let find = Operation {
+        filter: doc! { "shop": 3, "price": { "$gte": 10 } },
+        sort: doc! { "name": 1 },
+        projection: doc! { "name": 1, "price": 1 },
+        ..of("find")
+    };
+    let group = doc! { "_id": "$kind", "n": { "$sum": 1 }, "mean": { "$avg": "$price" } };
+    let sums = Operation {
+        pipeline: vec![doc! { "$match": { "shop": 3 } }, doc! { "$group": group }],
+        ..of("aggregate")
+    };
+    let lookup = doc! {
+        "from": "makers", "localField": "maker", "foreignField": "_id", "as": "maker",
+    };
+    let fields = doc! { "name": 1, "maker.name": 1, "maker.country": 1 };
+    let joins = Operation {
+        pipeline: vec![
+            doc! { "$match": { "_id": 7 } },
+            doc! { "$lookup": lookup },
+            doc! { "$project": fields },
+        ],
+        plan: "EXPRESS".to_owned(),
+        documents_examined: 240,
+        count: 120,
+        ..of("aggregate")
+    };
+    fixture.collection.operations = vec![joins, find, sums];
+    let findings = fixture.all();
+    let names = ["bloated_document", "missing_index", "normalised", "uncomputed"];
+    assert_eq!(findings.iter().map(|it| &*it.detector).collect::<Vec<_>>(), names);
+    Report { findings, ..report() }
+}
+
+#[test]
+fn what_clients_ask_looks_as_it_did() {
+    let report = asked();
+    assert_golden("asked.txt", &report.render(Format::Text { colour: false }).unwrap());
+    assert_golden("asked.json", &report.render(Format::Json).unwrap());
+    let page = report.render(Format::Html).unwrap();
+    let (_, findings) = page.split_once("<section id=\"findings\">").unwrap();
+    let (findings, _) = findings.split_once("</section>").unwrap();
+    assert_golden("asked.html", &(findings.replace("><", ">\n<") + "\n"));
 }
 
 #[test]

@@ -1,17 +1,26 @@
 //! The faults of made-up data are found.
 
 use crate::place::{Place, found};
+use bson::doc;
 use demo::Recipe;
 use freeboard_insight::Report;
-use freeboard_insight::report::Severity;
+use freeboard_insight::report::{Severity, Status};
+use serde_json::json;
 
 /// Documents that are sent at once: some weigh megabytes.
 const BATCH: usize = 50;
 
 async fn audited(scenario: &str) -> Report {
+    let place = filled(scenario, Recipe::new(1, 500)).await;
+    let report = place.audit(&place.options()).await;
+    place.stop().await;
+    report
+}
+
+async fn filled(scenario: &str, recipe: Recipe) -> Place {
     let place = Place::new().await;
     let scenario = demo::scenario(scenario).unwrap();
-    for collection in scenario.collections(&Recipe::new(1, 500)) {
+    for collection in scenario.collections(&recipe) {
         let documents: Vec<_> = collection.documents().collect();
         for batch in documents.chunks(BATCH) {
             place.collection(&collection.name).insert_many(batch).await.unwrap();
@@ -20,9 +29,16 @@ async fn audited(scenario: &str) -> Report {
             place.index(&collection.name, &format!("index{number}"), key.clone()).await;
         }
     }
-    let report = place.audit(&place.options()).await;
-    place.stop().await;
-    report
+    place
+}
+
+/// Asks what the scenario's application asks, with the profiler on.
+async fn ask(place: &Place, scenario: &str, recipe: Recipe) {
+    place.command(doc! { "profile": 2 }).await;
+    for query in demo::scenario(scenario).unwrap().queries(&recipe) {
+        place.command(query).await;
+    }
+    place.command(doc! { "profile": 0 }).await;
 }
 
 /// The places where a detector found something worth a warning.
@@ -57,7 +73,7 @@ async fn a_feed_with_outliers() {
     assert!(dynamic[0].0 == "shop.posts" && dynamic[0].1.ends_with("<date>"), "{dynamic:?}");
     // Activities carry dates, so it is known how fast they come.
     let growth = &found(&report, "unbounded_array")[0].evidence.figures;
-    assert_eq!(growth["growth_by"], serde_json::json!("dates of elements"));
+    assert_eq!(growth["growth_by"], json!("dates of elements"));
     // One policy for both arrays.
     let cure = serde_json::to_value(&found(&report, "unbounded_array")[1].cure).unwrap();
     let rules = cure["policy"]["collections"]["users"]["arrays"].as_object().unwrap();
@@ -79,7 +95,7 @@ async fn events_tenants_and_sensors() {
         [place("shop.customer_{customer}_orders", "")]
     );
     let sprawl = &found(&report, "collection_sprawl")[0].evidence;
-    assert_eq!(sprawl.figures["collections"], serde_json::json!(20));
+    assert_eq!(sprawl.figures["collections"], json!(20));
 
     let report = audited("sensors").await;
     assert_eq!(places(&report, "dynamic_fields"), [place("shop.devices", "daily.<date>")]);
@@ -93,4 +109,58 @@ async fn a_shop_with_reviews() {
     let orders = |path| place("shop.orders", path);
     assert_eq!(places(&report, "redundant_index"), [orders("index0"), orders("index2")]);
     assert!(places(&report, "dynamic_fields").is_empty());
+}
+
+/// The usual size: in a shop of few reviews nobody needs an index on them.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_a_shop_asks() {
+    let recipe = Recipe::default();
+    let place_of_shop = filled("shop", recipe).await;
+    ask(&place_of_shop, "shop", recipe).await;
+    let report = place_of_shop.audit(&place_of_shop.options()).await;
+    let (reviews, orders, products) = (
+        |path| place("shop.reviews", path),
+        |path| place("shop.orders", path),
+        |path| place("shop.products", path),
+    );
+    assert_eq!(places(&report, "missing_index"), [reviews("productId, helpful")]);
+    assert_eq!(places(&report, "uncomputed"), [reviews("productId")]);
+    assert_eq!(places(&report, "normalised"), [orders("customerId")]);
+    assert_eq!(
+        places(&report, "bloated_document"),
+        [products("reviews"), products("supplierFeed")]
+    );
+    let missing = found(&report, "missing_index")[0];
+    assert_eq!(missing.evidence.figures["queries"], json!(120));
+    assert_eq!(missing.evidence.figures["docs_examined"], json!(120 * 300));
+    let cure = serde_json::to_value(&missing.cure).unwrap();
+    let command = "db.getCollection(\"reviews\").createIndex({productId: 1, helpful: -1})";
+    assert_eq!(cure["command"], json!(command));
+    let followed = found(&report, "normalised")[0];
+    assert_eq!(followed.evidence.figures["share"], json!(1.0));
+    for line in [1, 3, 4] {
+        assert_eq!(report.checklist[line].status, Status::Fail, "{}", report.checklist[line].item);
+    }
+    // With the index, what was slow is not asked about any more.
+    place_of_shop.index("reviews", "ask", doc! { "productId": 1, "helpful": -1 }).await;
+    let report = place_of_shop.audit(&place_of_shop.options()).await;
+    assert!(found(&report, "missing_index").is_empty());
+    assert_eq!(report.checklist[4].status, Status::Pass);
+    place_of_shop.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_sensors_and_a_feed_are_asked() {
+    for (scenario, detector, expected) in [
+        ("sensors", "uncomputed", place("shop.readings", "sensorId")),
+        ("social", "bloated_document", place("shop.users", "activities")),
+        ("sharding", "missing_index", place("shop.shipments", "accountId")),
+    ] {
+        let recipe = Recipe::default();
+        let server = filled(scenario, recipe).await;
+        ask(&server, scenario, recipe).await;
+        let report = server.audit(&server.options()).await;
+        assert_eq!(places(&report, detector), [expected], "{scenario}");
+        server.stop().await;
+    }
 }

@@ -1,9 +1,10 @@
 //! What tests of detectors begin with: documents that become a subject.
 
-use super::{Look, Subject};
+use super::{Deployment, Look, Subject};
 use crate::audit::Thresholds;
 use crate::audit::census::Census;
 use crate::audit::facts::{Collection, Index, Kind};
+use crate::audit::outline::Outline;
 use crate::audit::target::Target;
 use crate::report::{Finding, Remedy};
 use bson::{Document, RawDocumentBuf};
@@ -38,6 +39,20 @@ impl Fixture {
     pub fn indexes(mut self, indexes: impl IntoIterator<Item = Document>) -> Fixture {
         self.collection.indexes = indexes.into_iter().map(Index::new).collect();
         self
+    }
+
+    /// What all detectors find in a deployment of this collection alone, by name.
+    pub fn all(&self) -> Vec<Finding> {
+        let Fixture { collection, census, target, thresholds } = self;
+        let (target, limits) = (*target, target.limits());
+        let subject = Subject { collection, census, target, limits, thresholds, now: NOW };
+        let collections = [Outline::new(collection, census)];
+        let deployment = Deployment { collections: &collections, target, limits, thresholds };
+        let mut findings = super::look_at_collection(&subject);
+        findings.extend(super::look_at_deployment(&deployment));
+        findings.iter().for_each(assert_cured);
+        findings.sort_by(|a, b| a.detector.cmp(&b.detector));
+        findings
     }
 
     /// What a detector finds; every policy among the cures is one that Freeboard takes.

@@ -168,7 +168,7 @@ async fn read_sharding(server: &Server, listing: &mut Listing) {
 async fn read_workload(server: &Server, databases: &[String], listing: &mut Listing) {
     let mut statistics = Workload::default();
     // Not every server keeps them; those that do not say so in many ways.
-    if statistics.add_query_stats(&server.client).await.is_err() {
+    if statistics.add_query_stats(&server.client, databases).await.is_err() {
         statistics = Workload::default();
     }
     let counted = !statistics.is_empty();

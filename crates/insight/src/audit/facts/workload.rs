@@ -26,7 +26,7 @@ use rustc_hash::FxHashMap;
 /// Entries of a database's profile that are read, the latest first.
 const ENTRIES_MAX: i64 = 10_000;
 /// Shapes that are told apart.
-const SHAPES_MAX: usize = 1_000;
+const SHAPES_MAX: usize = 5_000;
 
 /// Everything that was asked, shape by shape.
 #[derive(Debug, Default)]
@@ -103,9 +103,10 @@ impl Workload {
         Ok(any)
     }
 
-    /// Reads the server's query statistics.
-    pub async fn add_query_stats(&mut self, client: &Client) -> Result<()> {
-        let stages = [doc! { "$queryStats": {} }];
+    /// Reads the server's query statistics of these databases.
+    pub async fn add_query_stats(&mut self, client: &Client, databases: &[String]) -> Result<()> {
+        let wanted = doc! { "key.queryShape.cmdNs.db": { "$in": databases } };
+        let stages = [doc! { "$queryStats": {} }, doc! { "$match": wanted }];
         let mut entries = client.database("admin").aggregate(stages).await?;
         while let Some(entry) = entries.try_next().await? {
             if let Some(operation) = Operation::of_query_stats(&entry) {
