@@ -153,7 +153,7 @@ fn asked() -> Report {
         ..of("aggregate")
     };
     let lookup = doc! {
-        "from": "makers", "localField": "maker", "foreignField": "_id", "as": "maker",
+        "from": "makers", "localField": "makerId", "foreignField": "_id", "as": "maker",
     };
     let fields = doc! { "name": 1, "maker.name": 1, "maker.country": 1 };
     let joins = Operation {

@@ -82,11 +82,12 @@ fn judge(subject: &Subject<'_>, reads: &Reads<'_>, path: &str, field: u64) -> Fi
     let using = reads.count - reads.using(path, Part::None);
     let summary = format!(
         "The field makes up {} of the documents' bytes, {} in each on average; {} of {} reads \
-         use it.",
+         {} it.",
         percent(share),
         bytes(mean),
         if using == 0 { "none".to_owned() } else { count(using) },
         count(reads.count),
+        if using < 2 { "uses" } else { "use" },
     );
     let top = path.split('.').next().unwrap_or(path);
     let heavy = subject.census.largest.iter();
@@ -106,16 +107,26 @@ fn judge(subject: &Subject<'_>, reads: &Reads<'_>, path: &str, field: u64) -> Fi
         .figure("documents", subject.census.documents())
 }
 
-/// What moves the field into documents of its own, under the same `_id`s.
+/// What moves the field into documents of its own, under the same `_id`s; of an array, each
+/// element, so that it does not go on growing there.
 fn cure_of(subject: &Subject<'_>, path: &str) -> Cure {
     let collection = &*subject.collection.namespace.collection;
     let last = path.rsplit('.').next().unwrap_or(path);
     let into = Value::from(format!("{collection}_{last}"));
     let (collection, field) = (Value::from(collection), name(path));
+    let is_array = subject.census.tree.find(path).is_some_and(|node| node.array.is_some());
+    let stages = if is_array {
+        let array = Value::from(format!("${path}"));
+        format!(
+            "{{$unwind: {{path: {array}, includeArrayIndex: \"at\"}}}},\n  \
+             {{$project: {{_id: {{of: \"$_id\", at: \"$at\"}}, {field}: 1}}}}"
+        )
+    } else {
+        format!("{{$match: {{{field}: {{$exists: true}}}}}},\n  {{$project: {{{field}: 1}}}}")
+    };
     let command = format!(
         "db.getCollection({collection}).aggregate([\n  \
-         {{$match: {{{field}: {{$exists: true}}}}}},\n  \
-         {{$project: {{{field}: 1}}}},\n  \
+         {stages},\n  \
          {{$merge: {{into: {into}, whenMatched: \"replace\"}}}}\n\
          ])\n\
          // and when those who need it read and write it there:\n\
@@ -163,6 +174,20 @@ mod tests {
         let Remedy::Command(command) = &findings[1].cure.remedy else { panic!() };
         assert!(command.contains(r#"{$unset: {"more.raw": ""}}"#), "{command}");
         assert!(command.contains(r#"into: "things_raw""#), "{command}");
+    }
+
+    #[test]
+    fn the_elements_of_an_array_are_moved_one_by_one() {
+        let user =
+            |id: i32| rawdoc! { "_id": id, "name": "x", "log": ["y".repeat(900), "z".repeat(900)] };
+        let mut fixture = Fixture::new((0..20).map(user));
+        fixture.collection.operations = vec![read(doc! { "name": 1 }, 30)];
+        let findings = fixture.look(look);
+        let Remedy::Command(command) = &findings[0].cure.remedy else { panic!() };
+        assert!(
+            command.contains(r#"{$unwind: {path: "$log", includeArrayIndex: "at"}}"#),
+            "{command}"
+        );
     }
 
     #[test]

@@ -157,7 +157,8 @@ fn summary(group: &Group<'_>, all: &Operation) -> String {
     let asked = group.operations.first().map_or_else(String::new, |it| it.words());
     let more = match group.operations.len() {
         0 | 1 => String::new(),
-        shapes => format!(" and {} more of other shapes", shapes - 1),
+        2 => ", and another shape".to_owned(),
+        shapes => format!(", and {} other shapes", shapes - 1),
     };
     let returned = match group.operations.iter().all(|it| it.returns_documents()) {
         true => format!(" to return {}", rounded(all.returned as f64 / all.count as f64)),

@@ -2,7 +2,7 @@
 //! together is stored apart.
 
 use super::Deployment;
-use crate::audit::facts::{Kind, literal};
+use crate::audit::facts::{Kind, Lookup, literal};
 use crate::audit::outline::{Followed, Outline};
 use crate::figures::{count, percent};
 use crate::report::{Cure, Finding, Severity, member, name};
@@ -77,10 +77,16 @@ fn cure_of(outline: &Outline, followed: &Followed, other: Option<&Outline>) -> C
     Cure::command(pattern, command)
 }
 
+/// The field for the copy: where the reads put it, unless something is there already.
+fn place_of_copy(outline: &Outline, lookup: &Lookup) -> String {
+    let taken = lookup.into == lookup.local || outline.fields.contains(&lookup.into);
+    if taken { format!("{}_copy", lookup.into) } else { lookup.into.clone() }
+}
+
 /// What copies the fields once.
 fn copy(outline: &Outline, followed: &Followed, fields: &[String], many: bool) -> String {
     let lookup = &followed.lookup;
-    let into = name(&lookup.into);
+    let into = place_of_copy(outline, lookup);
     let mut stages = Vec::new();
     if many {
         stages.push(format!("{{$limit: {CHILDREN_MAX}}}"));
@@ -96,30 +102,32 @@ fn copy(outline: &Outline, followed: &Followed, fields: &[String], many: bool) -
     };
     let found = match many {
         true => "1".to_owned(),
-        false => format!("{{$first: {}}}", Value::from(format!("${}", lookup.into))),
+        false => format!("{{$first: {}}}", Value::from(format!("${into}"))),
     };
     let collection = Value::from(&*outline.namespace.collection);
     let text = |text: &str| Value::from(text);
     format!(
         "db.getCollection({collection}).aggregate([\n  \
          {{$lookup: {{from: {}, localField: {}, foreignField: {},{pipeline} as: {}}}}},\n  \
-         {{$project: {{{into}: {found}}}}},\n  \
+         {{$project: {{{}: {found}}}}},\n  \
          {{$merge: {{into: {collection}, whenMatched: \"merge\", whenNotMatched: \"discard\"}}}}\n\
          ])",
         text(&lookup.from),
         text(&lookup.local),
         text(&lookup.foreign),
-        text(&lookup.into),
+        text(&into),
+        name(&into),
     )
 }
 
 /// What carries a change of the original to its copies.
 fn follow(outline: &Outline, followed: &Followed, fields: &[String]) -> String {
     let lookup = &followed.lookup;
+    let into = place_of_copy(outline, lookup);
     let sets: Vec<String> = fields
         .iter()
         .map(|field| {
-            format!("{}: {}", name(&format!("{}.{field}", lookup.into)), member("changed", field))
+            format!("{}: {}", name(&format!("{}.{field}", into)), member("changed", field))
         })
         .collect();
     format!(
@@ -215,6 +223,11 @@ mod tests {
         let project = doc! { "$project": { "total": 1, "customer.name": 1 } };
         let findings = found(vec![aggregate(vec![lookup("customerId", "_id"), project], 30)]);
         assert!(command(&findings[0]).contains("{$project: {_id: 0, name: 1}}"));
+        // The reference itself stays.
+        let mut same = lookup("customerId", "_id");
+        same.get_document_mut("$lookup").unwrap().insert("as", "customerId");
+        let findings = found(vec![aggregate(vec![same], 30)]);
+        assert!(command(&findings[0]).contains("{$project: {customerId_copy: {$first"));
         let children = found(vec![aggregate(vec![lookup("_id", "orderId")], 30)]);
         assert_eq!(children[0].cure.pattern, "subset");
         assert!(command(&children[0]).contains("{$limit: 10}"));

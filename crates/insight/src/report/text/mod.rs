@@ -104,7 +104,7 @@ fn cure(cure: &Cure, out: &mut Out) {
         Remedy::Validator(validator) => ("this validator, by collMod", yaml::lines(validator)),
         Remedy::Command(command) => (
             "in mongosh",
-            command.lines().flat_map(|line| wrap(line, COLUMNS - 2 * INDENT)).collect(),
+            command.lines().flat_map(|line| indented(line, COLUMNS - 2 * INDENT)).collect(),
         ),
     };
     out.labelled("cure", &format!("{} pattern; {how}:", cure.pattern.replace('_', " ")), 1);
@@ -116,6 +116,14 @@ fn cure(cure: &Cure, out: &mut Out) {
         let line = out.paint(&line, Paint::Blue);
         out.line(&format!("{:1$}{line}", "", 2 * INDENT));
     }
+}
+
+/// A line of a script, wrapped below its own beginning.
+fn indented(line: &str, columns: usize) -> Vec<String> {
+    let text = line.trim_start();
+    let indent = line.len() - text.len();
+    let lines = wrap(text, columns.saturating_sub(indent));
+    lines.into_iter().map(|line| format!("{:indent$}{line}", "")).collect()
 }
 
 fn checklist(report: &Report, out: &mut Out) {
