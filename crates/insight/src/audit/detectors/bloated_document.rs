@@ -139,6 +139,7 @@ fn cure_of(subject: &Subject<'_>, path: &str) -> Cure {
 mod tests {
     use super::super::fixture::Fixture;
     use super::*;
+    use crate::audit::facts::JOIN;
     use crate::report::Remedy;
     use bson::{Document, RawDocumentBuf, doc, rawdoc};
 
@@ -215,7 +216,7 @@ mod tests {
         let mut fixture = Fixture::new((0..20).map(|id| product(id, 4_000)));
         fixture.collection.operations = vec![read(doc! { "name": 1, "more": 1 }, 30)];
         assert_eq!(fixture.look(look).len(), 1);
-        let whole = Operation { command: "aggregate".to_owned(), count: 5, ..Operation::default() };
+        let whole = Operation { command: JOIN.to_owned(), count: 5, ..Operation::default() };
         fixture.collection.joined = vec![whole.clone()];
         assert!(fixture.look(look).is_empty());
         let pipeline = vec![doc! { "$project": { "name": 1 } }];

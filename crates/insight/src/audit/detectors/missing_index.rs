@@ -9,7 +9,7 @@ mod wanted;
 
 use super::Subject;
 use crate::audit::cure::create_index;
-use crate::audit::facts::{Kind, Operation};
+use crate::audit::facts::{JOIN, Kind, Operation};
 use crate::figures::count;
 use crate::report::{Cure, Finding, Severity};
 use rustc_hash::FxHashMap;
@@ -29,13 +29,26 @@ pub fn look(subject: &Subject<'_>) -> Vec<Finding> {
     if !matches!(subject.collection.kind, Kind::Ordinary | Kind::Capped) {
         return Vec::new();
     }
-    let slow = subject.collection.operations.iter().filter(|it| is_slow(subject, it));
+    let joined = joined(subject);
+    let asked = subject.collection.operations.iter().chain(&joined);
+    let slow = asked.filter(|it| is_slow(subject, it));
     let missing = slow.flat_map(|operation| {
         let wanted = wanted(subject, operation).into_iter();
         wanted.map(move |wanted| (wanted, operation))
     });
     let groups = gather(missing.collect());
     groups.iter().filter_map(|group| judge(subject, group)).collect()
+}
+
+/// The reads by `$lookup`s of operations on other collections. Of those the server records
+/// nothing by itself; where no index serves them, they go through the collection.
+fn joined(subject: &Subject<'_>) -> Vec<Operation> {
+    let documents = subject.collection.documents.unwrap_or(subject.census.documents());
+    let through = |read: &Operation| Operation {
+        documents_examined: read.count.saturating_mul(documents),
+        ..read.clone()
+    };
+    subject.collection.joined.iter().map(through).collect()
 }
 
 /// Whether an operation looked at far more than it needed.
@@ -160,7 +173,8 @@ fn summary(group: &Group<'_>, all: &Operation) -> String {
         2 => ", and another shape".to_owned(),
         shapes => format!(", and {} other shapes", shapes - 1),
     };
-    let returned = match group.operations.iter().all(|it| it.returns_documents()) {
+    let tells = |it: &&Operation| it.returns_documents() && it.command != JOIN;
+    let returned = match group.operations.iter().all(tells) {
         true => format!(" to return {}", rounded(all.returned as f64 / all.count as f64)),
         false => String::new(),
     };
@@ -306,6 +320,30 @@ mod tests {
             ..scan(doc! { "a": { "$eq": "?number" } }, doc! {}, 20)
         };
         assert_eq!(found(vec![counted], vec![]).len(), 1);
+    }
+
+    #[test]
+    fn joins_want_an_index_on_the_field_they_look_for() {
+        let of = |documents: u64, foreign: &str, indexes: Vec<Document>| {
+            let mut fixture = Fixture::new([rawdoc! { "_id": 1 }]).indexes(indexes);
+            fixture.collection.documents = Some(documents);
+            fixture.collection.joined = vec![Operation {
+                namespace: "shop.things".to_owned(),
+                command: JOIN.to_owned(),
+                filter: doc! { foreign: "$_id" },
+                count: 20,
+                ..Operation::default()
+            }];
+            fixture.look(look)
+        };
+        let findings = of(5_000, "parent", vec![]);
+        assert_eq!(findings[0].path.as_deref(), Some("parent"));
+        assert!(
+            findings[0].summary.contains("($lookup {parent}) look at 5,000 documents each: no")
+        );
+        assert!(of(5_000, "_id", vec![]).is_empty());
+        assert!(of(100, "parent", vec![]).is_empty());
+        assert!(of(5_000, "parent", vec![doc! { "name": "i", "key": { "parent": 1 } }]).is_empty());
     }
 
     #[test]

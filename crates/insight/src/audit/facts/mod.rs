@@ -13,7 +13,7 @@ pub use gather::{Listing, gather};
 pub use growth::bound;
 pub use index::{Index, direction};
 pub use server::Server;
-pub use workload::{Lookup, Operation, Part, Predicates, Used, Workload, literal, lookups};
+pub use workload::{JOIN, Lookup, Operation, Part, Predicates, Used, Workload, literal, lookups};
 
 use crate::report::Note;
 use command::Namespace;

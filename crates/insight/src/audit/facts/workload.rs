@@ -11,7 +11,7 @@ mod predicates;
 mod shape;
 mod used;
 
-pub use lookup::{Lookup, lookups};
+pub use lookup::{JOIN, Lookup, lookups};
 pub use operation::{Operation, literal};
 pub use predicates::Predicates;
 pub use used::{Part, Used};

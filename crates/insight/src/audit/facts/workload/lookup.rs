@@ -1,7 +1,10 @@
 //! `$lookup`s: references that are followed on the server.
 
 use super::{Operation, used};
-use bson::{Bson, Document};
+use bson::{Bson, Document, doc};
+
+/// The command of reads that another operation makes.
+pub const JOIN: &str = "$lookup";
 
 /// One `$lookup` of a pipeline.
 #[derive(Debug, Clone, PartialEq)]
@@ -59,12 +62,14 @@ fn fields(lookup: &Document) -> Option<(String, String)> {
     })
 }
 
-/// What an operation reads of other collections, as operations on those.
+/// What an operation reads of other collections, as operations on those: a filter by the
+/// field that it looks for, and a pipeline. Nothing is recorded of them but how many.
 pub fn reads(operation: &Operation) -> Vec<Operation> {
     let database = operation.namespace.split_once('.').map_or("", |(database, _)| database);
-    let read = |(from, pipeline): (&str, Vec<Document>)| Operation {
+    let read = |(from, filter, pipeline): (&str, Document, Vec<Document>)| Operation {
         namespace: format!("{database}.{from}"),
-        command: "aggregate".to_owned(),
+        command: JOIN.to_owned(),
+        filter,
         pipeline,
         count: operation.count,
         ..Operation::default()
@@ -73,11 +78,13 @@ pub fn reads(operation: &Operation) -> Vec<Operation> {
         let (name, inner) = stage.iter().next()?;
         match (&**name, inner) {
             ("$lookup" | "$graphLookup", Bson::Document(inner)) => {
-                Some((inner.get_str("from").ok()?, pipeline(inner)))
+                let filter =
+                    fields(inner).map(|(local, foreign)| doc! { foreign: format!("${local}") });
+                Some((inner.get_str("from").ok()?, filter.unwrap_or_default(), pipeline(inner)))
             }
-            ("$unionWith", Bson::String(from)) => Some((from, Vec::new())),
+            ("$unionWith", Bson::String(from)) => Some((from, Document::new(), Vec::new())),
             ("$unionWith", Bson::Document(inner)) => {
-                Some((inner.get_str("coll").ok()?, pipeline(inner)))
+                Some((inner.get_str("coll").ok()?, Document::new(), pipeline(inner)))
             }
             _ => None,
         }
@@ -95,7 +102,6 @@ fn pipeline(stage: &Document) -> Vec<Document> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use bson::doc;
 
     fn found(pipeline: Vec<Document>) -> Vec<Lookup> {
         lookups(&Operation { namespace: "d.orders".to_owned(), pipeline, ..Operation::default() })
@@ -139,7 +145,7 @@ mod tests {
         };
         let reads = reads(&operation);
         let reads: Vec<_> =
-            reads.iter().map(|it| (&*it.namespace, it.pipeline.len(), it.count)).collect();
-        assert_eq!(reads, [("d.a", 0, 3), ("d.b", 1, 3)]);
+            reads.iter().map(|it| (&*it.namespace, it.filter.clone(), it.count)).collect();
+        assert_eq!(reads, [("d.a", doc! { "y": "$x" }, 3), ("d.b", doc! {}, 3)]);
     }
 }

@@ -4,6 +4,7 @@
 //! is not understood here.
 
 use super::Operation;
+use super::lookup::JOIN;
 use super::shape::{is_operators, is_set};
 use bson::{Bson, Document};
 
@@ -34,7 +35,7 @@ impl Used {
         match &*operation.command {
             "count" => {}
             "distinct" => used.paths.extend(operation.key.clone()),
-            "aggregate" => used.pipeline(&operation.pipeline),
+            "aggregate" | JOIN => used.pipeline(&operation.pipeline),
             _ => {
                 used.projection(&operation.projection);
             }
