@@ -32,7 +32,7 @@ macro_rules! thresholds {
 thresholds! {
     bloated_document: BloatedDocument {
         /// Reads of the collection that are enough to judge by.
-        warn_reads: u64 = 20,
+        warn_reads: u64 = 10,
         /// The share of the reads that may use a field which counts as not used.
         used_share: f64 = 0.01,
         /// The share of the collection's bytes that a field makes up,

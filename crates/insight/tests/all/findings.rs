@@ -136,3 +136,53 @@ async fn the_forms_of_a_report_agree() {
     assert_eq!(page.matches("<details class=\"finding ").count(), report.findings.len());
     place.stop().await;
 }
+
+/// What is asked of users and orders, so many times each.
+async fn ask(place: &Place, times: usize) {
+    place.command(doc! { "profile": 2 }).await;
+    let lookup =
+        doc! { "from": "users", "localField": "user", "foreignField": "_id", "as": "user" };
+    for at in 0..times {
+        let city = doc! { "city": format!("city {at}") };
+        place.command(doc! { "find": "users", "filter": &city }).await;
+        place.command(doc! { "count": "users", "query": city }).await;
+        let stages = vec![doc! { "$match": { "_id": at as i32 } }, doc! { "$lookup": &lookup }];
+        place.command(doc! { "aggregate": "orders", "pipeline": stages, "cursor": {} }).await;
+        let by_id = doc! { "_id": at as i32 };
+        let name = doc! { "name": 1 };
+        place.command(doc! { "find": "notes", "filter": by_id, "projection": name }).await;
+    }
+    place.command(doc! { "profile": 0 }).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_asked_often_is_found_and_what_is_asked_seldom_is_not() {
+    const ASKED: [&str; 4] = ["bloated_document", "missing_index", "normalised", "uncomputed"];
+    let place = Place::new().await;
+    let user = |id: i32| doc! { "_id": id, "name": "Ann", "city": format!("city {id}") };
+    place.fill("users", (0..300).map(user)).await;
+    place.fill("orders", (0..300).map(|id| doc! { "_id": id, "user": id })).await;
+    let note = |id: i32| doc! { "_id": id, "name": "x", "scan": "y".repeat(3_000) };
+    place.fill("notes", (0..50).map(note)).await;
+    ask(&place, 2).await;
+    let report = place.audit(&place.options()).await;
+    for detector in ASKED {
+        assert!(found(&report, detector).is_empty(), "{detector}");
+    }
+    assert_eq!(report.checklist[4].status, Status::Pass);
+    ask(&place, 20).await;
+    let report = place.audit(&place.options()).await;
+    let places = ASKED.map(|detector| {
+        let one = found(&report, detector)[0];
+        (&*one.namespace, one.path.as_deref().unwrap())
+    });
+    let users = ("shop.users", "city");
+    assert_eq!(places, [("shop.notes", "scan"), users, ("shop.orders", "user"), users]);
+    assert_eq!(found(&report, "missing_index")[0].evidence.figures["queries"], json!(44));
+    // One read of everything, and nobody knows what is not needed.
+    place.command(doc! { "profile": 2 }).await;
+    place.command(doc! { "find": "notes", "filter": { "_id": 1 } }).await;
+    let report = place.audit(&place.options()).await;
+    assert!(found(&report, "bloated_document").is_empty());
+    place.stop().await;
+}

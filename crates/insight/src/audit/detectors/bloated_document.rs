@@ -196,7 +196,7 @@ mod tests {
         let names = || read(doc! { "name": 1, "more": 1 }, 30);
         assert_eq!(paths(&found(4_000, vec![names()])), ["feed"]);
         assert!(found(500, vec![names()]).is_empty());
-        assert!(found(4_000, vec![read(doc! { "name": 1, "more": 1 }, 19)]).is_empty());
+        assert!(found(4_000, vec![read(doc! { "name": 1, "more": 1 }, 9)]).is_empty());
         // A read without a projection uses everything.
         assert!(found(4_000, vec![names(), read(doc! {}, 1)]).is_empty());
         assert_eq!(

@@ -124,7 +124,7 @@ fn gather(missing: Vec<(Wanted, &Operation)>) -> Vec<Group<'_>> {
             let fields: Vec<(&str, bool)> =
                 group.key.iter().map(|(path, up)| (&**path, *up)).collect();
             let served = wanted.served_by_key(&fields) == Service::Wholly;
-            group.wanted.collation == wanted.collation && (served || group.key == key)
+            group.wanted.collation == wanted.collation && served
         };
         match groups.iter_mut().find(serves) {
             Some(group) => group.operations.push(operation),

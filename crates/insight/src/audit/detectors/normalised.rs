@@ -56,7 +56,7 @@ fn judge(deployment: &Deployment<'_>, outline: &Outline, followed: &Followed) ->
             .figure("docs_examined", followed.examined)
             .figure("millis", followed.millis);
     if let Some(other) = other {
-        finding = finding.figure("documents_in_from", other.documents);
+        finding = finding.figure("from_documents", other.documents);
     }
     Some(finding)
 }

@@ -122,8 +122,13 @@ fn cure(cure: &Cure, out: &mut Out) {
 fn indented(line: &str, columns: usize) -> Vec<String> {
     let text = line.trim_start();
     let indent = line.len() - text.len();
-    let lines = wrap(text, columns.saturating_sub(indent));
-    lines.into_iter().map(|line| format!("{:indent$}{line}", "")).collect()
+    // What goes on below a comment is a comment, too.
+    let (mark, text) = match text.strip_prefix("// ") {
+        Some(comment) => ("// ", comment),
+        None => ("", text),
+    };
+    let lines = wrap(text, columns.saturating_sub(indent + mark.len()));
+    lines.into_iter().map(|line| format!("{:indent$}{mark}{line}", "")).collect()
 }
 
 fn checklist(report: &Report, out: &mut Out) {

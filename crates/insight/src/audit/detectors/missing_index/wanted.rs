@@ -50,10 +50,13 @@ impl Wanted {
     }
 
     fn new(found: Predicates, sort: &[(String, bool)], collation: Option<&Document>) -> Wanted {
-        let Predicates { equal, mut range, .. } = found;
-        let sort: Vec<(String, bool)> =
+        let Predicates { mut equal, mut range, .. } = found;
+        equal.truncate(FIELDS_MAX);
+        let mut sort: Vec<(String, bool)> =
             sort.iter().filter(|(path, _)| !equal.contains(path)).cloned().collect();
+        sort.truncate(FIELDS_MAX - equal.len());
         range.retain(|path| !sort.iter().any(|(sorted, _)| sorted == path));
+        range.truncate(FIELDS_MAX - equal.len() - sort.len());
         Wanted { equal, sort, range, collation: collation.filter(|it| !is_simple(it)).cloned() }
     }
 
@@ -63,8 +66,7 @@ impl Wanted {
         equal.sort_by(|a, b| weight(b).cmp(&weight(a)).then_with(|| a.cmp(b)));
         let up = |path: String| (path, true);
         let range = self.range.iter().cloned().map(up);
-        let key = equal.into_iter().map(up).chain(self.sort.iter().cloned()).chain(range);
-        key.take(FIELDS_MAX).collect()
+        equal.into_iter().map(up).chain(self.sort.iter().cloned()).chain(range).collect()
     }
 
     pub fn served_by(&self, index: &Index) -> Service {
@@ -179,6 +181,16 @@ mod tests {
         assert!(wanted(doc! {}, doc! { "$natural": -1 }).is_empty());
         assert_eq!(wanted(doc! { "$or": [{ "a": 1 }, { "b": 1 }] }, doc! {}).len(), 2);
         assert!(wanted(doc! { "$or": [{ "a": 1 }, { "b": { "$ne": 1 } }] }, doc! {}).is_empty());
+    }
+
+    #[test]
+    fn the_index_that_is_proposed_serves() {
+        let filter = doc! { "a": 1, "b": 1, "c": 1, "d": { "$gt": 1 }, "e": { "$gt": 1 } };
+        for one in wanted(filter, doc! { "f": 1, "g": -1, "h": 1 }) {
+            let key = one.key(&|_| 0);
+            let fields: Vec<(&str, bool)> = key.iter().map(|(path, up)| (&**path, *up)).collect();
+            assert_eq!((key.len(), one.served_by_key(&fields)), (FIELDS_MAX, Service::Wholly));
+        }
     }
 
     #[test]

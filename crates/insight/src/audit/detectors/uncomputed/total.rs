@@ -86,6 +86,13 @@ impl What {
                 ("$sortByCount", Bson::String(path)) => {
                     return Some((What::count(), vec![path.strip_prefix('$')?.to_owned()]));
                 }
+                // A page of results, and how many there are in all.
+                ("$facet", Bson::Document(facets)) => {
+                    let facets = facets.values().filter_map(Bson::as_array);
+                    return facets
+                        .map(|it| documents(it))
+                        .find_map(|stages| What::of_pipeline(&stages));
+                }
                 ("$group", Bson::Document(group)) => {
                     return Some((What::Figures(figures(group)?), keys(group.get("_id"))));
                 }
@@ -104,6 +111,10 @@ impl What {
         }
         None
     }
+}
+
+fn documents(items: &[Bson]) -> Vec<Document> {
+    items.iter().filter_map(|item| item.as_document().cloned()).collect()
 }
 
 /// The accumulators of a `$group`, where it has any that count.
@@ -198,6 +209,8 @@ mod tests {
         assert_eq!((figures.len(), figures[0].path()), (1, Some("temp")));
         let counted = total(vec![doc! { "$sortByCount": "$tag" }]).unwrap();
         assert_eq!(counted.by, ["tag"]);
+        let page = doc! { "page": [{ "$limit": 5 }], "all": [{ "$count": "n" }] };
+        assert!(total(vec![doc! { "$match": { "a": 1 } }, doc! { "$facet": page }]).is_some());
         let size = total(vec![doc! { "$set": { "n": { "$size": { "$ifNull": ["$list", []] } } } }]);
         assert_eq!(size.unwrap().what, What::Length("list".to_owned(), None));
     }
