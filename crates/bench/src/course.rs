@@ -30,8 +30,7 @@ pub struct Course {
 impl Course {
     pub async fn start(workload: &'static Workload, target: &Target) -> Result<Course, Error> {
         let site = &target.site;
-        (workload.prepare)(site.clone()).await?;
-        settle(&site.database).await;
+        prepare(workload, target).await?;
         let lanes = (0..site.clients)
             .map(|number| Lane::new(site.clone(), number))
             .collect::<Result<_, _>>()?;
@@ -108,6 +107,13 @@ impl Course {
             cpu_us_per_op: median(self.cpu_us),
         })
     }
+}
+
+/// Makes the data of a workload, and waits until the server has got over it.
+pub async fn prepare(workload: &'static Workload, target: &Target) -> Result<(), Error> {
+    (workload.prepare)(target.site.clone()).await?;
+    settle(&target.site.database).await;
+    Ok(())
 }
 
 /// The median of the other's CPU time over the base's, round by round: what disturbs the

@@ -1,6 +1,7 @@
 //! A collection that is not written to freely, as the write loop meets it.
 
 use crate::patterns::place::check_single;
+use crate::patterns::sight::Sight;
 use crate::patterns::{bounds, overflow};
 use crate::policy::{Keep, OnLimit, Overflow, Policy};
 use crate::read;
@@ -118,9 +119,19 @@ impl<T: Transaction> Guard<T> for Guarded {
         document: Cow<'d, RawDocument>,
     ) -> Result<Cow<'d, RawDocument>> {
         let policy = self.policy()?;
-        policy.arrays.iter().try_for_each(|rule| check_single(&document, &rule.path))?;
-        let document = bounds::enforce(policy, None, document)?;
-        let document = overflow::insert(policy, transaction, document).await?;
+        let sight = Sight::of(&policy.arrays, &document);
+        sight.check_single(&policy.arrays)?;
+        let document = if bounds::hold(policy, &sight) {
+            bounds::check_undeclared(policy, None, &document)?;
+            let edits = overflow::insert(policy, transaction, &sight).await?;
+            overflow::edited(document, &edits)?
+        } else {
+            let document = bounds::enforce(policy, None, document)?;
+            let edits =
+                overflow::insert(policy, transaction, &Sight::of(&policy.arrays, &document))
+                    .await?;
+            overflow::edited(document, &edits)?
+        };
         bounds::check_size(policy, &document, None, document.as_bytes().len())?;
         Ok(document)
     }

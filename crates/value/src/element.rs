@@ -108,12 +108,10 @@ impl<'a> Elements<'a> {
     /// The first elements with these keys, found in one walk; their own keys are left out.
     pub fn find_keys<const N: usize>(self, keys: [&str; N]) -> [Option<Element<'a>>; N] {
         let mut found = [None; N];
-        let mut rest = self.rest;
-        while let Some(step) = step(rest) {
-            rest = step.rest;
+        for (met, element) in self.keyed() {
             for (key, found) in keys.iter().zip(&mut found) {
-                if step.key == key.as_bytes() && found.is_none() {
-                    *found = Some(step.item());
+                if met == key.as_bytes() && found.is_none() {
+                    *found = Some(element);
                 }
             }
         }
@@ -134,6 +132,15 @@ impl<'a> Elements<'a> {
             let step = step(self.rest)?;
             self.rest = step.rest;
             Some(step.item())
+        })
+    }
+
+    /// The elements, their keys as bytes and beside them.
+    pub fn keyed(mut self) -> impl Iterator<Item = (&'a [u8], Element<'a>)> {
+        std::iter::from_fn(move || {
+            let step = step(self.rest)?;
+            self.rest = step.rest;
+            Some((step.key, step.item()))
         })
     }
 

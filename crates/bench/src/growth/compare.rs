@@ -3,15 +3,19 @@
 use std::time::Duration;
 
 use super::{Measure, Pair};
-use crate::course::{Course, cpu_ratio};
+use crate::course::{Course, cpu_ratio, prepare};
 use crate::report::{Comparison, Figures};
+use crate::workloads::Workload;
 use crate::{Error, Target};
 
 /// One turn of one side: so short that both sides of a turn meet the same machine.
 const ROUND: Duration = Duration::from_millis(250);
 /// Turns that a comparison of CPU times takes at least: they differ by a few hundredths,
 /// and a round may differ by as much from the next.
-const CPU_TURNS_MIN: u32 = 32;
+const CPU_TURNS_MIN: u32 = 48;
+/// How often both sides of a comparison of CPU times get their data anew, now the one
+/// first and now the other: where data happens to lie costs a few hundredths too.
+const CPU_LEGS: u32 = 6;
 
 /// A comparison, and the figures of both sides.
 pub async fn compare(
@@ -21,38 +25,76 @@ pub async fn compare(
 ) -> Result<(Comparison, [Figures; 2]), Error> {
     let mut wanted = Duration::from_secs_f64(seconds);
     let round = ROUND.min(wanted);
+    let mut legs = 1;
     if pair.measure == Measure::Cpu {
         wanted = wanted.max(round * CPU_TURNS_MIN);
+        legs = CPU_LEGS;
     }
-    let sides = [&pair.base, &pair.other];
-    let site = &target.site;
-    let mut courses = Vec::with_capacity(sides.len());
-    for (at, side) in sides.into_iter().enumerate() {
-        (pair.switch)(site.clone(), at == 1).await?;
-        courses.push(Course::start(side, target).await?);
-    }
-    let mut turn = 0;
-    while courses.iter().any(|course| course.elapsed < wanted) {
-        // Whoever comes second finds the caches as the first has left them.
-        let order = if turn % 2 == 0 { [0, 1] } else { [1, 0] };
-        for at in order {
-            (pair.switch)(site.clone(), at == 1).await?;
-            if let Some(course) = courses.get_mut(at) {
-                course.round(sides[at], round).await?;
-            }
+    let mut sides = Sides::start(pair, target).await?;
+    for leg in 0..legs {
+        if leg > 0 {
+            sides.prepare_anew(order(leg)).await?;
         }
-        turn += 1;
+        sides.take_turns(wanted * (leg + 1) / legs, round).await?;
     }
-    let cpu_ratio = match courses.as_slice() {
-        [base, other] => cpu_ratio(base, other),
-        _ => None,
-    };
-    let mut figures = courses.into_iter().zip(sides).map(|(course, side)| course.figures(side));
-    let (Some(base), Some(other)) = (figures.next(), figures.next()) else {
-        return Err(Error::NoTarget);
-    };
-    let figures = [base?, other?];
+    let [base, other] = sides.courses;
+    let cpu_ratio = cpu_ratio(&base, &other);
+    let figures = [base.figures(&pair.base)?, other.figures(&pair.other)?];
     Ok((comparison(pair, &figures, cpu_ratio)?, figures))
+}
+
+/// Who comes first: whoever is second finds things as the first has left them.
+fn order(turn: u32) -> [usize; 2] {
+    if turn.is_multiple_of(2) { [0, 1] } else { [1, 0] }
+}
+
+struct Sides<'a> {
+    pair: &'static Pair,
+    target: &'a Target,
+    courses: [Course; 2],
+}
+
+impl Sides<'_> {
+    async fn start<'a>(pair: &'static Pair, target: &'a Target) -> Result<Sides<'a>, Error> {
+        (pair.switch)(target.site.clone(), false).await?;
+        let base = Course::start(&pair.base, target).await?;
+        (pair.switch)(target.site.clone(), true).await?;
+        let other = Course::start(&pair.other, target).await?;
+        Ok(Sides { pair, target, courses: [base, other] })
+    }
+
+    fn workload(&self, at: usize) -> &'static Workload {
+        if at == 0 { &self.pair.base } else { &self.pair.other }
+    }
+
+    async fn switch(&self, at: usize) -> Result<(), Error> {
+        (self.pair.switch)(self.target.site.clone(), at == 1).await
+    }
+
+    async fn prepare_anew(&mut self, order: [usize; 2]) -> Result<(), Error> {
+        for at in order {
+            self.target.site.collection(self.workload(at).name).drop().await?;
+        }
+        for at in order {
+            self.switch(at).await?;
+            prepare(self.workload(at), self.target).await?;
+        }
+        Ok(())
+    }
+
+    /// Goes on until both have run for so long in all.
+    async fn take_turns(&mut self, wanted: Duration, round: Duration) -> Result<(), Error> {
+        let mut turn = 0;
+        while self.courses.iter().any(|course| course.elapsed < wanted) {
+            for at in order(turn) {
+                self.switch(at).await?;
+                let workload = self.workload(at);
+                self.courses[at].round(workload, round).await?;
+            }
+            turn += 1;
+        }
+        Ok(())
+    }
 }
 
 fn comparison(

@@ -7,3 +7,4 @@ pub mod bounds;
 pub(crate) mod fields;
 pub mod overflow;
 pub mod place;
+pub mod sight;

@@ -141,7 +141,12 @@ fn rewrite_fields(
 /// in both, to the last byte.
 pub fn unchanged(before: &RawDocument, after: &RawDocument, path: &Path) -> bool {
     let field = |document| value::element::get(document, path.first());
-    match (field(before), field(after)) {
+    are_identical(field(before), field(after))
+}
+
+/// Whether two values are the same to the last byte, or both are not there.
+pub fn are_identical(a: Option<Element<'_>>, b: Option<Element<'_>>) -> bool {
+    match (a, b) {
         (Some(a), Some(b)) => a.kind == b.kind && a.bytes == b.bytes,
         (None, None) => true,
         _ => false,

@@ -14,7 +14,7 @@ pub struct Counters {
 }
 
 /// A document's array and the fields that count it, found in one walk.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Default)]
 pub struct Seen<'d> {
     pub array: Option<Element<'d>>,
     count: Option<Element<'d>>,
@@ -27,6 +27,27 @@ impl<'d> Seen<'d> {
         let paths = [&rule.path, &rule.count, &rule.flag, &rule.pages];
         let [array, count, flag, pages] = place::find_all(document, paths);
         Seen { array, count, flag, pages }
+    }
+
+    /// Takes a field of the document itself for what it is.
+    pub fn meet_counter(&mut self, key: &[u8], field: Element<'d>, rule: &Overflow) {
+        let slots = [&mut self.count, &mut self.flag, &mut self.pages];
+        for (path, slot) in rule.counters().into_iter().zip(slots) {
+            if key == path.as_str().as_bytes() {
+                slot.get_or_insert(field);
+            }
+        }
+    }
+
+    /// Finds what stands in sub-documents.
+    pub fn look_deeper(&mut self, document: &'d RawDocument, rule: &Overflow) {
+        let [count, flag, pages] = rule.counters();
+        let slots = [&mut self.array, &mut self.count, &mut self.flag, &mut self.pages];
+        for (path, slot) in [&rule.path, count, flag, pages].into_iter().zip(slots) {
+            if path.len() > 1 {
+                *slot = place::find(document, path);
+            }
+        }
     }
 
     pub fn counters(&self) -> Counters {

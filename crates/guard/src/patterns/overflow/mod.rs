@@ -41,8 +41,9 @@ pub use page::{filter as page_filter, id as page_id};
 
 use crate::guarded;
 use crate::patterns::fields::{self, Edit};
+use crate::patterns::sight::Sight;
 use crate::patterns::{bounds, place};
-use crate::policy::{Keep, Overflow, Policy, Read};
+use crate::policy::{Keep, OnLimit, Overflow, Policy, Read};
 use bson::spec::ElementType;
 use bson::{RawArrayBuf, RawBson, RawBsonRef, RawDocument, RawDocumentBuf};
 use error::Result;
@@ -137,27 +138,34 @@ impl Done {
     }
 }
 
-/// The document to insert, once the elements over the bounds are in pages.
-pub async fn insert<'d, T: Transaction>(
-    policy: &Policy,
+/// Puts what a new document holds over the bounds in pages; what is to change in the
+/// document itself.
+pub async fn insert<'p, T: Transaction>(
+    policy: &'p Policy,
     transaction: &mut T,
-    document: Cow<'d, RawDocument>,
-) -> Result<Cow<'d, RawDocument>> {
+    sight: &Sight<'_>,
+) -> Result<Vec<Edit<'p>>> {
+    let document = sight.document();
+    let parent = get_value(document, "_id").unwrap_or(RawBsonRef::Null);
     let mut edits = Vec::new();
-    for rule in policy.overflows() {
-        let parent = get_value(&document, "_id").unwrap_or(RawBsonRef::Null);
-        let seen = Seen::of(&document, rule);
+    for (rule, seen) in sight.rules(&policy.arrays) {
+        let OnLimit::Overflow(rule) = &rule.on_limit else { continue };
         let mut work = Work { policy, rule, transaction, parent };
-        if let Some(done) = work.settle_new(&document, seen).await? {
+        if let Some(done) = work.settle_new(document, seen).await? {
             done.write(rule, &seen, &mut edits);
         }
     }
-    if edits.is_empty() {
-        return Ok(document);
-    }
+    Ok(edits)
+}
+
+pub fn edited<'d>(
+    document: Cow<'d, RawDocument>,
+    edits: &[Edit<'_>],
+) -> Result<Cow<'d, RawDocument>> {
     match document {
-        Cow::Borrowed(document) => fields::edit(document, &edits).map(Cow::Owned),
-        Cow::Owned(document) => fields::edit_own(document, &edits).map(Cow::Owned),
+        document if edits.is_empty() => Ok(document),
+        Cow::Borrowed(document) => fields::edit(document, edits).map(Cow::Owned),
+        Cow::Owned(document) => fields::edit_own(document, edits).map(Cow::Owned),
     }
 }
 

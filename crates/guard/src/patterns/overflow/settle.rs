@@ -53,12 +53,7 @@ impl<T: Transaction> Work<'_, T> {
             true => was.array,
             false => place::find(base, &self.rule.path),
         };
-        let unchanged = match (old, now.array) {
-            (Some(old), Some(new)) => super::identical(&old, &new),
-            (None, None) => true,
-            _ => false,
-        };
-        if unchanged {
+        if place::are_identical(old, now.array) {
             let counters = self.unchanged(row, was.counters(), old).await?;
             return Ok(Done { counters, ..Done::default() });
         }

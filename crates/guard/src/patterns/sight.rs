@@ -1,0 +1,127 @@
+//! What a document shows of the arrays that a policy names, found in one walk.
+
+use super::overflow::Seen;
+use super::place;
+use crate::policy::{ArrayRule, OnLimit};
+use bson::RawDocument;
+use error::Result;
+use value::{Element, elements};
+
+/// What is shown for each of some rules, in their order.
+#[derive(Debug)]
+pub struct Sight<'d> {
+    document: &'d RawDocument,
+    shown: Vec<Shown<'d>>,
+}
+
+#[derive(Debug, Clone, Copy, Default)]
+struct Shown<'d> {
+    seen: Seen<'d>,
+    /// Whether the document has more than one field of the array's name.
+    twice: bool,
+}
+
+impl<'d> Sight<'d> {
+    pub fn of(rules: &[ArrayRule], document: &'d RawDocument) -> Sight<'d> {
+        let mut shown = vec![Shown::default(); rules.len()];
+        for (key, field) in elements(document).keyed() {
+            for (rule, shown) in rules.iter().zip(&mut shown) {
+                shown.meet(key, field, rule);
+            }
+        }
+        for (rule, shown) in rules.iter().zip(&mut shown) {
+            match &rule.on_limit {
+                OnLimit::Overflow(overflow) => shown.seen.look_deeper(document, overflow),
+                _ if rule.path.len() > 1 => shown.seen.array = place::find(document, &rule.path),
+                _ => {}
+            }
+        }
+        Sight { document, shown }
+    }
+
+    pub fn document(&self) -> &'d RawDocument {
+        self.document
+    }
+
+    /// What is seen of the array of one rule.
+    pub fn seen(&self, rule: usize) -> Seen<'d> {
+        self.shown.get(rule).map(|shown| shown.seen).unwrap_or_default()
+    }
+
+    /// The rules, and what is seen of their arrays.
+    pub fn rules<'s, 'p>(
+        &'s self,
+        rules: &'p [ArrayRule],
+    ) -> impl Iterator<Item = (&'p ArrayRule, Seen<'d>)> + use<'s, 'p, 'd> {
+        rules.iter().zip(self.shown.iter().map(|shown| shown.seen))
+    }
+
+    /// Refuses a document with two fields of the same name on a path of the policy.
+    pub fn check_single(&self, rules: &[ArrayRule]) -> Result<()> {
+        for (rule, shown) in rules.iter().zip(&self.shown) {
+            if shown.twice || rule.path.len() > 1 {
+                place::check_single(self.document, &rule.path)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl<'d> Shown<'d> {
+    fn meet(&mut self, key: &[u8], field: Element<'d>, rule: &ArrayRule) {
+        if key == rule.path.as_str().as_bytes() {
+            self.twice |= self.seen.array.is_some();
+            self.seen.array.get_or_insert(field);
+        }
+        if let OnLimit::Overflow(overflow) = &rule.on_limit {
+            self.seen.meet_counter(key, field, overflow);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::policy::Policy;
+    use bson::rawdoc;
+    use command::Namespace;
+    use value::DocumentWriter;
+
+    #[test]
+    fn one_walk_sees_what_single_looks_find() {
+        let policy = rawdoc! { "arrays": {
+            "a": { "max": 3 },
+            "o": { "max": 3, "on_limit": "overflow" },
+            "deep.p": { "max": 3, "on_limit": "overflow" },
+            "deep.q": { "max": 3 },
+        } };
+        let policy = Policy::parse(&Namespace::new("d", "c").unwrap(), &policy).unwrap();
+        let document = rawdoc! {
+            "_id": 1, "o": [1], "oCount": 1, "deep": { "p": [1, 2], "pCount": 2, "q": [] },
+            "deep.q": 5, "a": 7,
+        };
+        let sight = Sight::of(&policy.arrays, &document);
+        for (rule, seen) in sight.rules(&policy.arrays) {
+            let found = place::find(&document, &rule.path).map(|it| it.bytes);
+            assert_eq!(seen.array.map(|it| it.bytes), found, "{}", rule.path);
+            if let OnLimit::Overflow(overflow) = &rule.on_limit {
+                let alone = Seen::of(&document, overflow);
+                assert_eq!(seen.counters(), alone.counters(), "{}", rule.path);
+                assert!(seen.counters().count.is_some());
+            }
+        }
+        assert!(sight.check_single(&policy.arrays).is_ok());
+    }
+
+    #[test]
+    fn names_that_stand_twice_are_refused() {
+        let policy = rawdoc! { "arrays": { "a": { "max": 3 } } };
+        let policy = Policy::parse(&Namespace::new("d", "c").unwrap(), &policy).unwrap();
+        let mut twice = DocumentWriter::new();
+        twice.append_i32("a", 1);
+        twice.append_i32("a", 2);
+        let twice = twice.finish();
+        let refused = Sight::of(&policy.arrays, &twice).check_single(&policy.arrays).unwrap_err();
+        assert!(refused.message().contains("more than one field 'a'"), "{refused}");
+    }
+}
