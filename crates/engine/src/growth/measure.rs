@@ -9,11 +9,10 @@ use error::Result;
 use guard::Policy;
 use guard::patterns::overflow::Counters;
 use guard::patterns::place;
-use guard::patterns::sight::Sight;
 use guard::policy::{ArrayRule, OnLimit};
 use language::Needs;
 use language::update::Update;
-use value::{Element, Elements, Path, elements};
+use value::{Elements, Path, elements};
 
 /// Loads what of a document is out of line; `None` if nothing was.
 pub type Load<'l> = dyn FnMut(&RawDocument, &Needs) -> Result<Option<RawDocumentBuf>> + 'l;
@@ -35,17 +34,15 @@ pub fn lengthened(
     load: &mut Load<'_>,
 ) -> Result<Vec<Lengthened>> {
     let Exchange { before, after, by } = exchange;
-    let may_change = |rule: &ArrayRule| by.is_none_or(|update| may_lengthen(update, rule));
-    if !policy.arrays.iter().any(may_change) {
-        return Ok(Vec::new());
-    }
-    let sights = [before, after].map(|document| document.map(|it| Sight::of(&policy.arrays, it)));
     let mut changed = Vec::new();
-    for (at, rule) in policy.arrays.iter().enumerate().filter(|(_, rule)| may_change(rule)) {
-        let [before, after] =
-            sights.each_ref().map(|sight| sight.as_ref().map(|sight| Glance::of(sight, at, rule)));
+    for (at, rule) in policy.arrays.iter().enumerate() {
+        if by.is_some_and(|update| !may_lengthen(update, rule)) {
+            continue;
+        }
+        let glance = |document| Glance::of(document, rule);
+        let (before, after) = (before.map(glance), after.map(glance));
         if let (Some(before), Some(after)) = (&before, &after)
-            && before.is_same(after)
+            && before.is_same(after, rule)
         {
             continue;
         }
@@ -71,41 +68,38 @@ fn may_lengthen(update: &Update, rule: &ArrayRule) -> bool {
     looked_at.any(|path| update.touches(path))
 }
 
-/// How long the arrays of a rule are in a document. Of one that overflows the document
-/// has counted all elements, those on pages too.
+/// How long the arrays of a rule are in a document. Of one that overflows the
+/// document has counted all elements, those on pages too.
 pub fn lengths(
     document: &RawDocument,
     rule: &ArrayRule,
     secret: &Secret,
     load: &mut Load<'_>,
 ) -> Result<Lengths> {
-    let sight = Sight::of(std::slice::from_ref(rule), document);
-    Glance::of(&sight, 0, rule).lengths(rule, secret, load)
+    Glance::of(document, rule).lengths(rule, secret, load)
 }
 
-/// A document, its array or the field that leads there, and what its counters say.
+/// A document, and what its counters say of an array that overflows.
 struct Glance<'d> {
     document: &'d RawDocument,
-    field: Option<Element<'d>>,
     counters: Counters,
 }
 
 impl<'d> Glance<'d> {
-    fn of(sight: &Sight<'d>, at: usize, rule: &ArrayRule) -> Glance<'d> {
-        let (document, seen) = (sight.document(), sight.seen(at));
-        let field = match rule.path.len() {
-            1 => seen.array,
-            _ => value::element::get(document, rule.path.first()),
+    fn of(document: &'d RawDocument, rule: &ArrayRule) -> Glance<'d> {
+        let counters = match &rule.on_limit {
+            OnLimit::Overflow(overflow) => Counters::read(document, overflow),
+            _ => Counters::default(),
         };
-        Glance { document, field, counters: seen.counters() }
+        Glance { document, counters }
     }
 
     /// Whether the arrays are as long as in the other, as far as that can be told.
-    fn is_same(&self, other: &Glance<'_>) -> bool {
+    fn is_same(&self, other: &Glance<'_>, rule: &ArrayRule) -> bool {
         if self.counters.count.is_some() || other.counters.count.is_some() {
             return self.counters == other.counters;
         }
-        place::are_identical(self.field, other.field)
+        place::unchanged(self.document, other.document, &rule.path)
     }
 
     fn lengths(self, rule: &ArrayRule, secret: &Secret, load: &mut Load<'_>) -> Result<Lengths> {
@@ -114,13 +108,13 @@ impl<'d> Glance<'d> {
             return Ok(Lengths { each: vec![number(count)], pages });
         }
         let mut found = Found { path: &rule.path, secret, each: Vec::new(), unknown: false };
-        self.field.iter().for_each(|field| found.look(*field, 0));
+        found.look(elements(self.document), 0);
         if found.unknown {
             // Arrays in an array that is out of line.
             let needs = Needs::Paths([rule.path.clone()].into_iter().collect());
             if let Some(loaded) = load(self.document, &needs)? {
                 found.each.clear();
-                found.look_in(elements(&loaded), 0);
+                found.look(elements(&loaded), 0);
             }
         }
         Ok(Lengths { each: found.each, pages })
@@ -140,22 +134,16 @@ struct Found<'a> {
 }
 
 impl Found<'_> {
-    fn look_in(&mut self, mut fields: Elements<'_>, at: usize) {
-        if let Some(field) = fields.find_key(self.path.component(at)) {
-            self.look(field, at);
-        }
-    }
-
-    /// Looks at what stands at the path as far as component `at`.
-    fn look(&mut self, field: Element<'_>, at: usize) {
+    fn look(&mut self, mut fields: Elements<'_>, at: usize) {
+        let Some(field) = fields.find_key(self.path.component(at)) else { return };
         let last = at + 1 == self.path.len();
         match field.kind {
             ElementType::Array if last => self.each.push(large::items(&field)),
-            ElementType::EmbeddedDocument if !last => self.look_in(field.children(), at + 1),
+            ElementType::EmbeddedDocument if !last => self.look(field.children(), at + 1),
             ElementType::Array => {
                 for item in field.children().items() {
                     if item.kind == ElementType::EmbeddedDocument {
-                        self.look_in(item.children(), at + 1);
+                        self.look(item.children(), at + 1);
                     }
                 }
             }

@@ -43,11 +43,6 @@ impl<'d> Sight<'d> {
         self.document
     }
 
-    /// What is seen of the array of one rule.
-    pub fn seen(&self, rule: usize) -> Seen<'d> {
-        self.shown.get(rule).map(|shown| shown.seen).unwrap_or_default()
-    }
-
     /// The rules, and what is seen of their arrays.
     pub fn rules<'s, 'p>(
         &'s self,
@@ -68,6 +63,7 @@ impl<'d> Sight<'d> {
 }
 
 impl<'d> Shown<'d> {
+    #[inline]
     fn meet(&mut self, key: &[u8], field: Element<'d>, rule: &ArrayRule) {
         if key == rule.path.as_str().as_bytes() {
             self.twice |= self.seen.array.is_some();
