@@ -124,13 +124,13 @@ impl<T: Transaction> Guard<T> for Guarded {
         let document = if bounds::hold(policy, &sight) {
             bounds::check_undeclared(policy, None, &document)?;
             let edits = overflow::insert(policy, transaction, &sight).await?;
-            overflow::edited(document, &edits)?
+            edits.apply(document)?
         } else {
             let document = bounds::enforce(policy, None, document)?;
             let edits =
                 overflow::insert(policy, transaction, &Sight::of(&policy.arrays, &document))
                     .await?;
-            overflow::edited(document, &edits)?
+            edits.apply(document)?
         };
         bounds::check_size(policy, &document, None, document.as_bytes().len())?;
         Ok(document)

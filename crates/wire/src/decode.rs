@@ -128,7 +128,7 @@ fn sections(mut reader: Reader, exhaust_allowed: bool) -> Result<Msg, Fault> {
 }
 
 fn has_field(body: &[u8], name: &str) -> bool {
-    bson::RawDocument::from_bytes(body).is_ok_and(|body| matches!(body.get(name), Ok(Some(_))))
+    bson::RawDocument::from_bytes(body).is_ok_and(|body| value::element::get(body, name).is_some())
 }
 
 /// ```text

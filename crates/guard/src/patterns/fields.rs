@@ -6,20 +6,29 @@ use bson::{RawBson, RawDocument, RawDocumentBuf};
 use error::{Code, Result};
 use value::{DocumentWriter, Elements, Path, elements};
 
+/// What edits may add to a document before it takes more memory.
+const ROOM_BYTES: usize = 64;
+
 /// A field and its new value; `None` removes it.
 pub type Edit<'p> = (&'p Path, Option<RawBson>);
 
 /// The document with its fields edited. No path may be part of another.
 pub fn edit(document: &RawDocument, edits: &[Edit<'_>]) -> Result<RawDocumentBuf> {
-    let mut out = DocumentWriter::with_capacity(document.as_bytes().len() + 64);
-    let all: Vec<&Edit<'_>> = edits.iter().collect();
-    if edits.iter().any(|(path, _)| value::element::get(document, path.first()).is_some()) {
-        write(elements(document), 0, &all, &mut out)?;
-    } else {
-        // Nothing but new fields: what is there is copied in one go.
-        out.copy_all(document);
-        append(&all, 0, &mut out)?;
+    if edits.iter().all(|(path, _)| value::element::get(document, path.first()).is_none()) {
+        return add(document, edits);
     }
+    let mut out = DocumentWriter::with_capacity(document.as_bytes().len() + ROOM_BYTES);
+    let all: Vec<&Edit<'_>> = edits.iter().collect();
+    write(elements(document), 0, &all, &mut out)?;
+    Ok(out.finish())
+}
+
+/// The document with fields that it has not got: what is there is copied in one go.
+pub fn add(document: &RawDocument, edits: &[Edit<'_>]) -> Result<RawDocumentBuf> {
+    let mut out = DocumentWriter::with_capacity(document.as_bytes().len() + ROOM_BYTES);
+    let all: Vec<&Edit<'_>> = edits.iter().collect();
+    out.copy_all(document);
+    append(&all, 0, &mut out)?;
     Ok(out.finish())
 }
 

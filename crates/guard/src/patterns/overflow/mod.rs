@@ -144,28 +144,40 @@ pub async fn insert<'p, T: Transaction>(
     policy: &'p Policy,
     transaction: &mut T,
     sight: &Sight<'_>,
-) -> Result<Vec<Edit<'p>>> {
+) -> Result<Edits<'p>> {
     let document = sight.document();
     let parent = get_value(document, "_id").unwrap_or(RawBsonRef::Null);
-    let mut edits = Vec::new();
+    let mut edits = Edits { all: Vec::new(), add: true };
     for (rule, seen) in sight.rules(&policy.arrays) {
         let OnLimit::Overflow(rule) = &rule.on_limit else { continue };
         let mut work = Work { policy, rule, transaction, parent };
         if let Some(done) = work.settle_new(document, seen).await? {
-            done.write(rule, &seen, &mut edits);
+            edits.add &= done.head.is_none() && seen.fields().iter().all(Option::is_none);
+            done.write(rule, &seen, &mut edits.all);
         }
     }
     Ok(edits)
 }
 
-pub fn edited<'d>(
-    document: Cow<'d, RawDocument>,
-    edits: &[Edit<'_>],
-) -> Result<Cow<'d, RawDocument>> {
-    match document {
-        document if edits.is_empty() => Ok(document),
-        Cow::Borrowed(document) => fields::edit(document, edits).map(Cow::Owned),
-        Cow::Owned(document) => fields::edit_own(document, edits).map(Cow::Owned),
+/// What is to change in a new document.
+pub struct Edits<'p> {
+    all: Vec<Edit<'p>>,
+    /// Whether they do nothing but add fields.
+    add: bool,
+}
+
+impl Edits<'_> {
+    pub fn apply<'d>(&self, document: Cow<'d, RawDocument>) -> Result<Cow<'d, RawDocument>> {
+        let shallow = |edit: &Edit<'_>| edit.0.len() == 1;
+        let edited = match document {
+            document if self.all.is_empty() => return Ok(document),
+            document if self.add && self.all.iter().all(shallow) => {
+                fields::add(&document, &self.all)
+            }
+            Cow::Borrowed(document) => fields::edit(document, &self.all),
+            Cow::Owned(document) => fields::edit_own(document, &self.all),
+        };
+        edited.map(Cow::Owned)
     }
 }
 
