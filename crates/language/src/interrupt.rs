@@ -9,6 +9,9 @@ use std::sync::Arc;
 /// How many times a short piece of work is done between two questions.
 const CALLS_BETWEEN_CHECKS: u32 = 256;
 
+/// Bytes whose copying is one short piece of work.
+const BYTES_OF_A_CALL: usize = 1024;
+
 /// What can say that the work is to stop.
 pub trait Interrupt: Send + Sync {
     /// The error that the work is to end with.
@@ -41,6 +44,21 @@ pub fn check() -> Result<()> {
     if calls.is_multiple_of(CALLS_BETWEEN_CHECKS) { check_now() } else { Ok(()) }
 }
 
+/// To be called for each piece of work on so many bytes: the more they are, the sooner it
+/// asks.
+#[inline]
+pub fn check_sized(bytes: usize) -> Result<()> {
+    let before = CALLS.get();
+    let work = u32::try_from(bytes / BYTES_OF_A_CALL).unwrap_or(u32::MAX).saturating_add(1);
+    let calls = before.wrapping_add(work);
+    CALLS.set(calls);
+    let asked = before / CALLS_BETWEEN_CHECKS;
+    if work >= CALLS_BETWEEN_CHECKS || calls / CALLS_BETWEEN_CHECKS != asked {
+        return check_now();
+    }
+    Ok(())
+}
+
 /// To be called for each piece of work that may take long by itself.
 pub fn check_now() -> Result<()> {
     CURRENT.with_borrow(|current| current.as_ref().map_or(Ok(()), |current| current.check()))
@@ -64,6 +82,8 @@ mod tests {
         let entered = enter(Arc::new(Stopped));
         assert!(check_now().is_err());
         assert!((0..CALLS_BETWEEN_CHECKS).any(|_| check().is_err()));
+        assert!((0..2).any(|_| check_sized(200 * BYTES_OF_A_CALL).is_err()));
+        assert!(check_sized(usize::MAX).is_err());
         drop(entered);
         assert!(check_now().is_ok());
         assert!((0..CALLS_BETWEEN_CHECKS).all(|_| check().is_ok()));

@@ -209,7 +209,7 @@ impl Output {
             }
         }
         self.ready = groups.states.into();
-        self.input = rest.map(|rest| rest.finish()).transpose()?;
+        self.input = rest.map(|rest| Ok(rest.finish()?.read())).transpose()?;
         Ok(())
     }
 }

@@ -3,7 +3,7 @@
 use super::Documents;
 use crate::aggregate::limits::STAGE_MEMORY_BYTES_MAX;
 use bson::RawDocumentBuf;
-use error::{Code, Result};
+use error::{Code, Error, Result};
 
 /// All documents of the input.
 pub fn collect(stage: &str, input: Documents) -> Result<Vec<RawDocumentBuf>> {
@@ -20,9 +20,12 @@ pub fn collect(stage: &str, input: Documents) -> Result<Vec<RawDocumentBuf>> {
 
 pub fn check(stage: &str, bytes: usize) -> Result<()> {
     if bytes > STAGE_MEMORY_BYTES_MAX {
-        return Err(Code::QueryExceededMemoryLimitNoDiskUseAllowed.error(format!(
-            "{stage} exceeded its memory limit of {STAGE_MEMORY_BYTES_MAX} bytes"
-        )));
+        return Err(exceeded(stage));
     }
     Ok(())
+}
+
+pub fn exceeded(stage: &str) -> Error {
+    Code::QueryExceededMemoryLimitNoDiskUseAllowed
+        .error(format!("{stage} exceeded its memory limit of {STAGE_MEMORY_BYTES_MAX} bytes"))
 }

@@ -70,7 +70,7 @@ fn spill(held: Held, foreign: &dyn Foreign) -> Result<Documents> {
     for item in held.sorted() {
         run.push(&item.document)?;
     }
-    run.finish()
+    Ok(run.finish()?.read())
 }
 
 /// A document with its key; equal keys keep the order of the input.
