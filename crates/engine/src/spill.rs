@@ -84,7 +84,7 @@ impl Iterator for Reader {
 
 fn failed(error: std::io::Error) -> Error {
     Code::OperationFailed.error(format!(
-        "a temporary file for a sort or group could not be used: {error}; check the space in the \
+        "a temporary file could not be used: {error}; check the space in the \
          temporary directory"
     ))
 }

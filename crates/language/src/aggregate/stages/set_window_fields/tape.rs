@@ -24,6 +24,7 @@ pub struct Tape {
 /// The documents in a file, read by all at the same time.
 struct Readers {
     current: Documents,
+    /// The current document, once it was looked for.
     front: Option<RawDocumentBuf>,
     /// One a function.
     ahead: Vec<Documents>,
@@ -108,7 +109,9 @@ impl Tape {
             Ok(documents)
         };
         let ahead = self.next.iter().map(|at| from(*at)).collect::<Result<_>>()?;
-        self.file = Some(Readers { current: file.read(), front: None, ahead });
+        let mut current = file.read();
+        let front = current.next().transpose()?;
+        self.file = Some(Readers { current, front, ahead });
         Ok(())
     }
 }
