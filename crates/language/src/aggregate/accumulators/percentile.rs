@@ -4,7 +4,7 @@ use super::sliding::Quantiles;
 use super::{Accumulation, Accumulator, check_bytes};
 use crate::aggregate::expressions::{Expression, coerce};
 use crate::describe;
-use crate::{Context, Needs};
+use crate::{Context, Needs, interrupt};
 use bson::{RawArrayBuf, RawBson, RawBsonRef, RawDocument};
 use error::{Code, Result};
 use std::sync::Arc;
@@ -215,8 +215,7 @@ impl Accumulator for Percentile {
     }
 
     fn value(&self) -> Result<Option<RawBson>> {
-        let mut sorted = self.numbers.clone();
-        sorted.sort_by(f64::total_cmp);
+        let sorted = interrupt::sort(self.numbers.clone(), f64::total_cmp)?;
         Ok(Some(self.wanted.of_sorted(&sorted)))
     }
 

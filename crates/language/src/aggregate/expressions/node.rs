@@ -103,10 +103,7 @@ impl Node {
             Node::Bound { binding, path } => Ok(bound(binding, path.as_ref())),
             Node::Document(fields) => document(fields, scope),
             Node::Array(nodes) => array(nodes, scope),
-            Node::Call(call) => {
-                interrupt::check()?;
-                call.evaluate(scope)
-            }
+            Node::Call(call) => call.evaluate(scope),
             Node::Special(special) => {
                 interrupt::check()?;
                 special.evaluate(scope)

@@ -2,6 +2,7 @@
 //! temporary files, sorted, and are merged.
 
 use super::{Documents, Foreign};
+use crate::interrupt;
 use bson::spec::BinarySubtype;
 use bson::{RawBinaryRef, RawBsonRef, RawDocumentBuf};
 use error::{Code, Result};
@@ -46,6 +47,7 @@ impl Sorter {
     }
 
     pub fn push(&mut self, key: Vec<u8>, document: RawDocumentBuf) -> Result<()> {
+        interrupt::check_sized(key.len() + document.as_bytes().len())?;
         self.held.push(Item { key, order: self.taken, document });
         self.taken += 1;
         if self.held.bytes > self.memory_bytes_max {
@@ -59,7 +61,7 @@ impl Sorter {
 
     pub fn finish(self) -> Result<Sorted> {
         let limit = self.held.limit.unwrap_or(usize::MAX);
-        let last: Sorted = Box::new(self.held.sorted().into_iter().map(Ok));
+        let last: Sorted = Box::new(self.held.sorted()?.into_iter().map(Ok));
         if self.runs.is_empty() {
             return Ok(last);
         }
@@ -75,7 +77,7 @@ impl Sorter {
                 self.name, self.memory_bytes_max
             )));
         };
-        for item in held.sorted() {
+        for item in held.sorted()? {
             run.push(&encode(&item))?;
         }
         Ok(run.finish()?.read())
@@ -161,12 +163,11 @@ impl Held {
         }
     }
 
-    fn sorted(mut self) -> Vec<Item> {
-        if self.limit.is_some() {
-            return self.top.into_sorted_vec();
+    fn sorted(self) -> Result<Vec<Item>> {
+        match self.limit {
+            Some(_) => interrupt::sort(self.top.into_vec(), Item::cmp),
+            None => interrupt::sort(self.all, Item::cmp),
         }
-        self.all.sort_unstable();
-        self.all
     }
 }
 
