@@ -44,13 +44,14 @@ fn replace<'a>(arguments: &Arguments<'_, 'a>, count: usize) -> Evaluated<'a> {
     let mut out = String::new();
     let mut done = 0;
     for (at, found) in input.match_indices(find).take(count) {
+        coerce::check_size(out.len() + (at - done) + replacement.len())?;
+        interrupt::check_sized(replacement.len())?;
         out.push_str(input.get(done..at).unwrap_or_default());
         out.push_str(replacement);
         done = at + found.len();
-        coerce::check_size(out.len())?;
-        interrupt::check_sized(replacement.len())?;
     }
-    out.push_str(input.get(done..).unwrap_or_default());
-    coerce::check_size(out.len())?;
+    let rest = input.get(done..).unwrap_or_default();
+    coerce::check_size(out.len() + rest.len())?;
+    out.push_str(rest);
     own(out)
 }
