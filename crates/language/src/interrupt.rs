@@ -142,6 +142,47 @@ mod tests {
     }
 
     #[test]
+    fn functions_of_large_values_end() {
+        let context = crate::Context::new();
+        let numbers: Vec<i32> = (0..10_000).collect();
+        let numbers = bson::RawArrayBuf::from_iter(numbers.into_iter().map(bson::RawBson::Int32));
+        let document = bson::rawdoc! { "a": numbers, "t": "ab".repeat(10_000) };
+        for expression in [
+            bson::rawdoc! { "$concatArrays": ["$a", "$a"] },
+            bson::rawdoc! { "$firstN": { "n": 9_999, "input": "$a" } },
+            bson::rawdoc! { "$in": [-1, "$a"] },
+            bson::rawdoc! { "$indexOfArray": ["$a", -1] },
+            bson::rawdoc! { "$lastN": { "n": 9_999, "input": "$a" } },
+            bson::rawdoc! { "$map": { "input": "$a", "in": 1 } },
+            bson::rawdoc! { "$maxN": { "n": 9_999, "input": "$a" } },
+            bson::rawdoc! { "$range": [0, { "$size": "$a" }] },
+            bson::rawdoc! { "$regexFindAll": { "input": "$t", "regex": "a" } },
+            bson::rawdoc! { "$replaceAll": { "input": "$t", "find": "a", "replacement": "c" } },
+            bson::rawdoc! { "$reverseArray": "$a" },
+            bson::rawdoc! { "$setDifference": ["$a", []] },
+            bson::rawdoc! { "$setEquals": ["$a", "$a"] },
+            bson::rawdoc! { "$setIntersection": ["$a", "$a"] },
+            bson::rawdoc! { "$setIsSubset": ["$a", "$a"] },
+            bson::rawdoc! { "$setUnion": ["$a", "$a"] },
+            bson::rawdoc! { "$slice": ["$a", 9_999] },
+            bson::rawdoc! { "$sortArray": { "input": "$a", "sortBy": -1 } },
+            bson::rawdoc! { "$split": ["$t", "a"] },
+            bson::rawdoc! { "$sum": "$a" },
+            bson::rawdoc! { "$zip": { "inputs": ["$a", "$a"] } },
+        ] {
+            let parsed = crate::aggregate::expressions::Expression::parse(
+                bson::RawBsonRef::Document(&expression),
+                &context,
+            );
+            let parsed = parsed.unwrap();
+            assert!(parsed.evaluate(&document).is_ok(), "{expression:?}");
+            let _entered = enter(Arc::new(Stopped));
+            let stopped = parsed.evaluate(&document).map(|_| ()).unwrap_err();
+            assert_eq!(stopped.code(), Code::MaxTimeMSExpired, "{expression:?}");
+        }
+    }
+
+    #[test]
     fn much_is_sorted_like_little_until_it_is_stopped() {
         for count in [0, 1, SORT_ITEMS_MAX, 5 * SORT_ITEMS_MAX + 3] {
             let items: Vec<_> = (0..count).map(|at| (at * 7919 % 1000, at)).collect();
