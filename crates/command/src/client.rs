@@ -2,6 +2,7 @@
 
 use bson::RawDocumentBuf;
 use std::net::SocketAddr;
+use std::sync::Weak;
 
 #[derive(Debug, Clone)]
 pub struct Client {
@@ -12,10 +13,23 @@ pub struct Client {
     pub application: Option<String>,
     /// What the driver says about itself in its first hello.
     pub metadata: Option<RawDocumentBuf>,
+    /// The other end of its connection, where there is one; gone with it.
+    pub presence: Option<Weak<dyn Presence>>,
+}
+
+/// What can say whether a client still waits for its answer.
+pub trait Presence: std::fmt::Debug + Send + Sync {
+    fn is_there(&self) -> bool;
 }
 
 impl Client {
     pub fn new(connection_id: i32, address: SocketAddr) -> Client {
-        Client { connection_id, address, application: None, metadata: None }
+        Client { connection_id, address, application: None, metadata: None, presence: None }
+    }
+
+    /// Whether it has closed its connection. It costs a look at the socket.
+    pub fn is_gone(&self) -> bool {
+        let Some(presence) = &self.presence else { return false };
+        presence.upgrade().is_none_or(|presence| !presence.is_there())
     }
 }

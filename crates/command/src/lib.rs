@@ -14,7 +14,7 @@ pub mod request;
 pub mod table;
 pub mod views;
 
-pub use client::Client;
+pub use client::{Client, Presence};
 pub use common::Common;
 pub use namespace::Namespace;
 pub use reply::{

@@ -111,6 +111,7 @@ impl Engine {
             tokio::spawn(engine.clone().expire_cursors()),
             tokio::spawn(engine.clone().reap_sessions()),
             tokio::spawn(engine.clone().trim_log()),
+            tokio::spawn(engine.clone().watch_clients()),
             tokio::spawn(engine.clone().watch_storage()),
         ]);
         engine.recount_unfinished();

@@ -1,7 +1,9 @@
 //! Commands under way: what `currentOp` shows and `killOp` stops.
 
+use crate::Engine;
 use crate::define::Progress;
 use crate::plan::{Execution, Interrupt};
+use command::table::Kind;
 use command::{Client, Request};
 use error::Code;
 use parking_lot::Mutex;
@@ -10,6 +12,11 @@ use std::sync::Arc;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicI32, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
+use tracing::debug;
+
+/// How long a command runs before anyone looks whether its client is still there, and how
+/// often from then on.
+const CLIENT_LOOK_INTERVAL: Duration = Duration::from_millis(250);
 
 #[derive(Debug, Default)]
 pub struct Operations {
@@ -76,10 +83,33 @@ impl Operations {
         self.running.lock().values().cloned().collect()
     }
 
+    /// Those that have been running for so long.
+    fn older_than(&self, age: Duration) -> Vec<Arc<Operation>> {
+        let running = self.running.lock();
+        running.values().filter(|operation| operation.started.elapsed() >= age).cloned().collect()
+    }
+
     /// Asks an operation to stop; an unknown one is none of our business.
     pub fn kill(&self, id: i32) {
         if let Some(operation) = self.running.lock().get(&id) {
             operation.stop(Code::Interrupted);
+        }
+    }
+}
+
+impl Engine {
+    /// Stops reads that nobody waits for any more. A write ends as it would have.
+    pub(crate) async fn watch_clients(self: Arc<Self>) {
+        loop {
+            tokio::time::sleep(CLIENT_LOOK_INTERVAL).await;
+            for operation in self.operations.older_than(CLIENT_LOOK_INTERVAL) {
+                let name = operation.request.name();
+                let reads = command::command(name).is_some_and(|row| row.kind == Kind::Read);
+                if reads && operation.client.is_gone() {
+                    debug!("stopped {name} of {}: it has gone", operation.client.address);
+                    operation.stop(Code::ClientDisconnect);
+                }
+            }
         }
     }
 }
@@ -115,5 +145,62 @@ impl Operation {
 impl Drop for Running<'_> {
     fn drop(&mut self) {
         self.operations.running.lock().remove(&self.operation.id);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use bson::{RawDocumentBuf, rawdoc};
+    use command::{Presence, Reply};
+    use error::Result;
+    use std::net::{Ipv4Addr, SocketAddr};
+    use std::sync::atomic::AtomicBool;
+
+    #[derive(Debug)]
+    struct Away(AtomicBool);
+
+    impl Presence for Away {
+        fn is_there(&self) -> bool {
+            !self.0.load(Ordering::Relaxed)
+        }
+    }
+
+    async fn run(
+        engine: &Arc<Engine>,
+        client: &Arc<Client>,
+        command: &RawDocumentBuf,
+    ) -> Result<Reply> {
+        let request = Request::new(command.as_bytes().to_vec().into(), Vec::new());
+        engine.run(request, client).await
+    }
+
+    /// On threads of its own, so that the work does not keep those who look from looking.
+    #[tokio::test(flavor = "multi_thread")]
+    async fn a_read_ends_once_its_client_has_gone() {
+        let directory = tempfile::tempdir().unwrap();
+        let engine = Engine::open(directory.path()).await.unwrap();
+        let address = SocketAddr::from((Ipv4Addr::LOCALHOST, 1));
+        let away = Arc::new(Away(AtomicBool::new(false)));
+        let presence: std::sync::Weak<dyn Presence> = Arc::downgrade(&(away.clone() as _));
+        let client = Arc::new(Client { presence: Some(presence), ..Client::new(1, address) });
+        let insert = rawdoc! { "insert": "c", "documents": [{ "_id": 1 }], "$db": "a" };
+        run(&engine, &client, &insert).await.unwrap();
+
+        away.0.store(true, Ordering::Relaxed);
+        let million = rawdoc! { "$range": [0, 1_000_000] };
+        let inner = rawdoc! { "$map": { "input": million.clone(), "in": 1 } };
+        let endless = rawdoc! { "$map": { "input": million, "in": { "$size": inner } } };
+        let aggregate = rawdoc! {
+            "aggregate": "c", "pipeline": [{ "$project": { "x": endless } }], "cursor": {},
+            "$db": "a",
+        };
+        let stopped = run(&engine, &client, &aggregate).await.unwrap_err();
+        assert_eq!(stopped.code(), Code::ClientDisconnect);
+
+        drop(away);
+        let stopped = run(&engine, &client, &aggregate).await.unwrap_err();
+        assert_eq!(stopped.code(), Code::ClientDisconnect, "the connection is gone altogether");
+        engine.close().await;
     }
 }

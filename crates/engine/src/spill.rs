@@ -2,9 +2,11 @@
 
 use bson::{RawDocument, RawDocumentBuf};
 use error::{Code, Error, Result};
-use language::aggregate::{Documents, Spill};
+use language::aggregate::{Documents, Spill, Spilled};
 use std::fs::File;
-use std::io::{BufReader, BufWriter, Read, Seek, SeekFrom, Write};
+use std::io::{BufReader, BufWriter, Read, Write};
+use std::os::unix::fs::FileExt;
+use std::sync::Arc;
 
 /// A file without a name: it goes when it is closed, however that comes about.
 pub struct TemporaryRun {
@@ -23,15 +25,38 @@ impl Spill for TemporaryRun {
         self.file.write_all(document.as_bytes()).map_err(failed)
     }
 
-    fn finish(self: Box<Self>) -> Result<Documents> {
-        let mut file = self.file.into_inner().map_err(|error| failed(error.into_error()))?;
-        file.seek(SeekFrom::Start(0)).map_err(failed)?;
-        Ok(Box::new(Reader { file: BufReader::new(file) }))
+    fn finish(self: Box<Self>) -> Result<Box<dyn Spilled>> {
+        let file = self.file.into_inner().map_err(|error| failed(error.into_error()))?;
+        Ok(Box::new(Written(Arc::new(file))))
+    }
+}
+
+/// A file that is read, by any number of readers.
+struct Written(Arc<File>);
+
+impl Spilled for Written {
+    fn read(&self) -> Documents {
+        let head = ReadHead { file: self.0.clone(), at: 0 };
+        Box::new(Reader { file: BufReader::new(head) })
+    }
+}
+
+/// A file read from a place of one's own.
+struct ReadHead {
+    file: Arc<File>,
+    at: u64,
+}
+
+impl Read for ReadHead {
+    fn read(&mut self, into: &mut [u8]) -> std::io::Result<usize> {
+        let read = self.file.read_at(into, self.at)?;
+        self.at += read as u64;
+        Ok(read)
     }
 }
 
 struct Reader {
-    file: BufReader<File>,
+    file: BufReader<ReadHead>,
 }
 
 impl Reader {
@@ -59,7 +84,7 @@ impl Iterator for Reader {
 
 fn failed(error: std::io::Error) -> Error {
     Code::OperationFailed.error(format!(
-        "a temporary file for a sort or group could not be used: {error}; check the space in the \
+        "a temporary file could not be used: {error}; check the space in the \
          temporary directory"
     ))
 }

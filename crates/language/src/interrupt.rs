@@ -4,10 +4,17 @@
 
 use error::Result;
 use std::cell::{Cell, RefCell};
+use std::cmp::Ordering;
 use std::sync::Arc;
 
 /// How many times a short piece of work is done between two questions.
-const CALLS_BETWEEN_CHECKS: u32 = 256;
+const CALLS_BETWEEN_CHECKS: u32 = 64;
+
+/// Bytes whose copying is one short piece of work.
+const BYTES_OF_A_CALL: usize = 1024;
+
+/// Items that are sorted in one go.
+const SORT_ITEMS_MAX: usize = 32 * 1024;
 
 /// What can say that the work is to stop.
 pub trait Interrupt: Send + Sync {
@@ -41,9 +48,72 @@ pub fn check() -> Result<()> {
     if calls.is_multiple_of(CALLS_BETWEEN_CHECKS) { check_now() } else { Ok(()) }
 }
 
+/// To be called for each piece of work on so many bytes: the more they are, the sooner it
+/// asks.
+#[inline]
+pub fn check_sized(bytes: usize) -> Result<()> {
+    let before = CALLS.get();
+    let work = u32::try_from(bytes / BYTES_OF_A_CALL).unwrap_or(u32::MAX).saturating_add(1);
+    let calls = before.wrapping_add(work);
+    CALLS.set(calls);
+    let asked = before / CALLS_BETWEEN_CHECKS;
+    if work >= CALLS_BETWEEN_CHECKS || calls / CALLS_BETWEEN_CHECKS != asked {
+        return check_now();
+    }
+    Ok(())
+}
+
 /// To be called for each piece of work that may take long by itself.
 pub fn check_now() -> Result<()> {
     CURRENT.with_borrow(|current| current.as_ref().map_or(Ok(()), |current| current.check()))
+}
+
+/// Sorts what may be much: in pieces that are merged, asking in between. What is equal keeps
+/// its order.
+pub fn sort<T>(mut items: Vec<T>, mut compare: impl FnMut(&T, &T) -> Ordering) -> Result<Vec<T>> {
+    if items.len() <= SORT_ITEMS_MAX {
+        items.sort_by(compare);
+        return Ok(items);
+    }
+    let mut rest = items.into_iter();
+    let mut pieces = Vec::new();
+    while !rest.as_slice().is_empty() {
+        let mut piece: Vec<T> = rest.by_ref().take(SORT_ITEMS_MAX).collect();
+        piece.sort_by(&mut compare);
+        check_now()?;
+        pieces.push(piece);
+    }
+    while pieces.len() > 1 {
+        let mut merged = Vec::with_capacity(pieces.len().div_ceil(2));
+        let mut left = pieces.into_iter();
+        while let Some(first) = left.next() {
+            merged.push(match left.next() {
+                Some(second) => merge(first, second, &mut compare)?,
+                None => first,
+            });
+        }
+        pieces = merged;
+    }
+    Ok(pieces.pop().unwrap_or_default())
+}
+
+fn merge<T>(
+    first: Vec<T>,
+    second: Vec<T>,
+    compare: &mut impl FnMut(&T, &T) -> Ordering,
+) -> Result<Vec<T>> {
+    let mut merged = Vec::with_capacity(first.len() + second.len());
+    let (mut first, mut second) = (first.into_iter().peekable(), second.into_iter().peekable());
+    loop {
+        check()?;
+        let next = match (first.peek(), second.peek()) {
+            (Some(a), Some(b)) if compare(a, b).is_le() => first.next(),
+            (Some(_), None) => first.next(),
+            (_, Some(_)) => second.next(),
+            (None, None) => return Ok(merged),
+        };
+        merged.extend(next);
+    }
 }
 
 #[cfg(test)]
@@ -64,9 +134,64 @@ mod tests {
         let entered = enter(Arc::new(Stopped));
         assert!(check_now().is_err());
         assert!((0..CALLS_BETWEEN_CHECKS).any(|_| check().is_err()));
+        assert!((0..2).any(|_| check_sized(200 * BYTES_OF_A_CALL).is_err()));
+        assert!(check_sized(usize::MAX).is_err());
         drop(entered);
         assert!(check_now().is_ok());
         assert!((0..CALLS_BETWEEN_CHECKS).all(|_| check().is_ok()));
+    }
+
+    #[test]
+    fn functions_of_large_values_end() {
+        let context = crate::Context::new();
+        let numbers: Vec<i32> = (0..10_000).collect();
+        let numbers = bson::RawArrayBuf::from_iter(numbers.into_iter().map(bson::RawBson::Int32));
+        let document = bson::rawdoc! { "a": numbers, "t": "ab".repeat(10_000) };
+        for expression in [
+            bson::rawdoc! { "$concatArrays": ["$a", "$a"] },
+            bson::rawdoc! { "$firstN": { "n": 9_999, "input": "$a" } },
+            bson::rawdoc! { "$in": [-1, "$a"] },
+            bson::rawdoc! { "$indexOfArray": ["$a", -1] },
+            bson::rawdoc! { "$lastN": { "n": 9_999, "input": "$a" } },
+            bson::rawdoc! { "$map": { "input": "$a", "in": 1 } },
+            bson::rawdoc! { "$maxN": { "n": 9_999, "input": "$a" } },
+            bson::rawdoc! { "$range": [0, { "$size": "$a" }] },
+            bson::rawdoc! { "$regexFindAll": { "input": "$t", "regex": "a" } },
+            bson::rawdoc! { "$replaceAll": { "input": "$t", "find": "a", "replacement": "c" } },
+            bson::rawdoc! { "$reverseArray": "$a" },
+            bson::rawdoc! { "$setDifference": ["$a", []] },
+            bson::rawdoc! { "$setEquals": ["$a", "$a"] },
+            bson::rawdoc! { "$setIntersection": ["$a", "$a"] },
+            bson::rawdoc! { "$setIsSubset": ["$a", "$a"] },
+            bson::rawdoc! { "$setUnion": ["$a", "$a"] },
+            bson::rawdoc! { "$slice": ["$a", 9_999] },
+            bson::rawdoc! { "$sortArray": { "input": "$a", "sortBy": -1 } },
+            bson::rawdoc! { "$split": ["$t", "a"] },
+            bson::rawdoc! { "$sum": "$a" },
+            bson::rawdoc! { "$zip": { "inputs": ["$a", "$a"] } },
+        ] {
+            let parsed = crate::aggregate::expressions::Expression::parse(
+                bson::RawBsonRef::Document(&expression),
+                &context,
+            );
+            let parsed = parsed.unwrap();
+            assert!(parsed.evaluate(&document).is_ok(), "{expression:?}");
+            let _entered = enter(Arc::new(Stopped));
+            let stopped = parsed.evaluate(&document).map(|_| ()).unwrap_err();
+            assert_eq!(stopped.code(), Code::MaxTimeMSExpired, "{expression:?}");
+        }
+    }
+
+    #[test]
+    fn much_is_sorted_like_little_until_it_is_stopped() {
+        for count in [0, 1, SORT_ITEMS_MAX, 5 * SORT_ITEMS_MAX + 3] {
+            let items: Vec<_> = (0..count).map(|at| (at * 7919 % 1000, at)).collect();
+            let mut expected = items.clone();
+            expected.sort();
+            assert!(sort(items, |a, b| a.0.cmp(&b.0)).unwrap() == expected, "{count}");
+        }
+        let _entered = enter(Arc::new(Stopped));
+        assert!(sort((0..2 * SORT_ITEMS_MAX).collect(), usize::cmp).is_err());
     }
 
     #[test]

@@ -5,12 +5,12 @@ use crate::answer::Answer;
 use crate::counters::Held;
 use crate::frames::{End, Frames};
 use crate::session::Session;
+use crate::stream::Stream;
 use crate::{Backend, limits, shared::Shared};
 use bytes::Bytes;
 use command::{Client, Request};
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::io::AsyncWriteExt;
 use tokio::net::TcpStream;
 use tracing::{debug, info, warn};
 use wire::{Content, Envelope, Incoming, Msg, Outgoing};
@@ -18,7 +18,7 @@ use wire::{Content, Envelope, Incoming, Msg, Outgoing};
 pub(crate) struct Connection<B> {
     pub backend: Arc<B>,
     pub session: Session,
-    stream: TcpStream,
+    stream: Stream,
     frames: Frames,
     /// Numbers the replies.
     next_id: i32,
@@ -34,6 +34,8 @@ struct Route {
 
 impl<B: Backend> Connection<B> {
     pub fn new(stream: TcpStream, client: Client, backend: Arc<B>) -> Self {
+        let stream = Stream::new(stream);
+        let client = Client { presence: Some(stream.presence()), ..client };
         Connection {
             backend,
             session: Session::new(client),
@@ -45,13 +47,13 @@ impl<B: Backend> Connection<B> {
 
     /// Until the first bytes come this future is all a connection costs, so the
     /// state of running commands is kept apart from it.
-    pub async fn serve(self, shared: Arc<Shared>) {
+    pub async fn serve(mut self, shared: Arc<Shared>) {
         let address = self.session.client.address;
         let _open = Held::new(&shared.counters.connections);
         let mut first = [0; 1];
         tokio::select! {
             // Looking is surer than `readable`, which a new socket is said to be.
-            looked = self.stream.peek(&mut first) => {
+            looked = self.stream.reader.peek(&mut first) => {
                 if matches!(looked, Ok(1..)) {
                     Box::pin(self.talk(&shared)).await;
                 }
@@ -80,7 +82,7 @@ impl<B: Backend> Connection<B> {
         while !stop.is_cancelled() {
             let frame = tokio::select! {
                 biased;
-                frame = self.frames.next(&mut self.stream) => frame?,
+                frame = self.frames.next(&mut self.stream.reader) => frame?,
                 () = stop.cancelled() => return Ok(()),
             };
             self.message(shared, frame).await?;
@@ -139,7 +141,7 @@ impl<B: Backend> Connection<B> {
         tokio::pin!(wait);
         tokio::select! {
             () = &mut wait => return Ok(()),
-            changed = self.frames.changed(&mut self.stream) => changed?,
+            changed = self.frames.changed(&mut self.stream.reader) => changed?,
         }
         // It sent the next command already; that one waits its turn.
         wait.await;
@@ -170,7 +172,7 @@ impl<B: Backend> Connection<B> {
 
     async fn write(&mut self, shared: &Shared, outgoing: Outgoing) -> Result<(), End> {
         shared.counters.bytes_out.add(outgoing.len());
-        self.stream.write_all_buf(&mut outgoing.buf()).await.map_err(End::Io)
+        self.stream.write_all(outgoing.buf()).await.map_err(End::Io)
     }
 }
 

@@ -8,7 +8,7 @@ use crate::limits::{BUFFER_KEPT_BYTES_MAX, MESSAGE_STALL_MAX, READ_AHEAD_BYTES_M
 use bytes::{Bytes, BytesMut};
 use std::io;
 use tokio::io::AsyncReadExt;
-use tokio::net::TcpStream;
+use tokio::net::tcp::OwnedReadHalf;
 use wire::{Fault, Header};
 
 #[derive(Debug, Default)]
@@ -31,7 +31,7 @@ pub(crate) enum End {
 
 impl Frames {
     /// The next whole message. Dropping the future loses nothing.
-    pub async fn next(&mut self, stream: &mut TcpStream) -> Result<Bytes, End> {
+    pub async fn next(&mut self, stream: &mut OwnedReadHalf) -> Result<Bytes, End> {
         self.give_back();
         loop {
             let missing = match self.buffer.first_chunk() {
@@ -53,11 +53,11 @@ impl Frames {
     }
 
     /// Waits until the client closes the connection or sends more.
-    pub async fn changed(&mut self, stream: &mut TcpStream) -> Result<(), End> {
+    pub async fn changed(&mut self, stream: &mut OwnedReadHalf) -> Result<(), End> {
         self.read(stream, READ_BYTES).await
     }
 
-    async fn read(&mut self, stream: &mut TcpStream, missing: usize) -> Result<(), End> {
+    async fn read(&mut self, stream: &mut OwnedReadHalf, missing: usize) -> Result<(), End> {
         let ahead = READ_AHEAD_BYTES_MAX.max(self.last).max(self.buffer.len());
         self.buffer.reserve(missing.min(ahead));
         let begun = !self.buffer.is_empty();

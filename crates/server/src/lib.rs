@@ -19,6 +19,7 @@ mod run;
 mod server;
 mod session;
 mod shared;
+mod stream;
 
 pub use backend::{Backend, Status};
 pub use server::{Options, Running, Server, StartError};

@@ -97,6 +97,8 @@ fn message(code: i32) -> &'static str {
         "operation exceeded time limit"
     } else if code == Code::CursorKilled.number() {
         "cursor was killed"
+    } else if code == Code::ClientDisconnect.number() {
+        "operation was interrupted because a client disconnected"
     } else {
         "operation was interrupted"
     }

@@ -26,8 +26,15 @@ pub trait Foreign: Send + Sync {
 pub trait Spill: Send {
     fn push(&mut self, document: &RawDocument) -> Result<()>;
 
-    /// Reads back what was pushed, in order. The file goes with the reader.
-    fn finish(self: Box<Self>) -> Result<Documents>;
+    /// Ends the writing. The file goes with what is given, and with its readers.
+    fn finish(self: Box<Self>) -> Result<Box<dyn Spilled>>;
+}
+
+/// A run of documents in a temporary file.
+pub trait Spilled: Send {
+    /// Reads what was pushed, in order, from the first on: as often as is asked for, at
+    /// the same time too.
+    fn read(&self) -> Documents;
 }
 
 /// A world without other collections and without disk.

@@ -10,7 +10,7 @@ pub mod stages;
 mod tally;
 pub mod windows;
 
-pub use foreign::{Foreign, Nowhere, Spill};
+pub use foreign::{Foreign, Nowhere, Spill, Spilled};
 pub use pipeline::{Documents, Pipeline, Place};
 pub use stages::Stage;
 pub use tally::{Counted, Tally};

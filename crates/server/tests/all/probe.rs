@@ -12,6 +12,8 @@ pub struct Probe {
     /// Batches given by `getMore` so far.
     batches: AtomicI64,
     stopped: AtomicBool,
+    /// A `distinct` has seen its client go.
+    gone: AtomicBool,
 }
 
 /// How long `count` takes.
@@ -35,6 +37,16 @@ impl Backend for Probe {
                 tokio::time::sleep(SLOW).await;
                 rawdoc! { "n": 1, "ok": 1.0 }
             }
+            "distinct" => {
+                while !client.is_gone() {
+                    tokio::time::sleep(Duration::from_millis(1)).await;
+                }
+                self.gone.store(true, SeqCst);
+                rawdoc! { "ok": 1.0 }
+            }
+            "dbStats" => rawdoc! {
+                "here": !client.is_gone(), "gone": self.gone.load(SeqCst), "ok": 1.0,
+            },
             "insert" => {
                 let documents = request.documents("documents")?;
                 rawdoc! { "n": documents.len() as i32, "ok": 1.0 }

@@ -44,6 +44,24 @@ async fn a_panic_is_answered_and_others_are_served() {
 }
 
 #[tokio::test]
+async fn a_running_command_sees_its_client_go() {
+    let server = start().await;
+    let mut other = Client::connect(&server).await;
+    let mut client = Client::connect(&server).await;
+    client.ping().await;
+    let distinct = msg(rawdoc! { "distinct": "c", "key": "k", "$db": "a" });
+    client.send(&distinct, false, Envelope::default()).await;
+    let seen = other.run(rawdoc! { "dbStats": 1 }).await;
+    assert!(seen.get_bool("here").unwrap(), "who waits for an answer is there");
+    assert!(!seen.get_bool("gone").unwrap());
+    drop(client);
+    while !other.run(rawdoc! { "dbStats": 1 }).await.get_bool("gone").unwrap() {
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    server.stop().await;
+}
+
+#[tokio::test]
 async fn http_says_that_the_server_is_there() {
     let server = start_with(|options| options.http = Some("127.0.0.1:0".to_owned())).await;
     let mut stream = TcpStream::connect(server.http_address.unwrap()).await.unwrap();

@@ -40,7 +40,7 @@ impl Runs {
             written.rows += 1;
             run.push(&row)?;
         }
-        self.files.push(run.finish()?);
+        self.files.push(run.finish()?.read());
         Ok(written)
     }
 

@@ -1,6 +1,6 @@
 //! `$addToSet`: different values, each once, in the order they came.
 
-use super::{Accumulation, Accumulator, check_bytes};
+use super::{Accumulation, Accumulator, check_bytes, sliding};
 use crate::Context;
 use bson::{RawArrayBuf, RawBson, RawBsonRef, RawDocument};
 use error::Result;
@@ -22,7 +22,8 @@ pub fn parse(_: &'static str, value: RawBsonRef<'_>, context: &Context) -> Resul
     let mut accumulation = Accumulation::unary(value, context, Set::default)?;
     let collator = context.collator.clone();
     accumulation.start = Box::new(move |_| Ok(Box::new(Set::new(collator.clone()))));
-    Ok(accumulation)
+    let collator = context.collator.clone();
+    Ok(accumulation.sliding(move || sliding::Set::of_values(collator.clone())))
 }
 
 impl Set {
@@ -53,6 +54,10 @@ impl Accumulator for Set {
 
     fn value(&self) -> Result<Option<RawBson>> {
         Ok(Some(RawBson::Array(self.values.clone())))
+    }
+
+    fn held(&self) -> Option<RawBsonRef<'_>> {
+        Some(RawBsonRef::Array(&self.values))
     }
 
     fn bytes(&self) -> usize {

@@ -1,9 +1,9 @@
 //! `$avg`: the average of numbers, null for none.
 
+use super::sliding::Total;
 use super::summation::Summation;
 use super::{Accumulation, Accumulator};
 use crate::Context;
-use crate::aggregate::expressions::decimal;
 use bson::{RawBson, RawBsonRef, RawDocument};
 use error::Result;
 use value::Number;
@@ -11,11 +11,11 @@ use value::Number;
 #[derive(Debug, Default)]
 pub struct Avg {
     sum: Summation,
-    count: i64,
+    count: usize,
 }
 
 pub fn parse(_: &'static str, value: RawBsonRef<'_>, context: &Context) -> Result<Accumulation> {
-    Accumulation::unary(value, context, Avg::default)
+    Ok(Accumulation::unary(value, context, Avg::default)?.sliding(Total::average))
 }
 
 impl Accumulator for Avg {
@@ -28,13 +28,9 @@ impl Accumulator for Avg {
     }
 
     fn value(&self) -> Result<Option<RawBson>> {
-        Ok(Some(if self.count == 0 {
-            RawBson::Null
-        } else if self.sum.is_decimal() {
-            let mut context = dec::Context::<dec::Decimal128>::default();
-            decimal::value(context.div(self.sum.decimal(), self.count.into()))
-        } else {
-            RawBson::Double(self.sum.double() / self.count as f64)
+        Ok(Some(match self.count {
+            0 => RawBson::Null,
+            count => self.sum.mean(count),
         }))
     }
 }

@@ -1,5 +1,6 @@
 //! `$first`: the value of the first document.
 
+use super::sliding::{End, Ends};
 use super::{Accumulation, Accumulator, size_of_value};
 use crate::Context;
 use bson::{RawBson, RawBsonRef, RawDocument};
@@ -12,7 +13,8 @@ struct First {
 }
 
 pub fn parse(_: &'static str, value: RawBsonRef<'_>, context: &Context) -> Result<Accumulation> {
-    Accumulation::unary(value, context, First::default)
+    let accumulation = Accumulation::unary(value, context, First::default)?;
+    Ok(accumulation.sliding(|| Ends::new(End::First, None)))
 }
 
 impl Accumulator for First {

@@ -1,5 +1,6 @@
 //! `$last`: the value of the last document.
 
+use super::sliding::{End, Ends};
 use super::{Accumulation, Accumulator, size_of_value};
 use crate::Context;
 use bson::{RawBson, RawBsonRef, RawDocument};
@@ -9,7 +10,8 @@ use error::Result;
 struct Last(Option<RawBson>);
 
 pub fn parse(_: &'static str, value: RawBsonRef<'_>, context: &Context) -> Result<Accumulation> {
-    Accumulation::unary(value, context, Last::default)
+    let accumulation = Accumulation::unary(value, context, Last::default)?;
+    Ok(accumulation.sliding(|| Ends::new(End::Last, None)))
 }
 
 impl Accumulator for Last {

@@ -1,5 +1,6 @@
 //! `$min` and `$max`: the least and the greatest value; null does not count.
 
+use super::sliding::{Ordered, Pick};
 use super::{Accumulation, Accumulator, size_of_value};
 use crate::Context;
 use crate::aggregate::expressions::coerce;
@@ -20,7 +21,9 @@ pub fn parse(name: &'static str, value: RawBsonRef<'_>, context: &Context) -> Re
     let mut accumulation = Accumulation::unary(value, context, super::count::Count::default)?;
     let collator = context.collator.clone();
     accumulation.start = Box::new(move |_| Ok(Box::new(Extreme::new(wanted, collator.clone()))));
-    Ok(accumulation)
+    let pick = if name == "$min" { Pick::Least } else { Pick::Greatest };
+    let collator = context.collator.clone();
+    Ok(accumulation.sliding(move || Ordered::new(pick, None, collator.clone())))
 }
 
 impl Extreme {

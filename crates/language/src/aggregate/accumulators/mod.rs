@@ -13,6 +13,7 @@ pub mod n;
 pub mod percentile;
 pub mod push;
 pub mod set_union;
+pub mod sliding;
 pub mod std_dev;
 pub mod sum;
 pub mod summation;
@@ -23,6 +24,7 @@ use super::limits::ACCUMULATOR_BYTES_MAX;
 use crate::{Context, Needs};
 use bson::{RawBson, RawBsonRef, RawDocument};
 use error::{Code, Result};
+use sliding::{Slide, StartSlide};
 use value::Value;
 use value::element::elements;
 
@@ -33,6 +35,11 @@ pub trait Accumulator: Send {
 
     /// What has been accumulated so far; `None` is missing.
     fn value(&self) -> Result<Option<RawBson>>;
+
+    /// The value where it is kept as it is given, so that it need not be copied.
+    fn held(&self) -> Option<RawBsonRef<'_>> {
+        None
+    }
 
     /// The memory of what it keeps beside its own size.
     fn bytes(&self) -> usize {
@@ -50,6 +57,8 @@ pub struct Accumulation {
     /// What is evaluated once for each group, over its `_id`: `n` of `$firstN`.
     pub initializer: Option<Expression>,
     pub start: Start,
+    /// Makes the state for windows that move on, of those that may stand there.
+    pub slide: Option<StartSlide>,
     /// What it reads beside its argument.
     pub reads: Needs,
 }
@@ -161,8 +170,18 @@ impl Accumulation {
             argument: Expression::parse(value, context)?,
             initializer: None,
             start: Box::new(move |_| Ok(Box::new(start()))),
+            slide: None,
             reads: Needs::none(),
         })
+    }
+
+    /// The same, with what it is over windows that move on.
+    fn sliding<S: Slide + 'static>(
+        mut self,
+        start: impl Fn() -> S + Send + Sync + 'static,
+    ) -> Accumulation {
+        self.slide = Some(Box::new(move |_| Ok(Box::new(start()))));
+        self
     }
 
     pub fn needs(&self, needs: &mut Needs) {
@@ -172,14 +191,24 @@ impl Accumulation {
 
     /// The state for a group with this `_id`.
     pub fn start(&self, id: Option<RawBsonRef<'_>>) -> Result<Box<dyn Accumulator>> {
-        let Some(initializer) = &self.initializer else { return (self.start)(None) };
+        (self.start)(self.initial(id)?.as_ref().map(RawBson::as_raw_bson_ref))
+    }
+
+    /// The state for a window that moves on; `None` for an accumulator that has none.
+    pub fn start_slide(&self) -> Result<Option<Box<dyn Slide>>> {
+        let Some(slide) = &self.slide else { return Ok(None) };
+        let initial = self.initial(None)?;
+        slide(initial.as_ref().map(RawBson::as_raw_bson_ref)).map(Some)
+    }
+
+    fn initial(&self, id: Option<RawBsonRef<'_>>) -> Result<Option<RawBson>> {
+        let Some(initializer) = &self.initializer else { return Ok(None) };
         let empty = bson::RawDocumentBuf::new();
         let root = match id {
             Some(RawBsonRef::Document(id)) => id,
             _ => &*empty,
         };
-        let value = initializer.evaluate(root)?;
-        (self.start)(value.as_ref().map(Value::get))
+        initializer.evaluate_owned(root)
     }
 
     /// Takes one document into the state of its group.
@@ -200,7 +229,7 @@ fn check_bytes(name: &str, bytes: usize) -> Result<()> {
 }
 
 /// About how much memory a value takes.
-fn size_of_value(value: RawBsonRef<'_>) -> usize {
+pub(super) fn size_of_value(value: RawBsonRef<'_>) -> usize {
     let inside = match value {
         RawBsonRef::String(text) | RawBsonRef::Symbol(text) => text.len(),
         RawBsonRef::Document(document) => document.as_bytes().len(),

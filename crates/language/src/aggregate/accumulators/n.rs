@@ -1,5 +1,6 @@
 //! `$firstN`, `$lastN`, `$minN`, `$maxN`: up to n values of a group.
 
+use super::sliding::{End, Ends, Ordered, Pick};
 use super::{Accumulation, Accumulator, check_bytes, size_of_value};
 use crate::aggregate::expressions::{Expression, coerce};
 use crate::describe;
@@ -62,6 +63,7 @@ pub fn parse(name: &'static str, value: RawBsonRef<'_>, context: &Context) -> Re
     };
     let n = Expression::parse(n, context)?;
     let collator = context.collator.clone();
+    let slide_collator = context.collator.clone();
     Ok(Accumulation {
         argument: Expression::parse(input, context)?,
         initializer: Some(n),
@@ -75,6 +77,16 @@ pub fn parse(name: &'static str, value: RawBsonRef<'_>, context: &Context) -> Re
                 bytes: 0,
             }))
         }),
+        slide: Some(Box::new(move |n| {
+            let n = Some(check_n(n)?);
+            let ordered = |pick| Ordered::new(pick, n, slide_collator.clone());
+            Ok(match which {
+                Which::First => Box::new(Ends::new(End::First, n)),
+                Which::Last => Box::new(Ends::new(End::Last, n)),
+                Which::Least => Box::new(ordered(Pick::Least)),
+                Which::Greatest => Box::new(ordered(Pick::GreatestFirst)),
+            })
+        })),
         reads: Needs::none(),
     })
 }

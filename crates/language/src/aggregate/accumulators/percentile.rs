@@ -1,9 +1,10 @@
 //! `$percentile` and `$median`: exact percentiles of numbers.
 
+use super::sliding::Quantiles;
 use super::{Accumulation, Accumulator, check_bytes};
 use crate::aggregate::expressions::{Expression, coerce};
 use crate::describe;
-use crate::{Context, Needs};
+use crate::{Context, Needs, interrupt};
 use bson::{RawArrayBuf, RawBson, RawBsonRef, RawDocument};
 use error::{Code, Result};
 use std::sync::Arc;
@@ -20,12 +21,18 @@ pub enum Method {
     Continuous,
 }
 
+/// Which percentiles are wanted, and how.
+#[derive(Debug, Clone)]
+pub struct Wanted {
+    percentiles: Arc<[f64]>,
+    method: Method,
+    median: bool,
+}
+
 /// Numbers, and the percentiles wanted of them.
 #[derive(Debug)]
 pub struct Percentile {
-    wanted: Arc<[f64]>,
-    method: Method,
-    median: bool,
+    wanted: Wanted,
     numbers: Vec<f64>,
 }
 
@@ -56,11 +63,15 @@ fn accumulation(
     median: bool,
 ) -> Result<Accumulation> {
     let parts = parts(name, value, context, median)?;
-    let (wanted, method) = (parts.wanted, parts.method);
+    let wanted = Wanted { percentiles: parts.wanted, method: parts.method, median };
+    let slide_wanted = wanted.clone();
     Ok(Accumulation {
         argument: Expression::parse(parts.input, context)?,
         initializer: None,
-        start: Box::new(move |_| Ok(Box::new(Percentile::new(wanted.clone(), method, median)))),
+        start: Box::new(move |_| {
+            Ok(Box::new(Percentile { wanted: wanted.clone(), numbers: Vec::new() }))
+        }),
+        slide: Some(Box::new(move |_| Ok(Box::new(Quantiles::new(slide_wanted.clone()))))),
         reads: Needs::none(),
     })
 }
@@ -157,7 +168,21 @@ fn probabilities(p: RawBsonRef<'_>, context: &Context) -> Result<Arc<[f64]>> {
 
 impl Percentile {
     pub fn new(wanted: Arc<[f64]>, method: Method, median: bool) -> Percentile {
-        Percentile { wanted, method, median, numbers: Vec::new() }
+        let wanted = Wanted { percentiles: wanted, method, median };
+        Percentile { wanted, numbers: Vec::new() }
+    }
+}
+
+impl Wanted {
+    /// The percentiles of sorted numbers: an array, or the median.
+    pub fn of_sorted(&self, sorted: &[f64]) -> RawBson {
+        let one = |p| percentile(sorted, p, self.method).map_or(RawBson::Null, RawBson::Double);
+        if self.median {
+            return one(0.5);
+        }
+        let mut out = RawArrayBuf::new();
+        self.percentiles.iter().for_each(|p| out.push(one(*p).as_raw_bson_ref()));
+        RawBson::Array(out)
     }
 }
 
@@ -190,15 +215,8 @@ impl Accumulator for Percentile {
     }
 
     fn value(&self) -> Result<Option<RawBson>> {
-        let mut sorted = self.numbers.clone();
-        sorted.sort_by(f64::total_cmp);
-        let one = |p| percentile(&sorted, p, self.method).map_or(RawBson::Null, RawBson::Double);
-        if self.median {
-            return Ok(Some(one(0.5)));
-        }
-        let mut out = RawArrayBuf::new();
-        self.wanted.iter().for_each(|p| out.push(one(*p).as_raw_bson_ref()));
-        Ok(Some(RawBson::Array(out)))
+        let sorted = interrupt::sort(self.numbers.clone(), f64::total_cmp)?;
+        Ok(Some(self.wanted.of_sorted(&sorted)))
     }
 
     fn bytes(&self) -> usize {

@@ -1,5 +1,6 @@
 //! `$push`: all values that are not missing.
 
+use super::sliding::List;
 use super::{Accumulation, Accumulator, check_bytes};
 use crate::Context;
 use bson::{RawArrayBuf, RawBson, RawBsonRef, RawDocument};
@@ -9,7 +10,7 @@ use error::Result;
 struct Push(RawArrayBuf);
 
 pub fn parse(_: &'static str, value: RawBsonRef<'_>, context: &Context) -> Result<Accumulation> {
-    Accumulation::unary(value, context, Push::default)
+    Ok(Accumulation::unary(value, context, Push::default)?.sliding(List::of_values))
 }
 
 impl Accumulator for Push {
@@ -23,6 +24,10 @@ impl Accumulator for Push {
 
     fn value(&self) -> Result<Option<RawBson>> {
         Ok(Some(RawBson::Array(self.0.clone())))
+    }
+
+    fn held(&self) -> Option<RawBsonRef<'_>> {
+        Some(RawBsonRef::Array(&self.0))
     }
 
     fn bytes(&self) -> usize {

@@ -1,5 +1,6 @@
 //! `$stdDevPop` and `$stdDevSamp`: the standard deviation of numbers.
 
+use super::sliding::Deviation;
 use super::{Accumulation, Accumulator};
 use crate::Context;
 use bson::{RawBson, RawBsonRef, RawDocument};
@@ -16,11 +17,12 @@ pub struct StdDev {
 }
 
 pub fn parse(name: &'static str, value: RawBsonRef<'_>, context: &Context) -> Result<Accumulation> {
-    if name == "$stdDevPop" {
-        Accumulation::unary(value, context, || StdDev::new(false))
-    } else {
-        Accumulation::unary(value, context, || StdDev::new(true))
-    }
+    let accumulation = match name {
+        "$stdDevPop" => Accumulation::unary(value, context, || StdDev::new(false))?,
+        _ => Accumulation::unary(value, context, || StdDev::new(true))?,
+    };
+    let sample = name != "$stdDevPop";
+    Ok(accumulation.sliding(move || Deviation::new(sample)))
 }
 
 impl StdDev {

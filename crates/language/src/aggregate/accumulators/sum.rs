@@ -1,5 +1,6 @@
 //! `$sum`: the sum of numbers; all else is passed over.
 
+use super::sliding::Total;
 use super::summation::Summation;
 use super::{Accumulation, Accumulator};
 use crate::Context;
@@ -11,7 +12,7 @@ use value::Number;
 pub struct Sum(Summation);
 
 pub fn parse(_: &'static str, value: RawBsonRef<'_>, context: &Context) -> Result<Accumulation> {
-    Accumulation::unary(value, context, Sum::default)
+    Ok(Accumulation::unary(value, context, Sum::default)?.sliding(Total::sum))
 }
 
 impl Accumulator for Sum {

@@ -6,12 +6,28 @@ use bson::RawBson;
 use dec::{Context, Decimal128};
 use value::Number;
 
+/// The type of a number, from narrow to wide.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Width {
+pub enum Width {
     Int32,
     Int64,
     Double,
     Decimal,
+}
+
+impl Width {
+    pub const COUNT: usize = 4;
+    pub const ALL: [Width; Width::COUNT] =
+        [Width::Int32, Width::Int64, Width::Double, Width::Decimal];
+
+    pub fn of(number: Number) -> Width {
+        match number {
+            Number::Int32(_) => Width::Int32,
+            Number::Int64(_) => Width::Int64,
+            Number::Double(_) => Width::Double,
+            Number::Decimal(_) => Width::Decimal,
+        }
+    }
 }
 
 /// A running sum.
@@ -36,27 +52,17 @@ impl Default for Summation {
 
 impl Summation {
     pub fn add(&mut self, number: Number) {
-        let width = match number {
-            Number::Int32(value) => {
-                self.integers += i128::from(value);
-                Width::Int32
-            }
-            Number::Int64(value) => {
-                self.integers += i128::from(value);
-                Width::Int64
-            }
-            Number::Double(value) => {
-                self.doubles.add(value);
-                Width::Double
-            }
+        match number {
+            Number::Int32(value) => self.integers += i128::from(value),
+            Number::Int64(value) => self.integers += i128::from(value),
+            Number::Double(value) => self.doubles.add(value),
             Number::Decimal(value) => {
                 let sum = self.decimals.unwrap_or(Decimal128::from(0));
                 let mut context = Context::<Decimal128>::default();
                 self.decimals = Some(context.add(sum, decimal::decode(value)));
-                Width::Decimal
             }
-        };
-        self.width = self.width.max(width);
+        }
+        self.width = self.width.max(Width::of(number));
     }
 
     /// Takes a number back out; exact for integers and decimals.
@@ -73,8 +79,29 @@ impl Summation {
         }
     }
 
-    pub fn is_decimal(&self) -> bool {
-        self.width == Width::Decimal
+    /// Says that all numbers of a width are out again, so that no rounding error of theirs
+    /// stays.
+    pub fn clear(&mut self, width: Width) {
+        match width {
+            Width::Int32 | Width::Int64 => {}
+            Width::Double => self.doubles = DoubleDouble::default(),
+            Width::Decimal => self.decimals = None,
+        }
+    }
+
+    /// The same sum, given as a number of this width.
+    pub fn of_width(self, width: Width) -> Summation {
+        Summation { width, ..self }
+    }
+
+    /// The sum divided.
+    pub fn mean(&self, count: usize) -> RawBson {
+        if self.width == Width::Decimal {
+            let mut context = Context::<Decimal128>::default();
+            let count = context.from_i128(count as i128);
+            return decimal::value(context.div(self.decimal(), count));
+        }
+        RawBson::Double(self.double() / count as f64)
     }
 
     /// The sum, of the widest type seen; integers that outgrow int64 are double.
@@ -117,7 +144,7 @@ impl Summation {
 
 /// A sum of doubles with its rounding error kept in a second double.
 #[derive(Debug, Clone, Default)]
-struct DoubleDouble {
+pub struct DoubleDouble {
     sum: f64,
     error: f64,
     /// The plain sum, for infinities and NaN.
@@ -126,7 +153,7 @@ struct DoubleDouble {
 }
 
 impl DoubleDouble {
-    fn add(&mut self, value: f64) {
+    pub fn add(&mut self, value: f64) {
         self.used = true;
         self.plain += value;
         let sum = self.sum + value;
@@ -136,7 +163,7 @@ impl DoubleDouble {
         self.error = error - (self.sum - sum);
     }
 
-    fn value(&self) -> f64 {
+    pub fn value(&self) -> f64 {
         if self.sum.is_nan() { self.plain } else { self.sum }
     }
 

@@ -1,6 +1,7 @@
 //! `$top`, `$topN`, `$bottom`, `$bottomN`: the first or last by an order.
 
 use super::n::check_n;
+use super::sliding::{Ordered, Pick};
 use super::{Accumulation, Accumulator, check_bytes, size_of_value};
 use crate::aggregate::expressions::{Expression, coerce};
 use crate::describe;
@@ -69,7 +70,9 @@ pub fn parse(name: &'static str, value: RawBsonRef<'_>, context: &Context) -> Re
     let mut reads = Needs::none();
     pattern.needs(&mut reads);
     let n = n.map(|n| Expression::parse(n, context)).transpose()?;
+    let bottom = name.starts_with("$bottom");
     let collator = context.collator.clone();
+    let (slide_pattern, slide_collator) = (pattern.clone(), context.collator.clone());
     Ok(Accumulation {
         argument: Expression::parse(output, context)?,
         initializer: n,
@@ -78,13 +81,19 @@ pub fn parse(name: &'static str, value: RawBsonRef<'_>, context: &Context) -> Re
                 name,
                 pattern: pattern.clone(),
                 collator: collator.clone(),
-                bottom: name.starts_with("$bottom"),
+                bottom,
                 n: if several { Some(check_n(n)?) } else { None },
                 kept: BTreeMap::new(),
                 seen: 0,
                 bytes: 0,
             }))
         }),
+        slide: Some(Box::new(move |n| {
+            let n = if several { Some(check_n(n)?) } else { None };
+            let pick = if bottom { Pick::Greatest } else { Pick::Least };
+            let ordered = Ordered::new(pick, n, slide_collator.clone());
+            Ok(Box::new(ordered.by(slide_pattern.clone())))
+        })),
         reads,
     })
 }

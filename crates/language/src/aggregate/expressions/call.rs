@@ -1,10 +1,10 @@
 //! Expressions whose operands are all evaluated before them, by position or by
 //! name: the form of most.
 
-use super::held::Held;
+use super::held::{self, Held};
 use super::table::Row;
 use super::{Evaluated, Node, Scope, coerce};
-use crate::describe;
+use crate::{describe, interrupt};
 use bson::RawBsonRef;
 use error::{Code, Result};
 use value::{Collator, Value};
@@ -60,6 +60,9 @@ impl Call {
     }
 
     fn apply<'a>(&'a self, values: &mut [Option<Value<'a>>], scope: &Scope<'a>) -> Evaluated<'a> {
+        // What a function does takes as long as what it is given is large.
+        let bytes = values.iter().flatten().map(|value| held::bytes(value.get())).sum();
+        interrupt::check_sized(bytes)?;
         (self.function)(Arguments {
             values,
             operands: &self.operands,

@@ -1,6 +1,8 @@
 //! What evaluation holds in memory at a time. Each value has its own limit; this one is
 //! for all that are alive at once: operands, variables, inputs that are walked over.
 
+use crate::interrupt;
+use bson::RawBsonRef;
 use error::{Code, Result};
 use std::cell::Cell;
 use value::Value;
@@ -10,6 +12,9 @@ pub const EVALUATION_BYTES_MAX: usize = 400 * 1024 * 1024;
 
 /// What is written counts once it is as long as this: most is short and soon done.
 const GROWTH_BYTES_MIN: usize = 64 * 1024;
+
+/// Items of an array that are counted at a time.
+const COUNTED_ITEMS: usize = 1024;
 
 /// The most bytes that constants may take that were not written in the expression.
 pub const FOLDED_BYTES_MAX: usize = 16 * 1024 * 1024;
@@ -37,13 +42,13 @@ impl Held {
 
     pub fn raw(value: Option<&bson::RawBson>) -> Result<Held> {
         let mut held = Held::default();
-        held.count(value.map_or(0, bytes))?;
+        held.count(value.map_or(0, |value| bytes(value.as_raw_bson_ref())))?;
         Ok(held)
     }
 
     pub fn add(&mut self, value: Option<&Value<'_>>) -> Result<()> {
         match value {
-            Some(Value::Own(value)) => self.count(bytes(value)),
+            Some(Value::Own(value)) => self.count(bytes(value.as_raw_bson_ref())),
             _ => Ok(()),
         }
     }
@@ -84,7 +89,7 @@ pub fn begin_folding() {
 
 /// Whether a computed constant may be kept in place of its expression.
 pub fn keeps(value: &bson::RawBson) -> bool {
-    let bytes = bytes(value);
+    let bytes = bytes(value.as_raw_bson_ref());
     let total = FOLDED.get() + bytes;
     let keeps = bytes <= FOLDED_VALUE_BYTES_MAX && total <= FOLDED_BYTES_MAX;
     if keeps {
@@ -93,14 +98,29 @@ pub fn keeps(value: &bson::RawBson) -> bool {
     keeps
 }
 
-fn bytes(value: &bson::RawBson) -> usize {
+/// What a value takes beside its own size.
+pub fn bytes(value: RawBsonRef<'_>) -> usize {
     match value {
-        bson::RawBson::Array(array) => array.as_bytes().len(),
-        bson::RawBson::Document(document) => document.as_bytes().len(),
-        bson::RawBson::String(text) => text.len(),
-        bson::RawBson::Binary(binary) => binary.bytes.len(),
+        RawBsonRef::Array(array) => array.as_bytes().len(),
+        RawBsonRef::Document(document) => document.as_bytes().len(),
+        RawBsonRef::String(text) => text.len(),
+        RawBsonRef::Binary(binary) => binary.bytes.len(),
         _ => 0,
     }
+}
+
+/// What an array has, for functions that need all of it at once: counted while it is held.
+pub fn collect<T>(items: impl Iterator<Item = Result<T>>) -> Result<(Vec<T>, Held)> {
+    let (mut all, mut held) = (Vec::new(), Held::default());
+    for item in items {
+        interrupt::check()?;
+        all.push(item?);
+        if all.len().is_multiple_of(COUNTED_ITEMS) {
+            // Twice, for the room that sorting takes.
+            held.count(2 * COUNTED_ITEMS * size_of::<T>())?;
+        }
+    }
+    Ok((all, held))
 }
 
 #[cfg(test)]

@@ -103,10 +103,7 @@ impl Node {
             Node::Bound { binding, path } => Ok(bound(binding, path.as_ref())),
             Node::Document(fields) => document(fields, scope),
             Node::Array(nodes) => array(nodes, scope),
-            Node::Call(call) => {
-                interrupt::check()?;
-                call.evaluate(scope)
-            }
+            Node::Call(call) => call.evaluate(scope),
             Node::Special(special) => {
                 interrupt::check()?;
                 special.evaluate(scope)
@@ -154,7 +151,11 @@ impl Node {
         if constant {
             let empty = RawDocumentBuf::new();
             let scope = Scope::new(&empty, collator);
-            let value = self.evaluate(&scope)?.map(Value::into_owned);
+            let value = match self.evaluate(&scope) {
+                // Who runs the expression is told, in words that do not blame it.
+                Err(_) if interrupt::check_now().is_err() => return Ok(()),
+                value => value?.map(Value::into_owned),
+            };
             if value.as_ref().is_none_or(held::keeps) {
                 *self = Node::Constant(value);
             }

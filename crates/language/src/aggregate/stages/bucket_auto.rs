@@ -2,17 +2,19 @@
 
 use super::bucket::{count_field, is_expression, parse_output};
 use super::granularity::Granularity;
-use super::{Documents, Foreign, Specification, Stage, held, one};
-use crate::Needs;
+use super::sorter::{Item, Sorted, Sorter};
+use super::{Documents, Foreign, Specification, Stage, one};
 use crate::aggregate::accumulators::Accumulation;
 use crate::aggregate::expressions::{Expression, coerce};
+use crate::aggregate::limits::STAGE_MEMORY_BYTES_MAX;
 use crate::describe;
+use crate::{Needs, interrupt};
 use bson::{RawBson, RawBsonRef, RawDocument, RawDocumentBuf};
 use error::{Code, Result};
-use std::cmp::Ordering;
 use std::ops::ControlFlow;
 use std::sync::Arc;
-use value::element::elements;
+use value::element::{elements, get_value};
+use value::key::{Direction, Key};
 use value::{Collator, DocumentWriter};
 
 #[derive(Debug)]
@@ -122,88 +124,189 @@ impl BucketAuto {
         Ok(key)
     }
 
-    fn compare(&self, a: &RawBson, b: &RawBson) -> Ordering {
-        let (a, b) = (a.as_raw_bson_ref(), b.as_raw_bson_ref());
-        value::order::compare_with(a, b, self.collator.as_deref())
+    fn sort(&self, input: Documents, foreign: &Arc<dyn Foreign>) -> Result<(Sorted, usize)> {
+        let mut sorter = Sorter::new("$bucketAuto", STAGE_MEMORY_BYTES_MAX, foreign.clone());
+        let mut count = 0;
+        for document in input {
+            let document = document?;
+            let value = self.key(&document)?;
+            let mut key = Key::default();
+            let collator = self.collator.as_deref();
+            key.push(value.as_raw_bson_ref(), Direction::Ascending, collator);
+            sorter.push(key.bytes, Member::encode(&value, count, &document))?;
+            count += 1;
+        }
+        Ok((sorter.finish()?, count))
     }
 
-    fn run(&self, input: Documents) -> Result<Vec<RawDocumentBuf>> {
-        let mut sorted = Vec::new();
-        for (order, document) in held::collect("$bucketAuto", input)?.into_iter().enumerate() {
-            sorted.push((self.key(&document)?, order, document));
-        }
-        sorted.sort_by(|a, b| self.compare(&a.0, &b.0));
-        let size = ((sorted.len() as f64 / self.buckets as f64).round() as usize).max(1);
-        let mut out: Vec<RawDocumentBuf> = Vec::new();
-        let mut start = 0;
-        let mut previous: Option<RawBson> = None;
-        while start < sorted.len() && out.len() < self.buckets {
-            let last = out.len() + 1 == self.buckets;
-            let end = if last { sorted.len() } else { (start + size).min(sorted.len()) };
-            let (end, max) = self.boundary(&sorted, end);
-            let min = match (&self.granularity, previous.take()) {
-                (Some(_), Some(previous)) => previous,
-                (Some(granularity), None) => round(granularity, &sorted[start].0, false),
-                (None, _) => sorted[start].0.clone(),
-            };
-            out.push(self.bucket(&min, &max, &mut sorted[start..end])?);
-            previous = Some(max);
-            start = end;
-        }
-        Ok(out)
+    /// The rounded boundary above a value, where boundaries are rounded.
+    fn rounded_up(&self, value: &RawBson) -> Option<RawBson> {
+        self.granularity.as_ref().map(|granularity| round(granularity, value, true))
     }
 
-    /// Where a bucket that is to end at `end` really ends, and its upper bound.
-    fn boundary(
-        &self,
-        sorted: &[(RawBson, usize, RawDocumentBuf)],
-        mut end: usize,
-    ) -> (usize, RawBson) {
-        let greatest = sorted[end - 1].0.clone();
-        let Some(granularity) = &self.granularity else {
-            // Equal values are not parted.
-            while end < sorted.len() && self.compare(&sorted[end].0, &greatest).is_eq() {
-                end += 1;
+    /// Whether a value belongs below a rounded boundary.
+    fn is_below(&self, value: &RawBson, boundary: &RawBson) -> bool {
+        let (value, boundary) = (value.as_raw_bson_ref(), boundary.as_raw_bson_ref());
+        value::order::compare_with(value, boundary, self.collator.as_deref()).is_lt()
+    }
+}
+
+/// A document in the order of what it is grouped by.
+struct Member {
+    key: Vec<u8>,
+    value: RawBson,
+    /// Its place in the input, as a key.
+    order: Vec<u8>,
+    document: RawDocumentBuf,
+}
+
+impl Member {
+    fn encode(value: &RawBson, order: usize, document: &RawDocument) -> RawDocumentBuf {
+        let mut row = DocumentWriter::with_capacity(document.as_bytes().len() + 64);
+        row.append("value", value.as_raw_bson_ref());
+        row.append_i64("order", order as i64);
+        row.append_document("document", document);
+        row.finish()
+    }
+
+    fn decode(item: Item) -> Result<Member> {
+        let row = &item.document;
+        match (get_value(row, "value"), get_value(row, "order"), get_value(row, "document")) {
+            (Some(value), Some(RawBsonRef::Int64(order)), Some(RawBsonRef::Document(document))) => {
+                Ok(Member {
+                    value: value::value::to_owned(value),
+                    order: order.to_be_bytes().to_vec(),
+                    document: document.to_owned(),
+                    key: item.key,
+                })
             }
-            let max = sorted.get(end).map_or(greatest, |(next, ..)| next.clone());
-            return (end, max);
-        };
-        let max = round(granularity, &greatest, true);
-        while end < sorted.len()
-            && (self.compare(&sorted[end].0, &max).is_lt()
-                || self.compare(&sorted[end].0, &greatest).is_eq())
-        {
-            end += 1;
-        }
-        let zero = coerce::number(Some(max.as_raw_bson_ref())).is_some_and(|max| max.is_zero());
-        match sorted.get(end) {
-            Some((next, ..)) if zero => (end, round(granularity, next, false)),
-            _ => (end, max),
+            _ => Err(Code::InternalError.error("a sorted document is not what was sorted")),
         }
     }
+}
 
-    fn bucket(
-        &self,
-        min: &RawBson,
-        max: &RawBson,
-        members: &mut [(RawBson, usize, RawDocumentBuf)],
-    ) -> Result<RawDocumentBuf> {
+/// A run of the stage: one bucket after the other.
+struct Buckets {
+    stage: Arc<BucketAuto>,
+    foreign: Arc<dyn Foreign>,
+    sorted: Sorted,
+    /// The first document of the next bucket.
+    next: Option<Member>,
+    /// Documents that a bucket is to have.
+    size: usize,
+    given: usize,
+    /// The upper bound of the bucket before.
+    previous: Option<RawBson>,
+}
+
+impl Buckets {
+    fn new(
+        stage: Arc<BucketAuto>,
+        input: Documents,
+        foreign: &Arc<dyn Foreign>,
+    ) -> Result<Buckets> {
+        let (sorted, count) = stage.sort(input, foreign)?;
+        let size = ((count as f64 / stage.buckets as f64).round() as usize).max(1);
+        let foreign = foreign.clone();
+        let mut buckets =
+            Buckets { stage, foreign, sorted, next: None, size, given: 0, previous: None };
+        buckets.advance()?;
+        Ok(buckets)
+    }
+
+    /// Takes the next document, and looks at the one behind it.
+    fn advance(&mut self) -> Result<Option<Member>> {
+        let next = self.sorted.next().transpose()?.map(Member::decode).transpose()?;
+        Ok(std::mem::replace(&mut self.next, next))
+    }
+
+    fn bucket(&mut self) -> Result<Option<RawDocumentBuf>> {
+        if self.given == self.stage.buckets {
+            return Ok(None);
+        }
+        let Some(first) = &self.next else { return Ok(None) };
+        self.given += 1;
+        let min = match (&self.stage.granularity, self.previous.take()) {
+            (Some(_), Some(previous)) => previous,
+            (Some(granularity), None) => round(granularity, &first.value, false),
+            (None, _) => first.value.clone(),
+        };
         // `$first` and its kin mean the order of the input.
-        members.sort_by_key(|(_, order, _)| *order);
+        let mut members = Sorter::new("$bucketAuto", STAGE_MEMORY_BYTES_MAX, self.foreign.clone());
+        let max = self.fill(&mut members)?;
+        let bucket = self.accumulate(&min, &max, members)?;
+        self.previous = Some(max);
+        Ok(Some(bucket))
+    }
+
+    /// Takes in the documents of a bucket; gives its upper bound.
+    fn fill(&mut self, members: &mut Sorter) -> Result<RawBson> {
+        let last = self.given == self.stage.buckets;
+        let mut left = if last { usize::MAX } else { self.size };
+        let (mut greatest, mut key) = (RawBson::Null, Vec::new());
+        let mut most = None;
+        while let Some(next) = &self.next {
+            if left == 0 {
+                // Equal values are not parted.
+                let most = most.get_or_insert_with(|| self.stage.rounded_up(&greatest));
+                let below =
+                    most.as_ref().is_some_and(|most| self.stage.is_below(&next.value, most));
+                if next.key != key && !below {
+                    break;
+                }
+            }
+            let Some(member) = self.advance()? else { break };
+            if left > 0 {
+                left -= 1;
+                (greatest, key) = (member.value, member.key);
+            }
+            members.push(member.order, member.document)?;
+        }
+        let next = self.next.as_ref().map(|next| &next.value);
+        Ok(match (&self.stage.granularity, next) {
+            (None, next) => next.unwrap_or(&greatest).clone(),
+            (Some(granularity), next) => {
+                let max = round(granularity, &greatest, true);
+                let number = coerce::number(Some(max.as_raw_bson_ref()));
+                match next {
+                    Some(next) if number.is_some_and(|max| max.is_zero()) => {
+                        round(granularity, next, false)
+                    }
+                    _ => max,
+                }
+            }
+        })
+    }
+
+    fn accumulate(&self, min: &RawBson, max: &RawBson, members: Sorter) -> Result<RawDocumentBuf> {
+        let fields = &self.stage.fields;
+        let start = |(_, accumulation): &(Box<str>, Accumulation)| accumulation.start(None);
+        let mut states = fields.iter().map(start).collect::<Result<Vec<_>>>()?;
+        for member in members.finish()? {
+            let document = member?.document;
+            interrupt::check_sized(document.as_bytes().len())?;
+            for ((_, accumulation), state) in fields.iter().zip(&mut states) {
+                accumulation.add(&mut **state, &document)?;
+            }
+        }
         let mut out = DocumentWriter::new();
         out.begin_document("_id");
         out.append("min", min.as_raw_bson_ref());
         out.append("max", max.as_raw_bson_ref());
         out.end();
-        for (name, accumulation) in &self.fields {
-            let mut state = accumulation.start(None)?;
-            for (_, _, document) in members.iter() {
-                accumulation.add(&mut *state, document)?;
-            }
+        for ((name, _), state) in fields.iter().zip(states) {
             let value = state.value()?.unwrap_or(RawBson::Null);
             out.append(name, value.as_raw_bson_ref());
         }
         Ok(out.finish())
+    }
+}
+
+impl Iterator for Buckets {
+    type Item = Result<RawDocumentBuf>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        self.bucket().transpose()
     }
 }
 
@@ -220,8 +323,8 @@ impl Stage for BucketAuto {
         "$bucketAuto"
     }
 
-    fn run(self: Arc<Self>, input: Documents, _: &Arc<dyn Foreign>) -> Result<Documents> {
-        Ok(Box::new(BucketAuto::run(&self, input)?.into_iter().map(Ok)))
+    fn run(self: Arc<Self>, input: Documents, foreign: &Arc<dyn Foreign>) -> Result<Documents> {
+        Ok(Box::new(Buckets::new(self, input, foreign)?))
     }
 
     fn needs(&self, needs: &mut Needs) -> ControlFlow<()> {

@@ -1,12 +1,12 @@
 //! `$facet`: several pipelines over the same documents, each into an array.
 
-use super::{Documents, Foreign, Specification, Stage, one};
+use super::{Documents, Foreign, Specification, Stage, held, one};
 use crate::Needs;
 use crate::aggregate::expressions::{coerce, field_path};
 use crate::aggregate::limits::{JOINED_BYTES_MAX, STAGE_MEMORY_BYTES_MAX};
 use crate::aggregate::{Pipeline, Place, Spill};
 use crate::describe;
-use bson::{RawBsonRef, RawDocument, RawDocumentBuf};
+use bson::{RawBsonRef, RawDocumentBuf};
 use error::{Code, Result};
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -73,39 +73,31 @@ impl Facet {
     }
 }
 
-/// The documents once for each pipeline: in memory, or in files where they are
+/// The documents once for each pipeline: in memory, or in a file where they are
 /// too many.
 fn copies(input: Documents, count: usize, foreign: &dyn Foreign) -> Result<Vec<Documents>> {
     let mut held: Vec<RawDocumentBuf> = Vec::new();
     let mut bytes = 0;
-    let mut files: Vec<Box<dyn Spill>> = Vec::new();
-    let push = |files: &mut Vec<Box<dyn Spill>>, document: &RawDocument| {
-        files.iter_mut().try_for_each(|file| file.push(document))
-    };
+    let mut file: Option<Box<dyn Spill>> = None;
     for document in input {
         let document = document?;
-        if !files.is_empty() {
-            push(&mut files, &document)?;
+        if let Some(file) = &mut file {
+            file.push(&document)?;
             continue;
         }
         bytes += document.as_bytes().len();
         held.push(document);
         if bytes > STAGE_MEMORY_BYTES_MAX {
-            for _ in 0..count {
-                let file = foreign.spill()?.ok_or_else(|| {
-                    Code::QueryExceededMemoryLimitNoDiskUseAllowed.error(format!(
-                        "$facet exceeded its memory limit of {STAGE_MEMORY_BYTES_MAX} bytes"
-                    ))
-                })?;
-                files.push(file);
-            }
+            let mut new = foreign.spill()?.ok_or_else(|| held::exceeded("$facet"))?;
             for document in std::mem::take(&mut held) {
-                push(&mut files, &document)?;
+                new.push(&document)?;
             }
+            file = Some(new);
         }
     }
-    if !files.is_empty() {
-        return files.into_iter().map(Spill::finish).collect();
+    if let Some(file) = file {
+        let file = file.finish()?;
+        return Ok((0..count).map(|_| file.read()).collect());
     }
     let held = Arc::new(held);
     let copy = || -> Documents {

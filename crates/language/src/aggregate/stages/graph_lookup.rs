@@ -4,19 +4,23 @@ use super::lookup::collect;
 use super::nested::set;
 use super::{Documents, Foreign, Match, Specification, Stage, one};
 use crate::aggregate::Pipeline;
+use crate::aggregate::accumulators::size_of_value;
 use crate::aggregate::expressions::{Expression, FieldPath, coerce};
 use crate::aggregate::limits::STAGE_MEMORY_BYTES_MAX;
 use crate::describe;
 use crate::query::Filter;
-use crate::{Context, Needs};
-use bson::{RawBson, RawBsonRef, RawDocument, RawDocumentBuf};
+use crate::{Context, Needs, interrupt};
+use bson::{RawArrayBuf, RawBson, RawBsonRef, RawDocument, RawDocumentBuf};
 use error::{Code, Result};
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use value::element::{array_elements, elements, get};
 use value::key::Key;
 use value::{ArrayWriter, DocumentWriter, Path, Value};
+
+/// What a run keeps of what it has found, for other documents with the same start.
+const KNOWN_BYTES_MAX: usize = STAGE_MEMORY_BYTES_MAX / 2;
 
 #[derive(Debug)]
 struct GraphLookup {
@@ -176,8 +180,9 @@ struct Search {
 impl Search {
     fn ask(&mut self, value: RawBsonRef<'_>) {
         let key = Key::of(value).bytes;
-        self.bytes += key.len();
+        let bytes = key.len() + size_of_value(value);
         if self.asked.insert(key) {
+            self.bytes += bytes;
             self.frontier.push(value::value::to_owned(value));
         }
     }
@@ -192,17 +197,50 @@ impl Search {
     }
 }
 
+/// One run of the stage. What was found from the same start is not searched again.
+struct Run {
+    stage: Arc<GraphLookup>,
+    foreign: Arc<dyn Foreign>,
+    /// By the start's key.
+    known: FxHashMap<Vec<u8>, RawArrayBuf>,
+    known_bytes: usize,
+}
+
+impl Run {
+    fn document(&mut self, document: &RawDocument) -> Result<RawDocumentBuf> {
+        let start = self.stage.start.evaluate(document)?;
+        let start = start.as_ref().map(Value::get);
+        let key = start.map(|start| Key::of(start).bytes).unwrap_or_default();
+        let with = |found: &RawArrayBuf| {
+            interrupt::check_sized(found.as_bytes().len())?;
+            Ok(set(document, &self.stage.to, 0, Some(RawBsonRef::Array(found))))
+        };
+        if let Some(found) = self.known.get(&key) {
+            return with(found);
+        }
+        let found = self.stage.search(start, &*self.foreign)?;
+        let joined = with(&found);
+        let bytes = key.len() + found.as_bytes().len();
+        if self.known_bytes + bytes <= KNOWN_BYTES_MAX {
+            self.known_bytes += bytes;
+            self.known.insert(key, found);
+        }
+        joined
+    }
+}
+
 impl GraphLookup {
-    fn search(&self, document: &RawDocument, foreign: &dyn Foreign) -> Result<RawDocumentBuf> {
+    /// The documents found from a value, or from the elements of an array.
+    fn search(&self, start: Option<RawBsonRef<'_>>, foreign: &dyn Foreign) -> Result<RawArrayBuf> {
         let mut search = Search::default();
-        let start = self.start.evaluate(document)?;
-        match start.as_ref().map(Value::get) {
+        match start {
             Some(RawBsonRef::Array(array)) => {
                 array_elements(array).for_each(|element| search.ask(element.value()));
             }
             Some(value) => search.ask(value),
             None => {}
         }
+        search.check()?;
         let mut depth = 0;
         while !search.frontier.is_empty() && self.depth_max.is_none_or(|most| depth <= most) {
             let frontier = std::mem::take(&mut search.frontier);
@@ -213,8 +251,7 @@ impl GraphLookup {
             }
             depth += 1;
         }
-        let found = search.out.finish();
-        Ok(set(document, &self.to, 0, Some(RawBsonRef::Array(&found))))
+        Ok(search.out.finish())
     }
 
     fn visit(&self, document: &RawDocument, depth: u64, search: &mut Search) -> Result<()> {
@@ -274,8 +311,13 @@ impl Stage for GraphLookup {
     }
 
     fn run(self: Arc<Self>, input: Documents, foreign: &Arc<dyn Foreign>) -> Result<Documents> {
-        let foreign = foreign.clone();
-        Ok(Box::new(input.map(move |document| self.search(&document?, &*foreign))))
+        let mut run = Run {
+            stage: self,
+            foreign: foreign.clone(),
+            known: FxHashMap::default(),
+            known_bytes: 0,
+        };
+        Ok(Box::new(input.map(move |document| run.document(&document?))))
     }
 
     fn needs(&self, needs: &mut Needs) -> ControlFlow<()> {

@@ -9,7 +9,7 @@ use super::{Documents, Foreign, Specification, Stage, one};
 use crate::aggregate::accumulators::{self, Accumulation, Accumulator};
 use crate::aggregate::expressions::Expression;
 use crate::aggregate::limits::GROUP_MEMORY_BYTES_MAX;
-use crate::{Context, Needs};
+use crate::{Context, Needs, interrupt};
 use bson::{RawBson, RawBsonRef, RawDocument, RawDocumentBuf};
 use error::{Code, Result};
 use rustc_hash::FxHashMap;
@@ -146,6 +146,7 @@ impl<'g> Groups<'g> {
         // itself MongoDB gives it as null.
         let encoded = id.unwrap_or(RawBsonRef::Null);
         self.key.push(encoded, Direction::Ascending, self.group.collator.as_deref());
+        interrupt::check_sized(self.key.bytes.len())?;
         let at = match self.by_key.get(self.key.bytes.as_slice()) {
             Some(at) => *at,
             None if self.bytes > self.group.memory_bytes_max => return Ok(false),
@@ -209,7 +210,7 @@ impl Output {
             }
         }
         self.ready = groups.states.into();
-        self.input = rest.map(|rest| rest.finish()).transpose()?;
+        self.input = rest.map(|rest| Ok(rest.finish()?.read())).transpose()?;
         Ok(())
     }
 }

@@ -28,6 +28,7 @@ mod set_window_fields;
 mod skip;
 mod sort;
 mod sort_by_count;
+mod sorter;
 mod source;
 mod target;
 #[cfg(test)]

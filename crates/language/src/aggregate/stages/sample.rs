@@ -1,16 +1,19 @@
 //! `$sample`: random documents, each at most once.
 
+use super::sorter::Sorter;
 use super::{Documents, Foreign, Specification, Stage, one};
 use crate::Needs;
 use crate::aggregate::expressions::coerce;
 use crate::aggregate::limits::STAGE_MEMORY_BYTES_MAX;
-use bson::{RawBsonRef, RawDocumentBuf};
+use bson::RawBsonRef;
 use error::{Code, Result};
 use rand::Rng;
-use rand::seq::SliceRandom;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use value::element::elements;
+
+/// Of the keys that chance gives: more than enough to tell documents apart.
+const KEY_BYTES: usize = 12;
 
 #[derive(Debug)]
 struct Sample {
@@ -48,33 +51,16 @@ pub fn parse(stage: Specification<'_>) -> Result<Vec<Box<dyn Stage>>> {
 }
 
 impl Sample {
-    /// Keeps a fair choice of what it has seen.
-    fn choose(&self, input: Documents) -> Result<Vec<RawDocumentBuf>> {
+    /// Sorts by chance, and keeps the first.
+    fn choose(&self, input: Documents, foreign: &Arc<dyn Foreign>) -> Result<Documents> {
         let mut random = rand::rng();
-        let mut chosen: Vec<RawDocumentBuf> = Vec::new();
-        let mut bytes = 0;
-        for (seen, document) in input.enumerate() {
-            let document = document?;
-            bytes += document.as_bytes().len();
-            if (chosen.len() as u64) < self.size {
-                chosen.push(document);
-            } else {
-                let at = random.random_range(0..=seen);
-                if let Some(place) = chosen.get_mut(at) {
-                    bytes -= place.as_bytes().len();
-                    *place = document;
-                } else {
-                    bytes -= document.as_bytes().len();
-                }
-            }
-            if bytes > STAGE_MEMORY_BYTES_MAX {
-                return Err(Code::QueryExceededMemoryLimitNoDiskUseAllowed.error(format!(
-                    "$sample exceeded its memory limit of {STAGE_MEMORY_BYTES_MAX} bytes"
-                )));
-            }
+        let sorter = Sorter::new("$sample", STAGE_MEMORY_BYTES_MAX, foreign.clone());
+        let mut sorter = sorter.limited(usize::try_from(self.size).ok());
+        for document in input {
+            let key: [u8; KEY_BYTES] = random.random();
+            sorter.push(key.to_vec(), document?)?;
         }
-        chosen.shuffle(&mut random);
-        Ok(chosen)
+        Ok(Box::new(sorter.finish()?.map(|item| Ok(item?.document))))
     }
 }
 
@@ -83,8 +69,8 @@ impl Stage for Sample {
         "$sample"
     }
 
-    fn run(self: Arc<Self>, input: Documents, _: &Arc<dyn Foreign>) -> Result<Documents> {
-        Ok(Box::new(self.choose(input)?.into_iter().map(Ok)))
+    fn run(self: Arc<Self>, input: Documents, foreign: &Arc<dyn Foreign>) -> Result<Documents> {
+        self.choose(input, foreign)
     }
 
     fn needs(&self, _: &mut Needs) -> ControlFlow<()> {

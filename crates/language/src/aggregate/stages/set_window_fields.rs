@@ -3,17 +3,25 @@
 //!
 //! It is parsed into up to four stages: the partition's value goes into a field
 //! of its own if it is computed, the documents are sorted by it and by `sortBy`
-//! (which may spill), and then one partition at a time is in memory.
+//! (which may spill), and then they go by: of a partition is in memory what the functions
+//! must see ahead.
 
-use super::add_fields::with;
+mod run;
+mod source;
+mod tape;
+#[cfg(test)]
+mod tests;
+
 use super::options::Options;
-use super::{Documents, Foreign, Sort, Specification, Stage, add_fields, held};
+use super::{Documents, Foreign, Sort, Specification, Stage, add_fields};
 use crate::aggregate::expressions::{Expression, FieldPath, Node, coerce};
-use crate::aggregate::windows::{self, Function, Partition};
+use crate::aggregate::limits::STAGE_MEMORY_BYTES_MAX;
+use crate::aggregate::windows::{self, Function};
 use crate::sort::Pattern;
 use crate::{Context, Needs};
 use bson::{RawBsonRef, RawDocumentBuf};
 use error::{Code, Result};
+use run::Run;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use value::Path;
@@ -27,8 +35,10 @@ const PARTITION_FIELD: &str = "__internal_setWindowFields_partition_key";
 struct SetWindowFields {
     partition: Option<FieldPath>,
     sort: Option<Pattern>,
-    outputs: Vec<(Path, Box<dyn Function>)>,
+    outputs: Vec<(Path, Arc<dyn Function>)>,
     context: Context,
+    /// What the documents ahead and the functions may take.
+    memory_bytes_max: usize,
 }
 
 pub fn parse(stage: Specification<'_>) -> Result<Vec<Box<dyn Stage>>> {
@@ -51,7 +61,7 @@ pub fn parse(stage: Specification<'_>) -> Result<Vec<Box<dyn Stage>>> {
     })?;
     let output = output.ok_or_else(|| options.missing("output"))?;
     let sort = sort.map(Pattern::parse).transpose()?;
-    let mut outputs: Vec<(Path, Box<dyn Function>)> = Vec::new();
+    let mut outputs: Vec<(Path, Arc<dyn Function>)> = Vec::new();
     for element in elements(output) {
         let path = FieldPath::parse(element.key)?.path().clone();
         if outputs.iter().any(|(other, _)| other.overlaps(&path)) {
@@ -67,7 +77,7 @@ pub fn parse(stage: Specification<'_>) -> Result<Vec<Box<dyn Stage>>> {
 fn stages(
     partition: Option<RawBsonRef<'_>>,
     sort: Option<Pattern>,
-    outputs: Vec<(Path, Box<dyn Function>)>,
+    outputs: Vec<(Path, Arc<dyn Function>)>,
     context: &Context,
 ) -> Result<Vec<Box<dyn Stage>>> {
     let mut stages: Vec<Box<dyn Stage>> = Vec::new();
@@ -104,6 +114,7 @@ fn stages(
         sort,
         outputs,
         context: context.clone(),
+        memory_bytes_max: STAGE_MEMORY_BYTES_MAX,
     }));
     if computed {
         stages.push(super::unset::one_field(&Path::new(PARTITION_FIELD))?);
@@ -129,91 +140,6 @@ impl SetWindowFields {
         key.push(value, Direction::Ascending, self.context.collator.as_deref());
         Ok(key.bytes)
     }
-
-    fn compute(&self, documents: Vec<RawDocumentBuf>) -> Result<Vec<RawDocumentBuf>> {
-        let partition = Partition {
-            documents: &documents,
-            sort: self.sort.as_ref(),
-            collator: self.context.collator.as_deref(),
-        };
-        let mut columns = Vec::new();
-        for (path, function) in &self.outputs {
-            columns.push((path, function.values(&partition)?.into_iter()));
-        }
-        let mut out = Vec::with_capacity(documents.len());
-        for document in &documents {
-            let mut changed = document.clone();
-            for (path, values) in &mut columns {
-                changed = with(&changed, path, values.next().flatten(), &self.context)?;
-            }
-            out.push(changed);
-        }
-        Ok(out)
-    }
-}
-
-/// Reads one partition after the other.
-struct Partitions {
-    stage: Arc<SetWindowFields>,
-    input: Documents,
-    /// The first document of the next partition.
-    next: Option<(Vec<u8>, RawDocumentBuf)>,
-    ready: std::vec::IntoIter<RawDocumentBuf>,
-    done: bool,
-}
-
-impl Partitions {
-    fn fill(&mut self) -> Result<bool> {
-        let mut documents = Vec::new();
-        let mut bytes = 0;
-        let mut current = None;
-        if let Some((key, document)) = self.next.take() {
-            current = Some(key);
-            documents.push(document);
-        }
-        for document in self.input.by_ref() {
-            let document = document?;
-            let key = self.stage.key(&document)?;
-            match &current {
-                Some(current) if *current != key => {
-                    self.next = Some((key, document));
-                    break;
-                }
-                _ => current = Some(key),
-            }
-            bytes += document.as_bytes().len();
-            held::check("$setWindowFields", bytes)?;
-            documents.push(document);
-        }
-        if documents.is_empty() {
-            return Ok(false);
-        }
-        self.ready = self.stage.compute(documents)?.into_iter();
-        Ok(true)
-    }
-}
-
-impl Iterator for Partitions {
-    type Item = Result<RawDocumentBuf>;
-
-    fn next(&mut self) -> Option<Self::Item> {
-        loop {
-            if let Some(document) = self.ready.next() {
-                return Some(Ok(document));
-            }
-            if self.done {
-                return None;
-            }
-            match self.fill() {
-                Ok(true) => {}
-                Ok(false) => self.done = true,
-                Err(error) => {
-                    self.done = true;
-                    return Some(Err(error));
-                }
-            }
-        }
-    }
 }
 
 impl Stage for SetWindowFields {
@@ -221,14 +147,8 @@ impl Stage for SetWindowFields {
         "$setWindowFields"
     }
 
-    fn run(self: Arc<Self>, input: Documents, _: &Arc<dyn Foreign>) -> Result<Documents> {
-        Ok(Box::new(Partitions {
-            stage: self,
-            input,
-            next: None,
-            ready: Vec::new().into_iter(),
-            done: false,
-        }))
+    fn run(self: Arc<Self>, input: Documents, foreign: &Arc<dyn Foreign>) -> Result<Documents> {
+        Ok(Box::new(Run::new(self, input, foreign.clone())))
     }
 
     fn needs(&self, needs: &mut Needs) -> ControlFlow<()> {

@@ -1,7 +1,7 @@
 //! Pipelines over documents, for the tests of stages.
 
 use crate::Context;
-use crate::aggregate::{Documents, Foreign, Nowhere, Pipeline, Spill};
+use crate::aggregate::{Documents, Foreign, Nowhere, Pipeline, Spill, Spilled};
 use bson::{Bson, Document, RawArrayBuf, RawDocument, RawDocumentBuf};
 use error::Result;
 use std::sync::Arc;
@@ -68,8 +68,14 @@ impl Spill for Run {
         Ok(())
     }
 
-    fn finish(self: Box<Self>) -> Result<Documents> {
-        Ok(Box::new(self.0.into_iter().map(Ok)))
+    fn finish(self: Box<Self>) -> Result<Box<dyn Spilled>> {
+        Ok(self)
+    }
+}
+
+impl Spilled for Run {
+    fn read(&self) -> Documents {
+        Box::new(self.0.clone().into_iter().map(Ok))
     }
 }
 

@@ -1,8 +1,8 @@
 //! What window functions compute with: numbers of any type, and dates by their
 //! distance. Integers that outgrow int64 become doubles.
 
-use super::Partition;
-use crate::aggregate::expressions::coerce;
+use crate::aggregate::expressions::{FieldPath, coerce};
+use crate::sort::Pattern;
 use bson::{RawBson, RawBsonRef, RawDocument};
 use error::{Code, Result};
 use value::{Number, Value};
@@ -68,11 +68,19 @@ pub fn place(value: RawBsonRef<'_>) -> Option<Place> {
     }
 }
 
-impl Partition<'_> {
-    /// The place of a document by the field that is sorted by; the type's name
-    /// where it is neither number nor date.
-    pub fn place(&self, document: &RawDocument) -> std::result::Result<Place, &'static str> {
-        let value = self.sort_value(document);
+/// Where documents stand in the order, by the first field that is sorted by.
+#[derive(Debug, Clone)]
+pub struct Places(Option<FieldPath>);
+
+impl Places {
+    pub fn by(sort: Option<&Pattern>) -> Places {
+        let first = sort.and_then(|sort| sort.fields().first());
+        Places(first.and_then(|(path, _)| FieldPath::parse(path.as_str()).ok()))
+    }
+
+    /// The place of a document; the type's name where it is neither number nor date.
+    pub fn of(&self, document: &RawDocument) -> std::result::Result<Place, &'static str> {
+        let value = self.0.as_ref().and_then(|path| path.resolve(document));
         let value = value.as_ref().map(Value::get);
         value.and_then(place).ok_or_else(|| coerce::type_name(value))
     }

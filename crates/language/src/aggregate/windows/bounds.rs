@@ -1,14 +1,10 @@
 //! The documents that a window takes in, around the current one.
 
-use super::arithmetic::add;
-use super::{Partition, Specification, failed};
-use crate::aggregate::expressions::date::unit::{self, Unit};
-use crate::aggregate::expressions::date::zone::Zone;
+use super::{Specification, failed};
+use crate::aggregate::expressions::date::unit::Unit;
 use crate::aggregate::expressions::{Expression, coerce};
-use bson::{RawBsonRef, RawDocument};
+use bson::RawBsonRef;
 use error::{Code, Result};
-use std::cmp::Ordering;
-use std::ops::Range;
 use value::Number;
 use value::element::{array_elements, elements};
 use value::key::Direction;
@@ -63,24 +59,16 @@ impl Bounds {
         }
     }
 
-    /// Which documents are in the window of each document.
-    pub fn ranges(&self, partition: &Partition<'_>) -> Result<Vec<Range<usize>>> {
-        let count = partition.documents.len();
-        match self {
-            Bounds::Documents(lower, upper) => Ok((0..count)
-                .map(|at| {
-                    let place = |bound: &Bound, unbounded: i64| match bound {
-                        Bound::Unbounded => unbounded,
-                        Bound::Current => at as i64,
-                        Bound::Offset(by) => (at as i64).saturating_add(by.to_i64_saturated()),
-                    };
-                    let start = place(lower, 0).clamp(0, count as i64);
-                    let end = place(upper, count as i64 - 1).saturating_add(1);
-                    start as usize..end.clamp(start, count as i64) as usize
-                })
-                .collect()),
-            Bounds::Range(lower, upper, unit) => value_ranges(lower, upper, *unit, partition),
-        }
+    /// Whether the window begins with the partition.
+    pub fn is_growing(&self) -> bool {
+        let (Bounds::Documents(lower, _) | Bounds::Range(lower, ..)) = self;
+        matches!(lower, Bound::Unbounded)
+    }
+
+    /// Whether the window is the whole partition.
+    pub fn is_whole(&self) -> bool {
+        let (Bounds::Documents(_, upper) | Bounds::Range(_, upper, _)) = self;
+        self.is_growing() && matches!(upper, Bound::Unbounded)
     }
 }
 
@@ -170,66 +158,4 @@ fn by_value(
         }
         _ => Err(Code::location(5339902).error("Range-based bounds require sortBy a single field")),
     }
-}
-
-/// What a document is sorted by: a number, or a date in milliseconds.
-fn sorted_by(document: &RawDocument, partition: &Partition<'_>, dates: bool) -> Result<Number> {
-    match (partition.place(document), dates) {
-        (Ok(place), _) if place.is_date() == dates => Ok(place.number()),
-        (place, true) => Err(Code::location(5429513).error(format!(
-            "Invalid range: Expected the sortBy field to be a Date, but it was {}",
-            place.err().unwrap_or("a number")
-        ))),
-        (Ok(_), false) => Err(Code::location(5429413).error(
-            "Invalid range: For windows that involve date or time ranges, a unit must be provided.",
-        )),
-        (Err(found), false) => Err(Code::location(5429414).error(format!(
-            "Invalid range: Expected the sortBy field to be a number, but it was {found}"
-        ))),
-    }
-}
-
-/// Windows by value. `current` is the document itself, not all that are equal
-/// to it.
-fn value_ranges(
-    lower: &Bound,
-    upper: &Bound,
-    unit: Option<Unit>,
-    partition: &Partition<'_>,
-) -> Result<Vec<Range<usize>>> {
-    let values = partition
-        .documents
-        .iter()
-        .map(|document| sorted_by(document, partition, unit.is_some()))
-        .collect::<Result<Vec<_>>>()?;
-    let moved = |base: Number, by: Number| -> Result<Number> {
-        let Some(unit) = unit else {
-            // Decimals, so that tenths add up to what they look like.
-            let exact = |number: Number| Number::Decimal(number.to_decimal());
-            return Ok(add(exact(base), exact(by)));
-        };
-        let (millis, amount) = (base.to_i64_saturated(), by.to_i64_saturated());
-        Ok(Number::Int64(unit::add(millis, unit, amount, &Zone::UTC)?))
-    };
-    (0..values.len())
-        .map(|at| {
-            let start = match lower {
-                Bound::Unbounded => 0,
-                Bound::Current => at,
-                Bound::Offset(by) => {
-                    let least = moved(values[at], *by)?;
-                    values.partition_point(|value| value.compare(least) == Ordering::Less)
-                }
-            };
-            let end = match upper {
-                Bound::Unbounded => values.len(),
-                Bound::Current => at + 1,
-                Bound::Offset(by) => {
-                    let most = moved(values[at], *by)?;
-                    values.partition_point(|value| value.compare(most) != Ordering::Greater)
-                }
-            };
-            Ok(start..end.max(start))
-        })
-        .collect()
 }

@@ -1,12 +1,16 @@
 //! `$covariancePop` and `$covarianceSamp`: the covariance of pairs of numbers.
 
 use super::arithmetic::{multiply, subtract};
-use super::{Bounds, Function, Partition, Specification};
+use super::passage::{Change, Passage};
+use super::window::Frame;
+use super::{Function, Run, Specification};
 use crate::Needs;
-use crate::aggregate::accumulators::summation::Summation;
+use crate::aggregate::accumulators::sliding::Removable;
 use crate::aggregate::expressions::Expression;
-use bson::RawBson;
+use bson::{RawBson, RawBsonRef, RawDocument};
 use error::Result;
+use std::collections::VecDeque;
+use std::sync::Arc;
 use value::Number;
 use value::element::array_elements;
 
@@ -15,21 +19,14 @@ struct Covariance {
     /// Gives an array of two numbers; what gives something else does not count.
     pair: Expression,
     sample: bool,
-    bounds: Bounds,
+    frame: Frame,
 }
 
-/// A mean under way.
-#[derive(Debug, Default)]
-struct Mean {
-    sum: Summation,
-    count: i64,
-}
-
-pub fn parse(function: Specification<'_>) -> Result<Box<dyn Function>> {
-    Ok(Box::new(Covariance {
+pub fn parse(function: Specification<'_>) -> Result<Arc<dyn Function>> {
+    Ok(Arc::new(Covariance {
         pair: Expression::parse(function.operand, function.context)?,
         sample: function.name == "$covarianceSamp",
-        bounds: Bounds::parse(function)?,
+        frame: Frame::parse(function)?,
     }))
 }
 
@@ -39,47 +36,6 @@ fn pair(value: Option<RawBson>) -> Option<(Number, Number)> {
     match (elements.next(), elements.next(), elements.next()) {
         (Some(Some(x)), Some(Some(y)), None) => Some((x, y)),
         _ => None,
-    }
-}
-
-impl Mean {
-    fn add(&mut self, number: Number) {
-        self.sum.add(number);
-        self.count += 1;
-    }
-
-    fn value(&self) -> Option<Number> {
-        let sum = Number::from_value(self.sum.total().as_raw_bson_ref())?;
-        (self.count > 0).then(|| sum.divide(Number::Int64(self.count)))
-    }
-}
-
-impl Covariance {
-    fn over(&self, window: &[Option<(Number, Number)>]) -> RawBson {
-        let (mut x_mean, mut y_mean) = (Mean::default(), Mean::default());
-        let mut products = Summation::default();
-        for (x, y) in window.iter().flatten() {
-            if !x.is_finite() || !y.is_finite() {
-                products.add(not_finite(*x, *y));
-                continue;
-            }
-            let from_x = x_mean.value().map(|mean| subtract(*x, mean));
-            x_mean.add(*x);
-            y_mean.add(*y);
-            let from_y = y_mean.value().map(|mean| subtract(*y, mean));
-            if let (Some(from_x), Some(from_y)) = (from_x, from_y) {
-                products.add(multiply(from_x, from_y));
-            }
-        }
-        let count = x_mean.count;
-        if count == 1 && !self.sample {
-            return RawBson::Double(0.0);
-        }
-        let divisor = if self.sample { count - 1 } else { count };
-        match Number::from_value(products.total().as_raw_bson_ref()) {
-            Some(sum) if divisor > 0 => sum.divide(Number::Double(divisor as f64)).to_value(),
-            _ => RawBson::Null,
-        }
     }
 }
 
@@ -102,17 +58,119 @@ fn not_finite(x: Number, y: Number) -> Number {
 }
 
 impl Function for Covariance {
-    fn values(&self, partition: &Partition<'_>) -> Result<Vec<Option<RawBson>>> {
-        let pairs = partition
-            .documents
-            .iter()
-            .map(|document| Ok(pair(self.pair.evaluate_owned(document)?)))
-            .collect::<Result<Vec<_>>>()?;
-        let ranges = self.bounds.ranges(partition)?;
-        Ok(ranges.into_iter().map(|range| Some(self.over(&pairs[range]))).collect())
+    fn start(self: Arc<Self>) -> Result<Box<dyn Run>> {
+        let growing = self.frame.bounds.is_growing();
+        let state = State { growing, ..State::default() };
+        Ok(Box::new(Running {
+            passage: Passage::new(&self.frame),
+            function: self,
+            state,
+            value: RawBson::Null,
+        }))
     }
 
     fn needs(&self, needs: &mut Needs) {
         self.pair.needs(needs);
+    }
+}
+
+type Pair = (Number, Number);
+
+/// The pairs of a window, and the sum of the products of their distances from the means.
+#[derive(Debug, Default)]
+struct State {
+    /// Whether no pair ever leaves, so that none is kept.
+    growing: bool,
+    pairs: VecDeque<Option<Pair>>,
+    x: Removable,
+    y: Removable,
+    products: Removable,
+}
+
+/// How far a number is from the mean of others; nowhere, of none.
+fn from_mean(number: Number, others: &Removable) -> Option<Number> {
+    let mean = others.mean()?;
+    Some(subtract(number, Number::from_value(mean.as_raw_bson_ref())?))
+}
+
+impl State {
+    fn enter(&mut self, pair: Option<Pair>) {
+        if !self.growing {
+            self.pairs.push_back(pair);
+        }
+        let Some((x, y)) = pair else { return };
+        if !x.is_finite() || !y.is_finite() {
+            return self.products.add(not_finite(x, y));
+        }
+        let from_x = from_mean(x, &self.x);
+        self.x.add(x);
+        self.y.add(y);
+        if let (Some(from_x), Some(from_y)) = (from_x, from_mean(y, &self.y)) {
+            self.products.add(multiply(from_x, from_y));
+        }
+    }
+
+    fn leave(&mut self) {
+        let Some(Some((x, y))) = self.pairs.pop_front() else { return };
+        if !x.is_finite() || !y.is_finite() {
+            return self.products.remove(not_finite(x, y));
+        }
+        let from_y = from_mean(y, &self.y);
+        self.x.remove(x);
+        self.y.remove(y);
+        if let (Some(from_x), Some(from_y)) = (from_mean(x, &self.x), from_y) {
+            self.products.remove(multiply(from_x, from_y));
+        }
+    }
+
+    fn value(&self, sample: bool) -> RawBson {
+        let count = self.x.count();
+        if count == 1 && !sample {
+            return RawBson::Double(0.0);
+        }
+        let divisor = if sample { count.saturating_sub(1) } else { count };
+        match Number::from_value(self.products.total().as_raw_bson_ref()) {
+            Some(sum) if divisor > 0 => sum.divide(Number::Double(divisor as f64)).to_value(),
+            _ => RawBson::Null,
+        }
+    }
+}
+
+struct Running {
+    function: Arc<Covariance>,
+    passage: Passage<Option<Pair>>,
+    state: State,
+    value: RawBson,
+}
+
+impl Run for Running {
+    fn take(&mut self, document: &RawDocument) -> Result<()> {
+        let pair = pair(self.function.pair.evaluate_owned(document)?);
+        if let Some(pair) = self.passage.take(document, pair)? {
+            self.state.enter(pair);
+        }
+        Ok(())
+    }
+
+    fn advance(&mut self, ended: bool) -> Result<bool> {
+        let state = &mut self.state;
+        let window = self.passage.advance(ended, |change| {
+            match change {
+                Change::Enter(pair) => state.enter(pair),
+                Change::Leave => state.leave(),
+                Change::Skip(_) => {}
+            }
+            Ok(())
+        })?;
+        self.value = self.state.value(self.function.sample);
+        Ok(window.is_some())
+    }
+
+    fn value(&self) -> Option<RawBsonRef<'_>> {
+        Some(self.value.as_raw_bson_ref())
+    }
+
+    fn bytes(&self) -> usize {
+        self.passage.bytes() + self.state.pairs.len() * size_of::<Option<Pair>>()
     }
 }

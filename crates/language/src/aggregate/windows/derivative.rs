@@ -1,19 +1,22 @@
 //! `$derivative`: the rate of change over the window.
 
 use super::arithmetic::{Place, difference, multiply, subtract};
-use super::{Bounds, Function, Partition, Specification, failed};
+use super::window::{Frame, Window};
+use super::{Function, Run, Specification, failed};
 use crate::Needs;
 use crate::aggregate::expressions::Expression;
 use crate::aggregate::expressions::date::unit::Unit;
 use bson::{RawBson, RawBsonRef, RawDocument};
 use error::{Code, Result};
+use std::collections::VecDeque;
+use std::sync::Arc;
 use value::Number;
 use value::element::elements;
 
 #[derive(Debug)]
 struct Derivative {
     slope: Slope,
-    bounds: Bounds,
+    frame: Frame,
 }
 
 /// `{input, unit}`, which `$derivative` and `$integral` take.
@@ -24,14 +27,14 @@ pub struct Slope {
     pub unit_millis: Option<i64>,
 }
 
-pub fn parse(function: Specification<'_>) -> Result<Box<dyn Function>> {
+pub fn parse(function: Specification<'_>) -> Result<Arc<dyn Function>> {
     check_sort(function)?;
-    let bounds = Bounds::parse(function)?;
+    let frame = Frame::parse(function)?;
     let slope = Slope::parse(function)?;
     if function.window.is_none() {
         return Err(failed("$derivative requires explicit window bounds"));
     }
-    Ok(Box::new(Derivative { slope, bounds }))
+    Ok(Arc::new(Derivative { slope, frame }))
 }
 
 pub fn check_sort(function: Specification<'_>) -> Result<()> {
@@ -73,9 +76,8 @@ impl Slope {
 }
 
 impl Derivative {
-    fn place(&self, partition: &Partition<'_>, document: &RawDocument) -> Result<Number> {
-        let place = partition.place(document);
-        match (place, self.slope.unit_millis) {
+    fn place(&self, entry: &Entry) -> Result<Number> {
+        match (entry.place, self.slope.unit_millis) {
             (Ok(place), Some(_)) if place.is_date() => Ok(place.number()),
             (_, Some(_)) => Err(Code::location(5624900)
                 .error("$derivative with 'unit' expects the sortBy field to be a Date")),
@@ -87,12 +89,9 @@ impl Derivative {
         }
     }
 
-    fn over(&self, partition: &Partition<'_>, window: &[usize; 2]) -> Result<RawBson> {
-        let [first, last] = window.map(|at| &partition.documents[at]);
-        let run = subtract(self.place(partition, last)?, self.place(partition, first)?);
-        let (from, to) =
-            (self.slope.input.evaluate_owned(first)?, self.slope.input.evaluate_owned(last)?);
-        let Some(rise) = difference(to.as_ref(), from.as_ref())? else {
+    fn between(&self, first: &Entry, last: &Entry) -> Result<RawBson> {
+        let run = subtract(self.place(last)?, self.place(first)?);
+        let Some(rise) = difference(last.input.as_ref(), first.input.as_ref())? else {
             return Err(
                 Code::location(5624903).error("$derivative input must not be null or missing")
             );
@@ -109,18 +108,91 @@ impl Derivative {
 }
 
 impl Function for Derivative {
-    fn values(&self, partition: &Partition<'_>) -> Result<Vec<Option<RawBson>>> {
-        let ranges = self.bounds.ranges(partition)?;
-        ranges
-            .into_iter()
-            .map(|range| match range.is_empty() {
-                true => Ok(Some(RawBson::Null)),
-                false => self.over(partition, &[range.start, range.end - 1]).map(Some),
-            })
-            .collect()
+    fn start(self: Arc<Self>) -> Result<Box<dyn Run>> {
+        Ok(Box::new(Running {
+            window: self.frame.start(),
+            function: self,
+            very_first: None,
+            entries: VecDeque::new(),
+            first: 0,
+            value: RawBson::Null,
+        }))
     }
 
     fn needs(&self, needs: &mut Needs) {
         self.slope.input.needs(needs);
+    }
+}
+
+/// Where a document stands, and its value there.
+#[derive(Debug, Clone)]
+struct Entry {
+    place: std::result::Result<Place, &'static str>,
+    input: Option<RawBson>,
+}
+
+struct Running {
+    function: Arc<Derivative>,
+    window: Window,
+    /// Of the partition, where the window begins with it.
+    very_first: Option<Entry>,
+    /// Of the documents from `first` on.
+    entries: VecDeque<Entry>,
+    first: usize,
+    value: RawBson,
+}
+
+impl Running {
+    fn entry(&self, at: usize) -> Option<&Entry> {
+        match &self.very_first {
+            Some(entry) if at == 0 => Some(entry),
+            _ => self.entries.get(at.checked_sub(self.first)?),
+        }
+    }
+
+    fn forget_before(&mut self, at: usize) {
+        while self.first < at && self.entries.pop_front().is_some() {
+            self.first += 1;
+        }
+    }
+}
+
+impl Run for Running {
+    fn take(&mut self, document: &RawDocument) -> Result<()> {
+        self.window.take(document)?;
+        let place = self.function.frame.places.of(document);
+        let entry = Entry { place, input: self.function.slope.input.evaluate_owned(document)? };
+        let bounds = &self.function.frame.bounds;
+        if bounds.is_growing() && self.very_first.is_none() {
+            self.very_first = Some(entry.clone());
+        }
+        let whole = bounds.is_whole();
+        self.entries.push_back(entry);
+        if whole {
+            self.forget_before(self.first + self.entries.len() - 1);
+        }
+        Ok(())
+    }
+
+    fn advance(&mut self, ended: bool) -> Result<bool> {
+        let Some(window) = self.window.next(ended)? else { return Ok(false) };
+        let last = window.end.saturating_sub(1);
+        self.value = match (self.entry(window.start), self.entry(last)) {
+            (Some(first), Some(last)) if !window.is_empty() => {
+                self.function.between(first, last)?
+            }
+            _ => RawBson::Null,
+        };
+        let growing = self.function.frame.bounds.is_growing();
+        self.forget_before(if growing { last } else { window.start });
+        Ok(true)
+    }
+
+    fn value(&self) -> Option<RawBsonRef<'_>> {
+        Some(self.value.as_raw_bson_ref())
+    }
+
+    fn bytes(&self) -> usize {
+        self.window.bytes() + self.entries.len() * size_of::<Entry>()
     }
 }

@@ -1,13 +1,14 @@
 //! `$expMovingAvg`: the exponential moving average.
 
-use super::{Function, Partition, Specification, failed};
+use super::{Function, Run, Specification, failed};
 use crate::Needs;
 use crate::aggregate::expressions::{Expression, coerce, decimal};
-use bson::{RawBson, RawBsonRef};
+use bson::{RawBson, RawBsonRef, RawDocument};
 use dec::{Context, Decimal128};
 use error::Result;
-use value::Number;
+use std::sync::Arc;
 use value::element::{elements, get};
+use value::{Number, Value};
 
 #[derive(Debug)]
 struct ExpMovingAvg {
@@ -16,7 +17,7 @@ struct ExpMovingAvg {
     alpha: Decimal128,
 }
 
-pub fn parse(function: Specification<'_>) -> Result<Box<dyn Function>> {
+pub fn parse(function: Specification<'_>) -> Result<Arc<dyn Function>> {
     let shape = "$expMovingAvg sub object must have exactly two fields: An 'input' field, and either an 'N' field or an 'alpha' field";
     let document = match function.operand {
         RawBsonRef::Document(document) if function.window.is_none() => document,
@@ -49,7 +50,7 @@ pub fn parse(function: Specification<'_>) -> Result<Box<dyn Function>> {
         _ => return Err(failed(shape)),
     };
     let input = Expression::parse(input.value(), function.context)?;
-    Ok(Box::new(ExpMovingAvg { input, alpha }))
+    Ok(Arc::new(ExpMovingAvg { input, alpha }))
 }
 
 impl ExpMovingAvg {
@@ -65,26 +66,43 @@ impl ExpMovingAvg {
 }
 
 impl Function for ExpMovingAvg {
-    fn values(&self, partition: &Partition<'_>) -> Result<Vec<Option<RawBson>>> {
-        let mut average = None;
-        let mut exact = false;
-        let mut values = Vec::with_capacity(partition.documents.len());
-        for document in partition.documents {
-            let value = self.input.evaluate_owned(document)?;
-            if let Some(number) = coerce::number(value.as_ref().map(RawBson::as_raw_bson_ref)) {
-                exact |= number.is_decimal();
-                average = Some(self.next(average, number));
-            }
-            values.push(Some(match average {
-                None => RawBson::Null,
-                Some(average) if exact => decimal::value(average),
-                Some(average) => RawBson::Double(decimal::to_f64(average)),
-            }));
-        }
-        Ok(values)
+    fn start(self: Arc<Self>) -> Result<Box<dyn Run>> {
+        Ok(Box::new(Average { function: self, average: None, exact: false, value: RawBson::Null }))
     }
 
     fn needs(&self, needs: &mut Needs) {
         self.input.needs(needs);
+    }
+}
+
+struct Average {
+    function: Arc<ExpMovingAvg>,
+    average: Option<Decimal128>,
+    /// Whether a decimal was among the numbers.
+    exact: bool,
+    value: RawBson,
+}
+
+impl Run for Average {
+    fn take(&mut self, document: &RawDocument) -> Result<()> {
+        let value = self.function.input.evaluate(document)?;
+        if let Some(number) = coerce::number(value.as_ref().map(Value::get)) {
+            self.exact |= number.is_decimal();
+            let average = self.function.next(self.average, number);
+            self.average = Some(average);
+            self.value = match self.exact {
+                true => decimal::value(average),
+                false => RawBson::Double(decimal::to_f64(average)),
+            };
+        }
+        Ok(())
+    }
+
+    fn advance(&mut self, _: bool) -> Result<bool> {
+        Ok(true)
+    }
+
+    fn value(&self) -> Option<RawBsonRef<'_>> {
+        Some(self.value.as_raw_bson_ref())
     }
 }

@@ -3,28 +3,33 @@
 
 use super::arithmetic::{add, multiply, subtract};
 use super::bounds::Bound;
-use super::{Bounds, Function, Partition, Specification, failed};
+use super::passage::{Change, Passage};
+use super::window::Frame;
+use super::{Bounds, Function, Run, Specification, failed};
 use crate::aggregate::expressions::{Expression, coerce};
 use crate::{Context, Needs};
-use bson::{RawBson, RawBsonRef};
+use bson::{RawBson, RawBsonRef, RawDocument};
 use error::{Code, Result};
-use value::Number;
+use std::cmp::Ordering;
+use std::collections::VecDeque;
+use std::sync::Arc;
 use value::element::elements;
+use value::{Number, Value};
 
 #[derive(Debug)]
 struct MinMaxScaler {
     input: Expression,
     min: Number,
     max: Number,
-    bounds: Bounds,
+    frame: Frame,
 }
 
-pub fn parse(function: Specification<'_>) -> Result<Box<dyn Function>> {
-    let bounds = Bounds::parse(function)?;
+pub fn parse(function: Specification<'_>) -> Result<Arc<dyn Function>> {
+    let frame = Frame::parse(function)?;
     let RawBsonRef::Document(document) = function.operand else {
         return Err(failed("$minMaxScaler expects an object"));
     };
-    check_current(&bounds)?;
+    check_current(&frame.bounds)?;
     let (mut input, mut min, mut max) = (None, None, None);
     for element in elements(document) {
         match element.key {
@@ -52,7 +57,7 @@ pub fn parse(function: Specification<'_>) -> Result<Box<dyn Function>> {
             "the 'max' must be strictly greater than 'min', as arguments to $minMaxScaler",
         ));
     }
-    Ok(Box::new(MinMaxScaler { input, min, max, bounds }))
+    Ok(Arc::new(MinMaxScaler { input, min, max, frame }))
 }
 
 fn constant(name: &str, value: RawBsonRef<'_>, context: &Context) -> Result<Number> {
@@ -82,9 +87,7 @@ fn check_current(bounds: &Bounds) -> Result<()> {
 }
 
 impl MinMaxScaler {
-    fn scaled(&self, current: Number, window: &[Number]) -> Number {
-        let least = window.iter().copied().min_by(|a, b| a.compare(*b)).unwrap_or(current);
-        let most = window.iter().copied().max_by(|a, b| a.compare(*b)).unwrap_or(current);
+    fn scaled(&self, current: Number, least: Number, most: Number) -> Number {
         if least.compare(most).is_eq() {
             return self.min;
         }
@@ -94,28 +97,117 @@ impl MinMaxScaler {
 }
 
 impl Function for MinMaxScaler {
-    fn values(&self, partition: &Partition<'_>) -> Result<Vec<Option<RawBson>>> {
-        let mut numbers = Vec::with_capacity(partition.documents.len());
-        for document in partition.documents {
-            let value = self.input.evaluate_owned(document)?;
-            let value = value.as_ref().map(RawBson::as_raw_bson_ref);
-            let Some(number) = coerce::number(value) else {
-                return Err(Code::location(10487000).error(format!(
-                    "'input' argument to $minMaxScaler must evaluate to a numeric type, got: {}",
-                    coerce::type_name(value)
-                )));
-            };
-            numbers.push(number);
-        }
-        let ranges = self.bounds.ranges(partition)?;
-        let values = ranges
-            .into_iter()
-            .zip(&numbers)
-            .map(|(range, current)| Some(self.scaled(*current, &numbers[range]).to_value()));
-        Ok(values.collect())
+    fn start(self: Arc<Self>) -> Result<Box<dyn Run>> {
+        Ok(Box::new(Running {
+            passage: Passage::new(&self.frame),
+            function: self,
+            least: Extreme::new(Ordering::Less),
+            most: Extreme::new(Ordering::Greater),
+            current: VecDeque::new(),
+            value: RawBson::Null,
+        }))
     }
 
     fn needs(&self, needs: &mut Needs) {
         self.input.needs(needs);
+    }
+}
+
+/// The least or the greatest of a window: the numbers that may still become it.
+#[derive(Debug)]
+struct Extreme {
+    wanted: Ordering,
+    /// With their place in the order of entering, the best first.
+    candidates: VecDeque<(usize, Number)>,
+    entered: usize,
+    left: usize,
+}
+
+impl Extreme {
+    fn new(wanted: Ordering) -> Extreme {
+        Extreme { wanted, candidates: VecDeque::new(), entered: 0, left: 0 }
+    }
+
+    fn enter(&mut self, number: Number) {
+        let beaten = |other: &(usize, Number)| number.compare(other.1) == self.wanted;
+        while self.candidates.back().is_some_and(beaten) {
+            self.candidates.pop_back();
+        }
+        self.candidates.push_back((self.entered, number));
+        self.entered += 1;
+    }
+
+    fn leave(&mut self) {
+        if self.candidates.front().is_some_and(|(place, _)| *place == self.left) {
+            self.candidates.pop_front();
+        }
+        self.left += 1;
+    }
+
+    fn value(&self) -> Option<Number> {
+        self.candidates.front().map(|(_, number)| *number)
+    }
+}
+
+struct Running {
+    function: Arc<MinMaxScaler>,
+    passage: Passage<Number>,
+    least: Extreme,
+    most: Extreme,
+    /// The numbers of the documents that have no value yet.
+    current: VecDeque<Number>,
+    value: RawBson,
+}
+
+impl Run for Running {
+    fn take(&mut self, document: &RawDocument) -> Result<()> {
+        let value = self.function.input.evaluate(document)?;
+        let value = value.as_ref().map(Value::get);
+        let Some(number) = coerce::number(value) else {
+            return Err(Code::location(10487000).error(format!(
+                "'input' argument to $minMaxScaler must evaluate to a numeric type, got: {}",
+                coerce::type_name(value)
+            )));
+        };
+        self.current.push_back(number);
+        if let Some(number) = self.passage.take(document, number)? {
+            self.least.enter(number);
+            self.most.enter(number);
+        }
+        Ok(())
+    }
+
+    fn advance(&mut self, ended: bool) -> Result<bool> {
+        let Running { passage, least, most, .. } = self;
+        let window = passage.advance(ended, |change| {
+            for extreme in [&mut *least, &mut *most] {
+                match change {
+                    Change::Enter(number) => extreme.enter(number),
+                    Change::Leave => extreme.leave(),
+                    Change::Skip(_) => {}
+                }
+            }
+            Ok(())
+        })?;
+        if window.is_none() {
+            return Ok(false);
+        }
+        if let Some(current) = self.current.pop_front() {
+            let least = self.least.value().unwrap_or(current);
+            let most = self.most.value().unwrap_or(current);
+            self.value = self.function.scaled(current, least, most).to_value();
+        }
+        Ok(true)
+    }
+
+    fn value(&self) -> Option<RawBsonRef<'_>> {
+        Some(self.value.as_raw_bson_ref())
+    }
+
+    fn bytes(&self) -> usize {
+        let candidates = self.least.candidates.len() + self.most.candidates.len();
+        self.passage.bytes()
+            + self.current.len() * size_of::<Number>()
+            + candidates * size_of::<(usize, Number)>()
     }
 }

@@ -1,5 +1,5 @@
 //! Window functions of `$setWindowFields`, one file each, and their table: each
-//! gives a value for every document of a sorted partition.
+//! gives a value for every document of a sorted partition, as the documents go by.
 
 pub mod accumulated;
 pub(in crate::aggregate) mod arithmetic;
@@ -11,8 +11,10 @@ mod integral;
 mod linear_fill;
 mod locf;
 mod min_max_scaler;
+mod passage;
 mod rank;
 mod shift;
+mod window;
 
 pub use bounds::Bounds;
 
@@ -20,24 +22,37 @@ use super::accumulators;
 use super::expressions::coerce;
 use crate::sort::Pattern;
 use crate::{Context, Needs};
-use bson::{RawBson, RawBsonRef, RawDocument, RawDocumentBuf};
+use bson::{RawBsonRef, RawDocument};
 use error::{Code, Error, Result};
+use std::sync::Arc;
 use value::element::elements;
 
 /// A window function, ready to run over partitions.
 pub trait Function: std::fmt::Debug + Send + Sync {
-    /// A value for each document; `None` is missing.
-    fn values(&self, partition: &Partition<'_>) -> Result<Vec<Option<RawBson>>>;
+    /// Begins a partition.
+    fn start(self: Arc<Self>) -> Result<Box<dyn Run>>;
 
     fn needs(&self, needs: &mut Needs);
 }
 
-/// The documents of a partition in order.
-#[derive(Debug)]
-pub struct Partition<'p> {
-    pub documents: &'p [RawDocumentBuf],
-    pub sort: Option<&'p Pattern>,
-    pub collator: Option<&'p value::Collator>,
+/// A function at work on one partition. It takes the documents in, in order, as far ahead
+/// as it must see, and gives a value for one after the other. A document is taken in
+/// before it is given its value.
+pub trait Run: Send {
+    /// Takes in the next document.
+    fn take(&mut self, document: &RawDocument) -> Result<()>;
+
+    /// Moves to the value of the next document; `false`: more documents have to be taken in
+    /// first. Once all are (`ended`) it never says so.
+    fn advance(&mut self, ended: bool) -> Result<bool>;
+
+    /// The value that `advance` moved to; `None` is missing.
+    fn value(&self) -> Option<RawBsonRef<'_>>;
+
+    /// The memory of what it keeps beside its own size.
+    fn bytes(&self) -> usize {
+        0
+    }
 }
 
 /// A function as it is written: its operand, and the window beside it.
@@ -53,13 +68,13 @@ pub struct Specification<'a> {
 #[derive(Debug)]
 pub struct Row {
     pub name: &'static str,
-    pub parse: fn(Specification<'_>) -> Result<Box<dyn Function>>,
+    pub parse: fn(Specification<'_>) -> Result<Arc<dyn Function>>,
     pub help: &'static str,
 }
 
 const fn row(
     name: &'static str,
-    parse: fn(Specification<'_>) -> Result<Box<dyn Function>>,
+    parse: fn(Specification<'_>) -> Result<Arc<dyn Function>>,
     help: &'static str,
 ) -> Row {
     Row { name, parse, help }
@@ -96,7 +111,7 @@ pub fn parse(
     value: RawBsonRef<'_>,
     sort: Option<&Pattern>,
     context: &Context,
-) -> Result<Box<dyn Function>> {
+) -> Result<Arc<dyn Function>> {
     let RawBsonRef::Document(document) = value else {
         return Err(failed(format!(
             "The field specification must be an object, found {}",
@@ -140,13 +155,5 @@ impl Specification<'_> {
             Some(_) => Err(failed(format!("'window' field is not allowed in {}", self.name))),
             None => Ok(()),
         }
-    }
-}
-
-impl Partition<'_> {
-    /// The value that a document is sorted by, where it is by one field.
-    fn sort_value<'d>(&self, document: &'d RawDocument) -> Option<value::Value<'d>> {
-        let (path, _) = self.sort?.fields().first()?;
-        super::expressions::FieldPath::parse(path.as_str()).ok()?.resolve(document)
     }
 }

@@ -1,16 +1,23 @@
 //! `$rank`, `$denseRank`, `$documentNumber`: places in the order.
 
-use super::{Function, Partition, Specification};
+use super::{Function, Run, Specification};
 use crate::Needs;
 use crate::aggregate::expressions::coerce::int_or_long;
-use bson::{RawBson, RawBsonRef};
+use crate::sort::Pattern;
+use bson::{RawBson, RawBsonRef, RawDocument};
 use error::{Code, Result};
+use std::sync::Arc;
+use value::Collator;
 use value::key::Key;
 
 #[derive(Debug)]
-struct Rank(&'static str);
+struct Rank {
+    name: &'static str,
+    sort: Pattern,
+    collator: Option<Arc<Collator>>,
+}
 
-pub fn parse(function: Specification<'_>) -> Result<Box<dyn Function>> {
+pub fn parse(function: Specification<'_>) -> Result<Arc<dyn Function>> {
     let name = function.name;
     if function.window.is_some() {
         return Err(other_arguments());
@@ -20,12 +27,13 @@ pub fn parse(function: Specification<'_>) -> Result<Box<dyn Function>> {
         return Err(Code::location(5371603)
             .error(format!("{name} must be specified with '{{}}' as the value")));
     }
-    if function.sort.is_none_or(|sort| sort.fields().len() != 1) {
+    let Some(sort) = function.sort.filter(|sort| sort.fields().len() == 1) else {
         return Err(Code::location(5371602).error(format!(
             "{name} must be specified with a top level sortBy expression with exactly one element"
         )));
-    }
-    Ok(Box::new(Rank(name)))
+    };
+    let collator = function.context.collator.clone();
+    Ok(Arc::new(Rank { name, sort: sort.clone(), collator }))
 }
 
 pub fn other_arguments() -> error::Error {
@@ -33,29 +41,53 @@ pub fn other_arguments() -> error::Error {
 }
 
 impl Function for Rank {
-    fn values(&self, partition: &Partition<'_>) -> Result<Vec<Option<RawBson>>> {
-        let mut before: Option<Vec<u8>> = None;
-        let (mut rank, mut dense) = (0, 0);
-        let mut values = Vec::with_capacity(partition.documents.len());
-        for (number, document) in (1..).zip(partition.documents) {
-            let mut key = Key::default();
-            if let Some(sort) = partition.sort {
-                sort.key(document, partition.collator, &mut key)?;
-            }
-            if before.as_ref() != Some(&key.bytes) {
-                rank = number;
-                dense += 1;
-                before = Some(key.bytes);
-            }
-            let place = match self.0 {
-                "$rank" => rank,
-                "$denseRank" => dense,
-                _ => number,
-            };
-            values.push(Some(int_or_long(place)));
-        }
-        Ok(values)
+    fn start(self: Arc<Self>) -> Result<Box<dyn Run>> {
+        Ok(Box::new(Ranking {
+            function: self,
+            before: None,
+            number: 0,
+            rank: 0,
+            dense: 0,
+            value: RawBson::Null,
+        }))
     }
 
     fn needs(&self, _: &mut Needs) {}
+}
+
+struct Ranking {
+    function: Arc<Rank>,
+    /// The key of the document before.
+    before: Option<Vec<u8>>,
+    number: i64,
+    rank: i64,
+    dense: i64,
+    value: RawBson,
+}
+
+impl Run for Ranking {
+    fn take(&mut self, document: &RawDocument) -> Result<()> {
+        let mut key = Key::default();
+        self.function.sort.key(document, self.function.collator.as_deref(), &mut key)?;
+        self.number += 1;
+        if self.before.as_ref() != Some(&key.bytes) {
+            self.rank = self.number;
+            self.dense += 1;
+            self.before = Some(key.bytes);
+        }
+        self.value = int_or_long(match self.function.name {
+            "$rank" => self.rank,
+            "$denseRank" => self.dense,
+            _ => self.number,
+        });
+        Ok(())
+    }
+
+    fn advance(&mut self, _: bool) -> Result<bool> {
+        Ok(true)
+    }
+
+    fn value(&self) -> Option<RawBsonRef<'_>> {
+        Some(self.value.as_raw_bson_ref())
+    }
 }

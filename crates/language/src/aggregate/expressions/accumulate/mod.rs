@@ -9,6 +9,7 @@ use crate::aggregate::accumulators::Accumulator;
 use crate::aggregate::accumulators::avg::Avg;
 use crate::aggregate::accumulators::std_dev::StdDev;
 use crate::aggregate::accumulators::sum::Sum;
+use crate::interrupt;
 use bson::{RawBson, RawBsonRef, RawDocumentBuf};
 use std::cmp::Ordering;
 use value::element::array_elements;
@@ -30,6 +31,7 @@ fn accumulate<'a>(arguments: &Arguments<'_, 'a>, mut state: impl Accumulator) ->
     match arguments.get(0) {
         Some(RawBsonRef::Array(array)) if arguments.len() == 1 => {
             for element in array_elements(array) {
+                interrupt::check()?;
                 state.add(Some(element.value()), &root)?;
             }
         }

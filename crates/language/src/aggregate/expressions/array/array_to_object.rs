@@ -3,7 +3,7 @@
 use super::array;
 use crate::aggregate::expressions::node::{null, own};
 use crate::aggregate::expressions::{Arguments, Evaluated, coerce};
-use crate::describe;
+use crate::{describe, interrupt};
 use bson::RawBsonRef;
 use error::{Code, Result};
 use value::DocumentWriter;
@@ -18,6 +18,7 @@ pub fn evaluate<'a>(arguments: Arguments<'_, 'a>) -> Evaluated<'a> {
     let mut by_key = rustc_hash::FxHashMap::default();
     let mut first = None;
     for element in array_elements(input) {
+        interrupt::check()?;
         let value = element.value();
         let arrays = *first.get_or_insert(matches!(value, RawBsonRef::Array(_)));
         let (key, value) = if arrays { pair(value)? } else { entry(value, pairs.is_empty())? };

@@ -3,6 +3,7 @@
 use super::array;
 use crate::aggregate::expressions::node::{null, own};
 use crate::aggregate::expressions::{Arguments, Evaluated, coerce};
+use crate::interrupt;
 use value::ArrayWriter;
 use value::element::array_elements;
 
@@ -14,7 +15,10 @@ pub fn evaluate<'a>(arguments: Arguments<'_, 'a>) -> Evaluated<'a> {
         }
         let part = array(&arguments, at, 28664, "$concatArrays only supports arrays, not ")?;
         coerce::check_size(out.bytes() + part.as_bytes().len())?;
-        array_elements(part).for_each(|element| out.copy(element));
+        for element in array_elements(part) {
+            interrupt::check()?;
+            out.copy(element);
+        }
     }
     own(out.finish())
 }

@@ -3,6 +3,7 @@
 use super::array;
 use crate::aggregate::expressions::node::{null, own};
 use crate::aggregate::expressions::{Arguments, Evaluated, Node, coerce};
+use crate::interrupt;
 use bson::RawBsonRef;
 use error::{Code, Result};
 use value::element::array_elements;
@@ -20,10 +21,13 @@ pub fn evaluate<'a>(arguments: Arguments<'_, 'a>) -> Evaluated<'a> {
     let start = bound(&arguments, 2, "starting index")?.unwrap_or(0);
     let end = bound(&arguments, 3, "ending index")?.unwrap_or(usize::MAX);
     let wanted = arguments.get(1);
-    let found = array_elements(array).enumerate().take(end).skip(start).find(|(_, element)| {
-        coerce::compare(Some(element.value()), wanted, arguments.collator).is_eq()
-    });
-    own(found.map_or(-1, |(at, _)| at as i32))
+    for (at, element) in array_elements(array).enumerate().take(end).skip(start) {
+        interrupt::check()?;
+        if coerce::compare(Some(element.value()), wanted, arguments.collator).is_eq() {
+            return own(at as i32);
+        }
+    }
+    own(-1)
 }
 
 fn bound(arguments: &Arguments<'_, '_>, at: usize, what: &str) -> Result<Option<usize>> {

@@ -3,7 +3,8 @@
 use super::array;
 use crate::aggregate::accumulators::n::check_n;
 use crate::aggregate::expressions::node::own;
-use crate::aggregate::expressions::{Arguments, Evaluated, coerce};
+use crate::aggregate::expressions::{Arguments, Evaluated, coerce, held};
+use crate::interrupt;
 use bson::RawBsonRef;
 use std::cmp::Ordering;
 use value::ArrayWriter;
@@ -15,7 +16,10 @@ pub fn first<'a>(arguments: Arguments<'_, 'a>) -> Evaluated<'a> {
     let n = check_n(arguments.get(0))?;
     let mut out = ArrayWriter::new();
     let input = array(&arguments, 1, 5788200, NOT_AN_ARRAY)?;
-    array_elements(input).take(n).for_each(|element| out.copy(element));
+    for element in array_elements(input).take(n) {
+        interrupt::check()?;
+        out.copy(element);
+    }
     own(out.finish())
 }
 
@@ -24,7 +28,10 @@ pub fn last<'a>(arguments: Arguments<'_, 'a>) -> Evaluated<'a> {
     let mut out = ArrayWriter::new();
     let input = array(&arguments, 1, 5788200, NOT_AN_ARRAY)?;
     let skip = array_len(input).saturating_sub(n);
-    array_elements(input).skip(skip).for_each(|element| out.copy(element));
+    for element in array_elements(input).skip(skip) {
+        interrupt::check()?;
+        out.copy(element);
+    }
     own(out.finish())
 }
 
@@ -39,12 +46,17 @@ pub fn max<'a>(arguments: Arguments<'_, 'a>) -> Evaluated<'a> {
 fn extreme<'a>(arguments: &Arguments<'_, 'a>, turn: fn(Ordering) -> Ordering) -> Evaluated<'a> {
     let n = check_n(arguments.get(0))?;
     let input = array(arguments, 1, 5788200, NOT_AN_ARRAY)?;
-    let mut values: Vec<RawBsonRef<'_>> = array_elements(input)
+    let values = array_elements(input)
         .map(|element| element.value())
-        .filter(|value| !coerce::is_nullish(Some(*value)))
-        .collect();
-    values.sort_by(|a, b| turn(value::order::compare_with(*a, *b, arguments.collator)));
+        .filter(|value| !coerce::is_nullish(Some(*value)));
+    let (values, _held) = held::collect(values.map(Ok))?;
+    let order = |a: &RawBsonRef<'_>, b: &RawBsonRef<'_>| {
+        turn(value::order::compare_with(*a, *b, arguments.collator))
+    };
     let mut out = ArrayWriter::new();
-    values.into_iter().take(n).for_each(|value| out.push(value));
+    for value in interrupt::sort(values, order)?.into_iter().take(n) {
+        interrupt::check()?;
+        out.push(value);
+    }
     own(out.finish())
 }

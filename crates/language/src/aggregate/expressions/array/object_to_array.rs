@@ -2,6 +2,7 @@
 
 use crate::aggregate::expressions::node::{null, own};
 use crate::aggregate::expressions::{Arguments, Evaluated, coerce};
+use crate::interrupt;
 use bson::RawBsonRef;
 use error::Code;
 use value::element::elements;
@@ -25,6 +26,7 @@ pub fn evaluate<'a>(arguments: Arguments<'_, 'a>) -> Evaluated<'a> {
         pair.copy_as("v", element);
         out.push(RawBsonRef::Document(&pair.finish()));
         coerce::check_size(out.bytes())?;
+        interrupt::check()?;
     }
     own(out.finish())
 }

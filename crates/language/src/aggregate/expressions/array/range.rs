@@ -2,6 +2,7 @@
 
 use crate::aggregate::expressions::node::own;
 use crate::aggregate::expressions::{Arguments, Evaluated, VALUE_BYTES_MAX};
+use crate::interrupt;
 use bson::RawBsonRef;
 use error::{Code, Result};
 use value::ArrayWriter;
@@ -31,6 +32,7 @@ pub fn evaluate<'a>(arguments: Arguments<'_, 'a>) -> Evaluated<'a> {
     while if step > 0 { current < end } else { current > end } {
         out.push(RawBsonRef::Int32(current as i32));
         current += step;
+        interrupt::check()?;
     }
     own(out.finish())
 }

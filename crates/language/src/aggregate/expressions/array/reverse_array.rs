@@ -2,7 +2,8 @@
 
 use super::array;
 use crate::aggregate::expressions::node::{null, own};
-use crate::aggregate::expressions::{Arguments, Evaluated};
+use crate::aggregate::expressions::{Arguments, Evaluated, held};
+use crate::interrupt;
 use value::ArrayWriter;
 use value::element::array_elements;
 
@@ -11,8 +12,12 @@ pub fn evaluate<'a>(arguments: Arguments<'_, 'a>) -> Evaluated<'a> {
         return null();
     }
     let words = "The argument to $reverseArray must be an array, but was of type: ";
-    let elements: Vec<_> = array_elements(array(&arguments, 0, 34435, words)?).collect();
+    let elements = array_elements(array(&arguments, 0, 34435, words)?);
+    let (elements, _held) = held::collect(elements.map(Ok))?;
     let mut out = ArrayWriter::new();
-    elements.into_iter().rev().for_each(|element| out.copy(element));
+    for element in elements.into_iter().rev() {
+        interrupt::check()?;
+        out.copy(element);
+    }
     own(out.finish())
 }

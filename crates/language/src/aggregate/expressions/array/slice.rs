@@ -3,6 +3,7 @@
 use super::array;
 use crate::aggregate::expressions::node::{null, own};
 use crate::aggregate::expressions::{Arguments, Evaluated};
+use crate::interrupt;
 use error::{Code, Result};
 use value::ArrayWriter;
 use value::element::{array_elements, array_len};
@@ -32,10 +33,10 @@ pub fn evaluate<'a>(arguments: Arguments<'_, 'a>) -> Evaluated<'a> {
         (0, second)
     };
     let mut out = ArrayWriter::new();
-    array_elements(input)
-        .skip(start as usize)
-        .take(count as usize)
-        .for_each(|element| out.copy(element));
+    for element in array_elements(input).skip(start as usize).take(count as usize) {
+        interrupt::check()?;
+        out.copy(element);
+    }
     own(out.finish())
 }
 

@@ -1,7 +1,10 @@
 //! `$sortArray`: the elements in order, whole or by fields.
 
 use crate::aggregate::expressions::node::{null, own};
-use crate::aggregate::expressions::{Evaluated, FieldPath, Node, Parser, Scope, Special, coerce};
+use crate::aggregate::expressions::{
+    Evaluated, FieldPath, Node, Parser, Scope, Special, coerce, held,
+};
+use crate::interrupt;
 use crate::sort::Pattern;
 use bson::{RawBsonRef, RawDocumentBuf};
 use error::{Code, Result};
@@ -95,8 +98,7 @@ impl Special for SortArray {
             }
         };
         let empty = RawDocumentBuf::new();
-        let mut keyed = Vec::new();
-        for element in array_elements(array) {
+        let keyed = array_elements(array).map(|element| {
             let mut key = Key::default();
             match &self.order {
                 Order::Whole(direction) => key.push(element.value(), *direction, scope.collator),
@@ -105,11 +107,15 @@ impl Special for SortArray {
                     pattern.key(document, scope.collator, &mut key)?;
                 }
             }
-            keyed.push((key.bytes, element));
-        }
-        keyed.sort_by(|(a, _), (b, _)| a.cmp(b));
+            Ok((key.bytes.into_boxed_slice(), element))
+        });
+        let (keyed, _held) = held::collect(keyed)?;
+        let sorted = interrupt::sort(keyed, |(a, _), (b, _)| a.cmp(b))?;
         let mut out = ArrayWriter::new();
-        keyed.into_iter().for_each(|(_, element)| out.copy(element));
+        for (_, element) in sorted {
+            interrupt::check()?;
+            out.copy(element);
+        }
         own(out.finish())
     }
 

@@ -3,7 +3,7 @@
 use crate::aggregate::expressions::held::Held;
 use crate::aggregate::expressions::node::{null, own};
 use crate::aggregate::expressions::{Evaluated, Node, Parser, Scope, Special, coerce};
-use crate::describe;
+use crate::{describe, interrupt};
 use bson::RawBsonRef;
 use error::{Code, Result};
 use value::element::{array_elements, elements};
@@ -112,7 +112,9 @@ impl Special for Zip {
                     (None, _) => tuple.push(RawBsonRef::Null),
                 }
             }
-            out.push(RawBsonRef::Array(&tuple.finish()));
+            let tuple = tuple.finish();
+            interrupt::check_sized(tuple.as_bytes().len())?;
+            out.push(RawBsonRef::Array(&tuple));
             coerce::check_size(out.bytes())?;
         }
     }

@@ -1,6 +1,6 @@
 //! `$setDifference`: elements of the first that the second lacks, in order.
 
-use super::{contains, sorted};
+use super::sorted;
 use crate::aggregate::expressions::node::{null, own};
 use crate::aggregate::expressions::{Arguments, Evaluated};
 use std::collections::BTreeSet;
@@ -13,14 +13,14 @@ pub fn evaluate<'a>(arguments: Arguments<'_, 'a>) -> Evaluated<'a> {
         return null();
     }
     let first = super::array(&arguments, 0, 17048)?;
-    let second = sorted(super::array(&arguments, 1, 17049)?, arguments.collator);
+    let second = sorted(super::array(&arguments, 1, 17049)?, arguments.collator)?;
     let mut seen = BTreeSet::new();
     let mut left = ArrayWriter::new();
     for element in array_elements(first) {
         let value = element.value();
         let mut key = Key::default();
         key.push(value, Direction::Ascending, arguments.collator);
-        if !contains(&second, value, arguments.collator) && seen.insert(key.bytes) {
+        if !second.contains(value, arguments.collator)? && seen.insert(key.bytes) {
             left.copy(element);
         }
     }

@@ -33,7 +33,8 @@ impl Special for Equals {
                 continue;
             };
             if let RawBsonRef::Array(before) = before.get() {
-                let (a, b) = (sorted(before, scope.collator), sorted(array, scope.collator));
+                let (a, b) =
+                    (sorted(before, scope.collator)?.values, sorted(array, scope.collator)?.values);
                 let same = a.len() == b.len()
                     && a.iter()
                         .zip(&b)

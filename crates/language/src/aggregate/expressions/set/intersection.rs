@@ -1,26 +1,29 @@
 //! `$setIntersection`: elements that are in every set.
 
-use super::{contains, sorted};
+use super::{Sorted, array_of, sorted};
 use crate::aggregate::expressions::node::{null, own};
 use crate::aggregate::expressions::{Arguments, Evaluated};
-use value::ArrayWriter;
 
 pub fn evaluate<'a>(arguments: Arguments<'_, 'a>) -> Evaluated<'a> {
-    let mut common = None;
+    let mut common: Option<Sorted<'_>> = None;
     for at in 0..arguments.len() {
         if arguments.nullish(at) {
             return null();
         }
-        let set = sorted(super::array(&arguments, at, 17047)?, arguments.collator);
+        let set = sorted(super::array(&arguments, at, 17047)?, arguments.collator)?;
         common = Some(match common {
             None => set,
             Some(mut common) => {
-                Vec::retain(&mut common, |value| contains(&set, *value, arguments.collator));
+                let mut kept = Vec::new();
+                for value in common.values {
+                    if set.contains(value, arguments.collator)? {
+                        kept.push(value);
+                    }
+                }
+                common.values = kept;
                 common
             }
         });
     }
-    let mut out = ArrayWriter::new();
-    common.unwrap_or_default().into_iter().for_each(|value| out.push(value));
-    own(out.finish())
+    own(array_of(common.into_iter().flat_map(|common| common.values))?)
 }

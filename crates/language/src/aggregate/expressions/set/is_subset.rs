@@ -1,6 +1,6 @@
 //! `$setIsSubset`: whether the second set has all of the first.
 
-use super::{contains, sorted, wrong};
+use super::{sorted, wrong};
 use crate::aggregate::expressions::node::own;
 use crate::aggregate::expressions::{Arguments, Evaluated, Node};
 use bson::RawBsonRef;
@@ -9,8 +9,13 @@ use value::element::array_elements;
 
 pub fn evaluate<'a>(arguments: Arguments<'_, 'a>) -> Evaluated<'a> {
     let first = super::array(&arguments, 0, 17046)?;
-    let second = sorted(super::array(&arguments, 1, 17042)?, arguments.collator);
-    own(array_elements(first).all(|element| contains(&second, element.value(), arguments.collator)))
+    let second = sorted(super::array(&arguments, 1, 17042)?, arguments.collator)?;
+    for element in array_elements(first) {
+        if !second.contains(element.value(), arguments.collator)? {
+            return own(false);
+        }
+    }
+    own(true)
 }
 
 /// A constant second set must be one.

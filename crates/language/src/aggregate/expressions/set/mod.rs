@@ -8,13 +8,15 @@ mod intersection;
 mod is_subset;
 mod union;
 
+use super::held::{self, Held};
 use super::table::Arity;
 use super::{Arguments, Row, coerce};
-use bson::{RawArray, RawBsonRef};
+use crate::interrupt;
+use bson::{RawArray, RawArrayBuf, RawBsonRef};
 use error::{Code, Error, Result};
 use std::cmp::Ordering;
-use value::Collator;
 use value::element::array_elements;
+use value::{ArrayWriter, Collator};
 
 pub const ROWS: &[Row] = &[
     Row::call(
@@ -68,18 +70,48 @@ fn wrong(name: &str, value: Option<RawBsonRef<'_>>, code: i32) -> Error {
 }
 
 /// The elements of an array in order, each once.
-fn sorted<'v>(array: &'v RawArray, collator: Option<&Collator>) -> Vec<RawBsonRef<'v>> {
-    let mut values: Vec<_> = array_elements(array).map(|element| element.value()).collect();
+fn sorted<'v>(array: &'v RawArray, collator: Option<&Collator>) -> Result<Sorted<'v>> {
+    let values = array_elements(array).map(|element| Ok(element.value()));
+    let (values, held) = held::collect(values)?;
+    let values = each_once(values, collator)?;
+    Ok(Sorted { values, _held: held })
+}
+
+/// Values in order, each once.
+struct Sorted<'v> {
+    values: Vec<RawBsonRef<'v>>,
+    _held: Held,
+}
+
+/// Sorts values, and keeps one of equals.
+fn each_once<'v>(
+    values: Vec<RawBsonRef<'v>>,
+    collator: Option<&Collator>,
+) -> Result<Vec<RawBsonRef<'v>>> {
     let order = |a: &RawBsonRef<'_>, b: &RawBsonRef<'_>| -> Ordering {
         value::order::compare_with(*a, *b, collator)
     };
-    values.sort_by(order);
+    let mut values = interrupt::sort(values, order)?;
     values.dedup_by(|a, b| order(a, b).is_eq());
-    values
+    Ok(values)
 }
 
-fn contains(set: &[RawBsonRef<'_>], value: RawBsonRef<'_>, collator: Option<&Collator>) -> bool {
-    set.binary_search_by(|member| value::order::compare_with(*member, value, collator)).is_ok()
+/// An array of values that are as many.
+fn array_of<'v>(values: impl IntoIterator<Item = RawBsonRef<'v>>) -> Result<RawArrayBuf> {
+    let mut out = ArrayWriter::new();
+    for value in values {
+        interrupt::check()?;
+        out.push(value);
+    }
+    Ok(out.finish())
+}
+
+impl Sorted<'_> {
+    fn contains(&self, value: RawBsonRef<'_>, collator: Option<&Collator>) -> Result<bool> {
+        interrupt::check()?;
+        let order = |member: &RawBsonRef<'_>| value::order::compare_with(*member, value, collator);
+        Ok(self.values.binary_search_by(order).is_ok())
+    }
 }
 
 #[cfg(test)]

@@ -10,8 +10,9 @@ pub fn evaluate<'a>(arguments: Arguments<'_, 'a>) -> Evaluated<'a> {
         if arguments.nullish(at) {
             return null();
         }
-        out.push_str(text(&arguments, at, 16702, " only supports strings, not ")?);
-        coerce::check_size(out.len())?;
+        let part = text(&arguments, at, 16702, " only supports strings, not ")?;
+        coerce::check_size(out.len() + part.len())?;
+        out.push_str(part);
     }
     own(out)
 }

@@ -3,6 +3,7 @@
 use super::regex;
 use crate::aggregate::expressions::node::own;
 use crate::aggregate::expressions::{Evaluated, Node, Parser};
+use crate::interrupt;
 use bson::{RawArrayBuf, RawBsonRef};
 use error::{Code, Result};
 use pcre2::bytes::Regex;
@@ -30,6 +31,7 @@ fn finish(name: &'static str, found: Option<(&Regex, &str)>) -> Evaluated<'stati
         byte = found.start();
         let groups = |at| locations.get(at);
         let document = regex::document(input, locations.len(), groups, index);
+        interrupt::check()?;
         out.push(RawBsonRef::Document(&document));
         if out.bytes() > OUTPUT_BYTES_MAX {
             return Err(Code::location(51151).error(format!(

@@ -4,7 +4,7 @@ use crate::aggregate::expressions::call::Function;
 use crate::aggregate::expressions::node::{null, own};
 use crate::aggregate::expressions::table::{Field, Named, required};
 use crate::aggregate::expressions::{Arguments, Evaluated, coerce};
-use crate::describe;
+use crate::{describe, interrupt};
 use bson::RawBsonRef;
 use error::Code;
 
@@ -41,9 +41,17 @@ fn replace<'a>(arguments: &Arguments<'_, 'a>, count: usize) -> Evaluated<'a> {
         }
     }
     let [Some(input), Some(find), Some(replacement)] = parts else { return null() };
-    if count > 1 {
-        let least = input.len() + replacement.len() * input.matches(find).count();
-        coerce::check_size(least)?;
+    let mut out = String::new();
+    let mut done = 0;
+    for (at, found) in input.match_indices(find).take(count) {
+        coerce::check_size(out.len() + (at - done) + replacement.len())?;
+        interrupt::check_sized(replacement.len())?;
+        out.push_str(input.get(done..at).unwrap_or_default());
+        out.push_str(replacement);
+        done = at + found.len();
     }
-    own(input.replacen(find, replacement, count))
+    let rest = input.get(done..).unwrap_or_default();
+    coerce::check_size(out.len() + rest.len())?;
+    out.push_str(rest);
+    own(out)
 }

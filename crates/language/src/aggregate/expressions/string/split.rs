@@ -3,6 +3,7 @@
 use super::text;
 use crate::aggregate::expressions::node::{null, own};
 use crate::aggregate::expressions::{Arguments, Evaluated, coerce};
+use crate::interrupt;
 use bson::RawBsonRef;
 use error::Code;
 use value::ArrayWriter;
@@ -22,6 +23,7 @@ pub fn evaluate<'a>(arguments: Arguments<'_, 'a>) -> Evaluated<'a> {
     for part in input.split(separator) {
         out.push(RawBsonRef::String(part));
         coerce::check_size(out.bytes())?;
+        interrupt::check()?;
     }
     own(out.finish())
 }

@@ -187,6 +187,22 @@ fn what_depends_on_no_document_is_read_once() {
 }
 
 #[test]
+fn the_same_start_is_searched_once() {
+    let node = |at: i32| doc! {"_id": at, "next": (at + 1) % 3};
+    let ring =
+        World { collections: vec![("ring", (0..3).map(node).collect())], ..World::default() };
+    let ring = Arc::new(ring);
+    let search = doc! {"$graphLookup": {"from": "ring", "startWith": "$n", "connectFromField": "next", "connectToField": "_id", "as": "found"}};
+    let size = doc! {"$project": {"size": {"$size": "$found"}}};
+    let input = vec![doc! {"n": 0}, doc! {"n": 0.0}, doc! {"n": [0]}, doc! {}, doc! {"n": 0}];
+    let found = run_in(vec![search, size], input, ring.clone()).unwrap();
+    let sizes: Vec<_> = found.iter().map(|found| found.get_i32("size").unwrap()).collect();
+    assert_eq!(sizes, [3, 3, 3, 0, 3]);
+    // Once from a number and once from an array, a read a step.
+    assert_eq!(ring.reads.load(Ordering::Relaxed), 6);
+}
+
+#[test]
 fn a_search_of_a_graph_has_a_limit() {
     let text = "x".repeat(9 * 1024 * 1024);
     let next = |at: i32| doc! {"_id": at, "next": at + 1, "text": &text};

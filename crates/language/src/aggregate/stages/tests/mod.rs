@@ -3,6 +3,7 @@ mod joins;
 mod misuse;
 mod order;
 mod shape;
+mod sliding;
 mod windows;
 
 use super::*;
