@@ -6,6 +6,8 @@ use std::fmt;
 pub enum Error {
     /// The driver or the server behind it.
     Client(mongodb::error::Error),
+    /// The auditor, where it is what is measured.
+    Audit(insight::Error),
     /// The server in this process.
     Own(String),
     /// A name that is no workload.
@@ -34,6 +36,7 @@ impl fmt::Display for Error {
                 }
                 kind => write!(f, "{kind}"),
             },
+            Error::Audit(error) => write!(f, "{error}"),
             Error::Own(message) => write!(f, "the server of this run did not start: {message}"),
             Error::NoWorkload(name) => {
                 write!(f, "there is no workload {name:?}; there are:")?;
@@ -63,6 +66,12 @@ impl fmt::Display for Error {
 impl From<mongodb::error::Error> for Error {
     fn from(error: mongodb::error::Error) -> Error {
         Error::Client(error)
+    }
+}
+
+impl From<insight::Error> for Error {
+    fn from(error: insight::Error) -> Error {
+        Error::Audit(error)
     }
 }
 

@@ -9,6 +9,8 @@ pub const DATABASE: &str = "freeboard_bench";
 
 #[derive(Clone)]
 pub struct Site {
+    /// The server, with user and password.
+    pub uri: String,
     pub database: Database,
     pub clients: usize,
     pub documents: u64,

@@ -46,6 +46,7 @@ impl Target {
             own,
             apart: !own,
             site: Site {
+                uri: uri.to_owned(),
                 database,
                 clients: run.clients,
                 documents: run.documents,

@@ -3,6 +3,10 @@
 use crate::{Random, Recipe};
 use bson::{Document, RawDocumentBuf};
 
+/// The name of the index on the shard key where a server has no shards: it tells the auditor
+/// what the key is to be.
+pub const SHARD_KEY_INDEX: &str = "shard_key";
+
 /// Makes a document from its number, from 0.
 type Make = Box<dyn Fn(u64, &mut Random) -> RawDocumentBuf + Send + Sync>;
 

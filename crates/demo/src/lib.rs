@@ -20,7 +20,7 @@ mod scenario;
 mod scenarios;
 mod words;
 
-pub use collection::Collection;
+pub use collection::{Collection, SHARD_KEY_INDEX};
 pub use random::Random;
 pub use recipe::{NOW_DEFAULT, Recipe, SEED_DEFAULT, SIZE_DEFAULT, SIZE_MAX, SIZE_MIN};
 pub use scenario::Scenario;

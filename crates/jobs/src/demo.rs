@@ -2,10 +2,11 @@
 
 use crate::progress::Progress;
 use crate::{Error, connect};
-use ::demo::{Recipe, Scenario};
+use ::demo::{Recipe, SHARD_KEY_INDEX, Scenario};
 use bson::{Document, RawDocumentBuf, doc};
 use futures::stream::{self, StreamExt, TryStreamExt};
 use mongodb::error::{Error as ClientError, ErrorKind};
+use mongodb::options::IndexOptions;
 use mongodb::{Client, Database, IndexModel};
 
 /// What one command inserts.
@@ -175,7 +176,13 @@ async fn fill(
         loaded.bytes += batch.bytes as u64;
     }
     if !collection.indexes.is_empty() {
-        let model = |key: &Document| IndexModel::builder().keys(key.clone()).build();
+        let intended =
+            if loaded.unsharded.is_empty() { None } else { collection.shard_key.as_ref() };
+        let model = |key: &Document| {
+            let name = (intended == Some(key)).then(|| SHARD_KEY_INDEX.to_owned());
+            let options = IndexOptions::builder().name(name).build();
+            IndexModel::builder().keys(key.clone()).options(options).build()
+        };
         target.create_indexes(collection.indexes.iter().map(model)).await?;
     }
     Ok(loaded)

@@ -1,6 +1,7 @@
 //! The workloads, one a file, one row a workload. Their order is the order of a run: what
 //! only reads shares its data with what follows.
 
+mod audit;
 mod bulk_insert;
 mod find_by_id;
 mod find_by_index;
@@ -63,6 +64,7 @@ pub static WORKLOADS: &[Workload] = &[
     range_scan::WORKLOAD,
     scan::WORKLOAD,
     group::WORKLOAD,
+    audit::WORKLOAD,
     inc_one_document::TOGETHER,
     inc_one_document::ALONE,
     push_one_document::TOGETHER,
@@ -96,7 +98,7 @@ mod tests {
             names.join(" "),
             "ping find_by_id find_by_index insert_durable insert_relaxed bulk_insert inc push_10 \
              push_500 push_5000 inc_beside_5mb name_beside_5mb range_scan scan group \
-             inc_one_document inc_one_document_alone push_one_document push_one_document_alone \
+             audit inc_one_document inc_one_document_alone push_one_document push_one_document_alone \
              push_overflow_1k push_overflow_1m"
         );
     }

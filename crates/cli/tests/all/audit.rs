@@ -72,6 +72,8 @@ fn findings_have_an_exit_code_and_reports_a_difference() {
     std::fs::write(&thresholds, "unbounded: {}\n").unwrap();
     assert_failed(&audit(&[&uri, "--thresholds", &thresholds]), "unbounded");
     assert_failed(&audit(&["diff", &old, &thresholds]), "is no report of freeboard audit");
+    let wrong = uri.replace("mongodb://", "mongodb://ann:secret@");
+    assert_failed(&audit(&[&wrong]), "the server refused the user name or password");
     signal(&child, "TERM");
     child.wait().unwrap();
 }

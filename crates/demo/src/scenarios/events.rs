@@ -1,7 +1,7 @@
 //! A timeline of everything that happens, three years of it, and counters under the names
 //! of months. Some of the services that write it spell a user's id with a capital.
 
-use crate::dates::{YEAR_MS, date, evenly, month};
+use crate::dates::{DAY_MS, YEAR_MS, date, evenly, month};
 use crate::hour::commands;
 use crate::ids::Ids;
 use crate::{Collection, Random, Recipe, Scenario};
@@ -20,6 +20,7 @@ const EVENTS_OF_USER: u64 = 20;
 const SPAN_MS: i64 = 3 * YEAR_MS;
 const CAPITAL_PERCENT: u64 = 3;
 const MONTHS: u64 = 36;
+const MONTH_MS: i64 = 30 * DAY_MS;
 
 const TYPES: &[(u64, &str)] = &[
     (50, "user.login"),
@@ -49,16 +50,19 @@ fn collections(recipe: &Recipe) -> Vec<Collection> {
     ]
 }
 
-/// A user's timeline; and a search that does not care for case, since the ids do not.
+/// A user's timeline; and a search of the last month that does not care for case, since the
+/// ids do not. Nothing older is ever asked for.
 fn queries(recipe: &Recipe) -> Vec<Document> {
     let users = recipe.share(1, EVENTS_OF_USER);
+    let month_ago = date(recipe.now.timestamp_millis() - MONTH_MS);
     let timelines = commands(recipe, "timeline", 40, |random| {
         let filter = doc! { "userId": user_id(random.below(users)) };
         doc! { "find": "events", "filter": filter, "sort": { "timestamp": -1 }, "limit": 20 }
     });
     let searches = commands(recipe, "search", 20, |random| {
         let pattern = format!("^{}$", user_id(random.below(users)));
-        let filter = doc! { "userId": { "$regex": pattern, "$options": "i" } };
+        let user = doc! { "$regex": pattern, "$options": "i" };
+        let filter = doc! { "userId": user, "timestamp": { "$gte": month_ago } };
         doc! { "find": "events", "filter": filter, "limit": 20 }
     });
     [timelines, searches].concat()

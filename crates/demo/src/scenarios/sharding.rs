@@ -2,7 +2,7 @@
 //! single value is most of the data, one with five values; and one that is good.
 //!
 //! They are sharded where the server is a sharded cluster; elsewhere they are collections
-//! with an index on the key.
+//! with an index on the key, whose name says what it is for.
 
 use crate::dates::{YEAR_MS, date};
 use crate::hour::commands;

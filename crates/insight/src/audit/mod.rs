@@ -10,6 +10,7 @@
 //! Whatever cannot be looked at is noted in the report and never fatal; only where the
 //! server cannot be reached at all is there no report.
 
+mod asked;
 mod census;
 mod checklist;
 mod cure;
@@ -48,14 +49,14 @@ pub async fn audit(options: &Options, stop: &CancellationToken) -> Result<Report
     let interrupted = || Error::Use("interrupted before the server answered".to_owned());
     let server = stop.run_until_cancelled(connecting).await.ok_or_else(interrupted)??;
     let needs = detectors::needs();
-    let gathering = gather(&server, options.database.as_deref(), &needs);
-    let listing = stop.run_until_cancelled(gathering).await.unwrap_or_else(|| {
-        let mut listing = Listing::default();
-        listing.notes.add("interrupted before all collections were listed");
-        Ok(listing)
-    })?;
-    let Listing { collections, operations_known, sharding_known, mut notes } = listing;
-    let sharded = collections.iter().any(|collection| collection.shard_key.is_some());
+    let gathering = gather(&server, options.database.as_deref(), &needs, pace.until);
+    let listing = tokio::select! {
+        biased;
+        () = stop.cancelled() => Listing::unfinished("interrupted"),
+        () = pace.out_of_time() => Listing::unfinished("the time budget was used up"),
+        listing = gathering => listing?,
+    };
+    let Listing { collections, operations_known, sharding_known, listed, mut notes } = listing;
     let visited = visit::all(options, &server, collections, &pace, stop).await;
     notes.append(visited.notes);
     note_pace(&pace, &mut notes);
@@ -67,7 +68,7 @@ pub async fn audit(options: &Options, stop: &CancellationToken) -> Result<Report
         documents: documents > 0,
         operations: operations_known,
         sharding: sharding_known,
-        sharded,
+        sharded: visited.sharded,
     };
     Ok(Report {
         version: report::VERSION,
@@ -81,7 +82,7 @@ pub async fn audit(options: &Options, stop: &CancellationToken) -> Result<Report
             started: started.to_string(),
             seconds: (begun.elapsed().as_secs_f64() * 1000.0).round() / 1000.0,
             mode: options.reach.name().to_owned(),
-            complete: visited.complete && !stop.is_cancelled(),
+            complete: visited.complete && listed && !stop.is_cancelled(),
             documents,
             bytes: visited.bytes,
             collections: visited.shown,

@@ -30,6 +30,15 @@ macro_rules! thresholds {
 }
 
 thresholds! {
+    archive_candidate: ArchiveCandidate {
+        /// Documents whose date is so many days past are old.
+        older_than_days: u64 = 365,
+        /// The share of a collection that is old, and how many documents that is at least.
+        old_share: f64 = 0.5,
+        old_documents: u64 = 100,
+        /// The share of reads that may touch old documents.
+        old_reads_share: f64 = 0.05,
+    }
     bloated_document: BloatedDocument {
         /// Reads of the collection that are enough to judge by.
         warn_reads: u64 = 10,
@@ -39,6 +48,21 @@ thresholds! {
         warn_share: f64 = 0.2,
         /// and the bytes that it has in a document, on average.
         warn_bytes: u64 = 1024,
+    }
+    bucket_candidate: BucketCandidate {
+        /// Readings of a collection, and of each source on average, at least.
+        documents: u64 = 100,
+        documents_per_source: u64 = 20,
+        /// The bytes of a reading on average, at most.
+        document_bytes: u64 = 1_024,
+        /// Seconds from the first reading to the last, at least.
+        span_seconds: f64 = 60.0,
+        /// Seconds between two readings of a source on average, at most.
+        interval_seconds: f64 = 3_600.0,
+        /// The share of documents that have each field of a reading.
+        field_share: f64 = 0.9,
+        /// Readings from a warning on; fewer are only mentioned.
+        warn_documents: u64 = 10_000,
     }
     case_collision: CaseCollision {
         /// Values with more than one spelling, from a warning on.
@@ -98,6 +122,25 @@ thresholds! {
     redundant_index: RedundantIndex {
         /// Indexes that are the start of another, from a warning on.
         warn_indexes: u64 = 1,
+    }
+    shard_key: ShardKey {
+        /// The share of inserts that go to one place because the key only grows.
+        warn_hot_share: f64 = 0.2,
+        /// The share of documents that are in the order of their keys, for it to only grow.
+        monotonic_share: f64 = 0.9,
+        /// Different values of the key, from a warning down.
+        warn_values: u64 = 100,
+        critical_values: u64 = 10,
+        /// The share of documents that have one value of the key.
+        warn_value_share: f64 = 0.2,
+        critical_value_share: f64 = 0.5,
+        /// A chunk that cannot be split and is larger cannot be moved.
+        chunk_bytes: u64 = 128 * 1024 * 1024,
+        /// The share of operations without the key, and how many operations tell it.
+        scattered_share: f64 = 0.5,
+        scattered_operations: u64 = 10,
+        /// Documents that were looked at, at least.
+        documents: u64 = 50,
     }
     unbounded_array: UnboundedArray {
         /// Elements of the longest array.

@@ -2,7 +2,7 @@
 
 use super::census::Census;
 use super::detectors::{self, Subject};
-use super::facts::{Collection, Index, Notes, Server};
+use super::facts::{Collection, Index, Notes, Server, ShardKey};
 use super::join::join_policies;
 use super::options::{Options, Reach};
 use super::outline::{self, Outline};
@@ -10,11 +10,12 @@ use super::scan::{End, Pace, Progress, Scan};
 use crate::error::explain;
 use crate::report::{self, Finding};
 use bson::{Bson, Document, doc};
+use command::Namespace;
 use futures::stream::{self, StreamExt, TryStreamExt};
-use mongodb::error::Result;
+use mongodb::error::{Error, ErrorKind, Result};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 use tokio_util::sync::CancellationToken;
 
 /// Collections that are looked at at once, where each takes little: asking takes longer
@@ -23,6 +24,7 @@ const LANES_SAMPLE: usize = 3;
 const LANES_FULL: usize = 1;
 /// A collection may take so many times its share of the time that is left.
 const SHARES: u32 = 4;
+const UNBOUNDED: Duration = Duration::from_secs(365 * 24 * 60 * 60);
 
 /// What came of all collections.
 #[derive(Debug, Default)]
@@ -34,6 +36,8 @@ pub struct Visited {
     pub bytes: u64,
     /// Whether all that was asked for was looked at.
     pub complete: bool,
+    /// Whether any collection has a shard key.
+    pub sharded: bool,
 }
 
 struct Visit<'a> {
@@ -54,6 +58,7 @@ struct Seen {
     findings: Vec<Finding>,
     notes: Notes,
     bytes: u64,
+    sharded: bool,
     end: End,
 }
 
@@ -78,6 +83,7 @@ pub async fn all(
     while let Some(seen) = visits.next().await {
         late += u64::from(seen.end == End::OutOfTime);
         interrupted += u64::from(seen.end == End::Interrupted);
+        visited.sharded |= seen.sharded;
         visited.outlines.push(seen.outline);
         visited.shown.push(seen.shown);
         visited.findings.extend(seen.findings);
@@ -121,6 +127,7 @@ impl Visit<'_> {
             findings,
             notes,
             bytes: u64::try_from(census.sizes.sum()).unwrap_or(u64::MAX),
+            sharded: collection.shard_key.is_some(),
             end,
         }
     }
@@ -150,9 +157,19 @@ impl Visit<'_> {
         if !collection.kind.is_scanned() {
             return End::Complete;
         }
-        let asking = self.ask(collection, notes);
-        if self.stop.run_until_cancelled(asking).await.is_none() {
-            return End::Interrupted;
+        let started = Instant::now();
+        let asking = tokio::time::timeout(left(until), self.ask(collection));
+        let unknown = match self.stop.run_until_cancelled(asking).await {
+            None => return End::Interrupted,
+            Some(Err(_)) => return End::OutOfTime,
+            Some(Ok(unknown)) => unknown,
+        };
+        let _ = self.stop.run_until_cancelled(self.pace.keep(started.elapsed(), 0)).await;
+        if collection.shard_key.is_none() {
+            collection.shard_key = ShardKey::intended(&collection.indexes);
+        }
+        if let Some(shard_key) = &collection.shard_key {
+            census.follow(&shard_key.key);
         }
         let expected = match self.options.reach {
             Reach::Sample(count) => collection.documents.unwrap_or(count).min(count),
@@ -168,41 +185,46 @@ impl Visit<'_> {
             until,
             stop: self.stop,
         };
-        match scan.run(census, &self.progress).await {
-            Ok(end) => end,
-            Err(error) if is_out_of_time(&error) => End::OutOfTime,
-            Err(error) => {
-                let seen = census.documents();
-                let why = format!("reading ended after {seen} documents: {}", explain(&error));
-                notes.of(&collection.namespace, why);
-                End::Complete
-            }
+        let (end, failed) = match scan.run(census, &self.progress).await {
+            Ok(end) => (end, None),
+            Err(error) if is_out_of_time(&error) => (End::OutOfTime, None),
+            Err(error) => (End::Complete, Some(error)),
+        };
+        if end == End::Complete && failed.is_none() && self.options.reach == Reach::Full {
+            note_vanished(collection, census.documents(), notes);
         }
+        note_failures(&collection.namespace, census.documents(), failed.as_ref(), &unknown, notes);
+        end
     }
 
-    /// What the server knows of a collection without looking at its documents.
-    async fn ask(&self, collection: &mut Collection, notes: &mut Notes) {
-        let started = Instant::now();
-        if let Err(error) = self.ask_size(collection).await {
-            let why = format!("its size is not known: {}", explain(&error));
-            notes.of(&collection.namespace, why);
+    /// What the server knows of a collection without looking at its documents; what it does
+    /// not tell, and why.
+    async fn ask(&self, collection: &mut Collection) -> Vec<(&'static str, Error)> {
+        let (size, indexes, uses) = tokio::join!(
+            self.ask_size(collection),
+            self.ask_indexes(collection),
+            self.ask_index_use(collection)
+        );
+        let mut unknown = Vec::new();
+        match size {
+            Ok((documents, bytes)) => (collection.documents, collection.bytes) = (documents, bytes),
+            Err(error) => unknown.push(("its size is not known", error)),
         }
-        match self.ask_indexes(collection).await {
-            Ok(()) => {
-                if let Err(error) = self.ask_index_use(collection).await {
-                    let why = format!("how its indexes are used is not known: {}", explain(&error));
-                    notes.of(&collection.namespace, why);
+        match (indexes, uses) {
+            (Ok(indexes), uses) => {
+                collection.indexes = indexes;
+                match uses {
+                    Ok(uses) => collection.add_index_uses(&uses),
+                    Err(error) => unknown.push(("how its indexes are used is not known", error)),
                 }
             }
-            Err(error) => {
-                let why = format!("its indexes cannot be listed: {}", explain(&error));
-                notes.of(&collection.namespace, why);
-            }
+            (Err(error), _) => unknown.push(("its indexes cannot be listed", error)),
         }
-        self.pace.keep(started.elapsed(), 0).await;
+        unknown
     }
 
-    async fn ask_size(&self, collection: &mut Collection) -> Result<()> {
+    /// Documents and bytes.
+    async fn ask_size(&self, collection: &Collection) -> Result<(Option<u64>, Option<u64>)> {
         let handle = self.handle(collection);
         let stages = [doc! { "$collStats": { "storageStats": {}, "count": {} } }];
         let rows: Vec<Document> = handle.aggregate(stages).await?.try_collect().await?;
@@ -216,34 +238,59 @@ impl Visit<'_> {
             documents = add(documents, count);
             bytes = add(bytes, size);
         }
-        (collection.documents, collection.bytes) = (documents, bytes);
-        Ok(())
+        Ok((documents, bytes))
     }
 
-    async fn ask_indexes(&self, collection: &mut Collection) -> Result<()> {
+    async fn ask_indexes(&self, collection: &Collection) -> Result<Vec<Index>> {
         let name = &*collection.namespace.collection;
         let database = self.server.client.database(&collection.namespace.database);
         let list = doc! { "listIndexes": name };
         let specs: Vec<Document> = database.run_cursor_command(list).await?.try_collect().await?;
-        collection.indexes = specs.into_iter().map(Index::new).collect();
-        Ok(())
+        Ok(specs.into_iter().map(Index::new).collect())
     }
 
-    async fn ask_index_use(&self, collection: &mut Collection) -> Result<()> {
-        let handle = self.handle(collection);
-        let mut rows = handle.aggregate([doc! { "$indexStats": {} }]).await?;
-        while let Some(row) = rows.try_next().await? {
-            let name = row.get_str("name").unwrap_or("");
-            if let Some(index) = collection.indexes.iter_mut().find(|it| it.name == name) {
-                index.add_use(&row);
-            }
-        }
-        Ok(())
+    async fn ask_index_use(&self, collection: &Collection) -> Result<Vec<Document>> {
+        let stages = [doc! { "$indexStats": {} }];
+        self.handle(collection).aggregate(stages).await?.try_collect().await
     }
 
     fn handle(&self, collection: &Collection) -> mongodb::Collection<Document> {
         let database = self.server.client.database(&collection.namespace.database);
         database.collection(&collection.namespace.collection)
+    }
+}
+
+/// What of a collection could not be looked at. Who may read nothing of it is told so once.
+fn note_failures(
+    namespace: &Namespace,
+    seen: u64,
+    failed: Option<&Error>,
+    unknown: &[(&str, Error)],
+    notes: &mut Notes,
+) {
+    if let Some(error) = failed {
+        let what = match seen {
+            0 => "it cannot be read".to_owned(),
+            seen => format!("reading ended after {seen} documents"),
+        };
+        notes.of(namespace, format!("{what}: {}", explain(error)));
+    }
+    let told = failed.and_then(code);
+    for (what, error) in unknown {
+        if told.is_none() || code(error) != told {
+            notes.of(namespace, format!("{what}: {}", explain(error)));
+        }
+    }
+}
+
+/// Documents that were there when the server was asked, and not when they were read.
+fn note_vanished(collection: &Collection, seen: u64, notes: &mut Notes) {
+    // Shards count documents that are not theirs any more.
+    let sharded = collection.shard_key.as_ref().is_some_and(|key| key.in_use);
+    let vanished = collection.documents.unwrap_or(0).saturating_sub(seen);
+    if vanished > 0 && !sharded {
+        let note = format!("documents that vanished while it was read: {vanished}");
+        notes.of(&collection.namespace, note);
     }
 }
 
@@ -267,12 +314,22 @@ fn note_census(collection: &Collection, census: &Census, notes: &mut Notes) {
 }
 
 /// MaxTimeMSExpired: a command that took the rest of the time.
-fn is_out_of_time(error: &mongodb::error::Error) -> bool {
+fn is_out_of_time(error: &Error) -> bool {
     const MAX_TIME_MS_EXPIRED: i32 = 50;
+    code(error) == Some(MAX_TIME_MS_EXPIRED)
+}
+
+/// The code that a server refused a command with.
+fn code(error: &Error) -> Option<i32> {
     match &*error.kind {
-        mongodb::error::ErrorKind::Command(error) => error.code == MAX_TIME_MS_EXPIRED,
-        _ => false,
+        ErrorKind::Command(error) => Some(error.code),
+        _ => None,
     }
+}
+
+/// The time until then; without a bound, more than anything takes.
+fn left(until: Option<Instant>) -> Duration {
+    until.map_or(UNBOUNDED, |until| until.saturating_duration_since(Instant::now()))
 }
 
 fn whole(value: Option<&Bson>) -> Option<u64> {

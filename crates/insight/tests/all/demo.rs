@@ -11,7 +11,9 @@ use serde_json::json;
 const BATCH: usize = 50;
 
 async fn audited(scenario: &str) -> Report {
-    let place = filled(scenario, Recipe::new(1, 500)).await;
+    let recipe = Recipe { now: bson::DateTime::now(), ..Recipe::new(1, 500) };
+    let place = filled(scenario, recipe).await;
+    ask(&place, scenario, recipe).await;
     let report = place.audit(&place.options()).await;
     place.stop().await;
     report
@@ -26,7 +28,11 @@ async fn filled(scenario: &str, recipe: Recipe) -> Place {
             place.collection(&collection.name).insert_many(batch).await.unwrap();
         }
         for (number, key) in collection.indexes.iter().enumerate() {
-            place.index(&collection.name, &format!("index{number}"), key.clone()).await;
+            let name = match collection.shard_key.as_ref() == Some(key) {
+                true => demo::SHARD_KEY_INDEX.to_owned(),
+                false => format!("index{number}"),
+            };
+            place.index(&collection.name, &name, key.clone()).await;
         }
     }
     place
@@ -84,10 +90,15 @@ async fn a_feed_with_outliers() {
 #[tokio::test(flavor = "multi_thread")]
 async fn events_tenants_and_sensors() {
     let report = audited("events").await;
-    assert_eq!(places(&report, "case_collision"), [place("shop.events", "userId")]);
+    // The values, and the queries that ignore case.
+    assert_eq!(places(&report, "case_collision"), vec![place("shop.events", "userId"); 2]);
     assert_eq!(places(&report, "dynamic_fields"), [place("shop.monthlyCounts", "<date>")]);
     assert_eq!(places(&report, "redundant_index"), [place("shop.events", "index2")]);
     assert!(places(&report, "unbounded_array").is_empty());
+    assert_eq!(places(&report, "archive_candidate"), [place("shop.events", "timestamp")]);
+    let old = &found(&report, "archive_candidate")[0].evidence.figures;
+    assert_eq!((&old["reads"], &old["reads_of_old"]), (&json!(60), &json!(0)));
+    assert!(found(&report, "bucket_candidate").is_empty());
 
     let report = audited("tenants").await;
     assert_eq!(
@@ -96,10 +107,16 @@ async fn events_tenants_and_sensors() {
     );
     let sprawl = &found(&report, "collection_sprawl")[0].evidence;
     assert_eq!(sprawl.figures["collections"], json!(20));
+    assert!(found(&report, "shard_key").is_empty());
 
     let report = audited("sensors").await;
     assert_eq!(places(&report, "dynamic_fields"), [place("shop.devices", "daily.<date>")]);
     assert!(places(&report, "case_collision").is_empty());
+    let [series] = &found(&report, "bucket_candidate")[..] else { panic!() };
+    assert_eq!((&*series.namespace, series.path.as_deref()), ("shop.readings", Some("ts")));
+    assert_eq!(series.evidence.figures["source"], json!("sensorId"));
+    assert_eq!(series.evidence.figures["sources"], json!(2));
+    assert!(found(&report, "archive_candidate").is_empty());
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -109,6 +126,28 @@ async fn a_shop_with_reviews() {
     let orders = |path| place("shop.orders", path);
     assert_eq!(places(&report, "redundant_index"), [orders("index0"), orders("index2")]);
     assert!(places(&report, "dynamic_fields").is_empty());
+    assert_eq!(places(&report, "archive_candidate"), [orders("orderDate")]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn bad_shard_keys() {
+    let report = audited("sharding").await;
+    let mut faults: Vec<_> = found(&report, "shard_key")
+        .into_iter()
+        .map(|it| (&*it.namespace, it.evidence.figures["fault"].as_str().unwrap()))
+        .collect();
+    faults.sort_unstable();
+    let expected = [
+        ("shop.accounts", "dominating_value"),
+        ("shop.accounts", "low_cardinality"),
+        ("shop.shipments", "missing_from_queries"),
+        ("shop.shipments", "monotonic"),
+        ("shop.tickets", "dominating_value"),
+        ("shop.tickets", "low_cardinality"),
+    ];
+    assert_eq!(faults, expected);
+    let line = report.checklist.iter().find(|line| line.item.starts_with("Shard keys")).unwrap();
+    assert_eq!(line.status, Status::Fail);
 }
 
 /// The usual size: in a shop of few reviews nobody needs an index on them.

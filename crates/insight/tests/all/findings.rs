@@ -2,6 +2,7 @@
 
 use crate::place::{Place, found};
 use bson::{Bson, Document, doc};
+use freeboard_insight::Report;
 use freeboard_insight::audit::Target;
 use freeboard_insight::report::{Format, Remedy, Severity, Status};
 use serde_json::json;
@@ -88,6 +89,33 @@ async fn the_proposed_policy_cures() {
     let report = place.audit(&place.options()).await;
     assert!(found(&report, "unbounded_array").is_empty());
     assert!(found(&report, "unguarded_growth").is_empty());
+    place.stop().await;
+}
+
+/// The keys of a cluster are in its configuration.
+#[tokio::test(flavor = "multi_thread")]
+async fn shard_keys_are_read_of_the_configuration() {
+    let place = Place::new().await;
+    let order = |id: i32| doc! { "_id": id, "status": id % 3, "customer": id * 7_919 % 400 };
+    place.fill("bad", (0..400).map(order)).await;
+    place.fill("good", (0..400).map(order)).await;
+    let keys = place.client.database("config").collection("collections");
+    let row = |name: &str, key: Document| doc! { "_id": name, "key": key, "unique": false };
+    keys.insert_one(row("shop.bad", doc! { "status": 1 })).await.unwrap();
+    keys.insert_one(row("shop.good", doc! { "customer": 1 })).await.unwrap();
+    let report = place.audit(&place.options()).await;
+    let findings = found(&report, "shard_key");
+    assert!(findings.iter().all(|it| it.namespace == "shop.bad"), "{findings:?}");
+    let figures = &findings[0].evidence.figures;
+    assert_eq!((&figures["fault"], &figures["values"]), (&json!("low_cardinality"), &json!(3)));
+    let Remedy::Command(command) = &findings[0].cure.remedy else { panic!() };
+    assert!(command.contains("refineCollectionShardKey"), "{command}");
+    let status = |report: &Report| report.checklist[5].status;
+    assert_eq!(status(&report), Status::Fail);
+    keys.delete_one(doc! { "_id": "shop.bad" }).await.unwrap();
+    let report = place.audit(&place.options()).await;
+    assert!(found(&report, "shard_key").is_empty());
+    assert_eq!(status(&report), Status::Pass);
     place.stop().await;
 }
 

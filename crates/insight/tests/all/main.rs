@@ -9,5 +9,8 @@
 
 mod demo;
 mod findings;
+mod many;
+mod obstacles;
 mod place;
+mod proxy;
 mod reach;

@@ -32,6 +32,9 @@ async fn a_scenario_is_loaded_as_it_was_made() {
     assert!(!cursor.advance().await.unwrap());
     let indexes = place.collection("events").list_index_names().await.unwrap();
     assert_eq!(indexes, ["_id_", "userId_1_timestamp_-1", "type_1_timestamp_-1", "type_1"]);
+    // What tells the auditor the key on a server without shards.
+    let indexes = place.collection("parcels").list_index_names().await.unwrap();
+    assert_eq!(indexes, ["_id_", "shard_key"]);
     place.stop().await;
 }
 

@@ -47,16 +47,16 @@ impl Family {
         }
     }
 
-    /// Takes a key in; whether it is still one of few.
-    pub fn add(&mut self, key: &str) -> bool {
-        if self.keys.len() < KEYS_MAX {
+    /// Takes a key in, if there is room for one more; whether it is still one of few.
+    pub fn add(&mut self, key: &str, room: bool) -> bool {
+        if room && self.keys.len() < KEYS_MAX {
             let mut hasher = FxHasher::default();
             key.hash(&mut hasher);
             if self.keys.insert(hasher.finish()) && self.examples.len() < EXAMPLES_MAX {
                 self.examples.push(key.to_owned());
             }
         }
-        self.keys.len() <= LITERALS_MAX
+        room && self.keys.len() <= LITERALS_MAX
     }
 
     /// Counts a key of the family in a document.

@@ -5,25 +5,31 @@
 //! that a census stays small whatever the collection holds.
 
 mod array;
+mod cardinality;
 mod dates;
 mod distribution;
 mod extremes;
 mod family;
+mod frequent;
 mod key;
+mod shard_key;
 mod spellings;
 mod tree;
 mod walk;
 
 pub use array::{ArrayCensus, Longest, Span};
+pub use cardinality::Cardinality;
 pub use dates::Dates;
 pub use distribution::Distribution;
 pub use extremes::Extremes;
 pub use family::Family;
+pub use frequent::Frequent;
 pub use key::KeyClass;
+pub use shard_key::{KeyField, ShardKey};
 pub use spellings::Spellings;
-pub use tree::{NodeId, Tree};
+pub use tree::{Node, NodeId, Tree};
 
-use bson::RawDocument;
+use bson::{Document, RawDocument};
 use serde_json::Value;
 
 /// Documents with invalid UTF-8 whose ids are kept.
@@ -43,6 +49,8 @@ pub struct Census {
     pub tree: Tree,
     /// When documents were made, where their `_id`s tell it.
     pub created: Dates,
+    /// The values of the shard key, where the collection has one.
+    pub shard_key: Option<ShardKey>,
     /// Documents with invalid UTF-8 or malformed bytes.
     pub broken: u64,
     pub broken_ids: Vec<Value>,
@@ -64,9 +72,15 @@ impl Census {
             largest: Extremes::new(LARGEST_MAX),
             tree: Tree::new(),
             created: Dates::new(now),
+            shard_key: None,
             broken: 0,
             broken_ids: Vec::new(),
         }
+    }
+
+    /// Follows the values of a shard key, too, from the next document on.
+    pub fn follow(&mut self, key: &Document) {
+        self.shard_key = Some(ShardKey::new(key));
     }
 
     /// Counts a document.

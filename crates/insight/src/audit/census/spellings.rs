@@ -9,6 +9,7 @@ use std::hash::{Hash, Hasher};
 
 /// Values remembered at once.
 const VALUES_MAX: usize = 100_000;
+const VALUES_BYTES_MAX: usize = 8 * 1024 * 1024;
 /// Longer values are no ids.
 const VALUE_BYTES_MAX: usize = 200;
 const COLLISIONS_MAX: usize = 5;
@@ -17,6 +18,8 @@ const COLLISIONS_MAX: usize = 5;
 pub struct Spellings {
     /// By the hash of the lower-case form, the first spelling.
     first: FxHashMap<u64, Box<str>>,
+    /// What these weigh.
+    bytes: usize,
     /// How many low bits of a hash must be zero for it to be remembered.
     bits: u32,
     /// Hashes of values found in more than one spelling.
@@ -43,7 +46,8 @@ impl Spellings {
         match self.first.get(&hash) {
             None => {
                 self.first.insert(hash, value.into());
-                if self.first.len() > VALUES_MAX {
+                self.bytes += value.len();
+                if self.first.len() > VALUES_MAX || self.bytes > VALUES_BYTES_MAX {
                     self.thin();
                 }
             }
@@ -76,6 +80,7 @@ impl Spellings {
         self.bits += 1;
         let bits = self.bits;
         self.first.retain(|hash, _| hash.trailing_zeros() >= bits);
+        self.bytes = self.first.values().map(|value| value.len()).sum();
         self.colliding.retain(|hash, ()| hash.trailing_zeros() >= bits);
     }
 }

@@ -108,6 +108,23 @@ fn paths_have_a_cap() {
     assert!(names.is_none() || names.unwrap().distinct() < 50);
 }
 
+/// Keys of no pattern that end in a digit: each would be a family of its own.
+#[test]
+fn families_have_a_cap() {
+    let documents = (0..3_000_u32).map(|number| {
+        let letter = |place: u32| char::from(b'a' + (number / 26_u32.pow(place) % 26) as u8);
+        let key: String = [letter(2), letter(1), letter(0), '7'].iter().collect();
+        let mut document = rawdoc! { "_id": number as i32 };
+        document.append(bson::raw::CString::try_from(key).unwrap(), 1);
+        document
+    });
+    let census = census(documents);
+    assert!(census.tree.families().count() <= 33);
+    assert!(census.tree.paths() < 100, "{}", census.tree.paths());
+    let names = census.tree.families().find(|it| it.class == KeyClass::Name).unwrap();
+    assert!(names.distinct() > 2_900);
+}
+
 #[test]
 fn spellings_of_ids_and_creation_are_followed() {
     let id = ObjectId::parse_str("500000000000000000000000").unwrap();

@@ -3,22 +3,32 @@
 //! Fields of array elements hang on the array's own node, as in MongoDB's paths; the
 //! elements of an array in an array hang on a node called `$[]`.
 
-use super::array::ArrayCensus;
+use super::array::{ArrayCensus, bit};
+use super::cardinality::Cardinality;
 use super::dates::Dates;
 use super::family::Family;
 use super::key::KeyClass;
 use super::spellings::Spellings;
+use bson::spec::ElementType;
 use rustc_hash::FxHashMap;
 
 /// Paths of a collection that are counted.
 const PATHS_MAX: usize = 5_000;
 /// Names under one document beyond which they are a family.
 const NAMES_MAX: usize = 300;
+/// Families under one document beyond which all further keys are one.
+const FAMILIES_MAX: usize = 32;
+/// Keys that are told apart, all families together.
+const FAMILY_KEYS_MAX: usize = 500_000;
 /// Children beyond which they are looked up in a map.
 const LINEAR_MAX: usize = 8;
 
 /// Fields whose spellings are followed.
 const SPELLED_MAX: usize = 4;
+
+/// Fields whose different values are counted, and how deep they may lie.
+const COUNTED_MAX: usize = 12;
+const COUNTED_DEPTH_MAX: u32 = 2;
 
 /// The key of an array's elements that are arrays.
 pub const NESTED: &str = "$[]";
@@ -33,8 +43,12 @@ pub struct FamilyId(u32);
 pub struct Tree {
     nodes: Vec<Node>,
     families: Vec<Family>,
+    /// How many keys all families tell apart.
+    family_keys: usize,
     /// How many fields have their spellings followed.
     spelled: usize,
+    /// How many fields have their different values counted.
+    counted: usize,
     /// Fields that were not counted, since there are too many paths.
     pub cut: u64,
 }
@@ -48,6 +62,8 @@ pub struct Node {
     pub depth: u32,
     /// Whether it lies in an array.
     pub in_array: bool,
+    /// Whether its name says that its values identify something.
+    pub identifies: bool,
     children: Vec<NodeId>,
     lookup: FxHashMap<Box<str>, NodeId>,
     families: Vec<FamilyId>,
@@ -62,6 +78,8 @@ pub struct Node {
     pub dates: Option<Box<Dates>>,
     /// Spellings of the strings, where the field is an identifier.
     pub spellings: Option<Box<Spellings>>,
+    /// How many different values there are, where they may name something.
+    pub distinct: Option<Box<Cardinality>>,
 }
 
 impl Tree {
@@ -69,7 +87,14 @@ impl Tree {
 
     pub fn new() -> Tree {
         let root = Node::new("", Tree::ROOT, 0, false);
-        Tree { nodes: vec![root], families: Vec::new(), spelled: 0, cut: 0 }
+        Tree {
+            nodes: vec![root],
+            families: Vec::new(),
+            family_keys: 0,
+            spelled: 0,
+            counted: 0,
+            cut: 0,
+        }
     }
 
     #[inline]
@@ -151,6 +176,21 @@ impl Tree {
         Some(child)
     }
 
+    /// The counter of a field's different values, if it is one of the few that have one.
+    #[inline]
+    pub fn distinct(&mut self, id: NodeId) -> Option<&mut Cardinality> {
+        let node = &mut self.nodes[id.0 as usize];
+        if node.distinct.is_none() {
+            let names = node.depth <= COUNTED_DEPTH_MAX && !node.in_array && *node.key != *"_id";
+            if !names || self.counted >= COUNTED_MAX {
+                return None;
+            }
+            self.counted += 1;
+            node.distinct = Some(Box::new(Cardinality::new()));
+        }
+        node.distinct.as_deref_mut()
+    }
+
     fn known(&self, parent: NodeId, key: &str) -> Option<NodeId> {
         let node = self.node(parent);
         if node.children.len() > LINEAR_MAX {
@@ -168,7 +208,12 @@ impl Tree {
         };
         let Some(class) = class else { return self.insert(parent, key, None) };
         let family = self.family(parent, class, key);
-        if self.family_mut(family).add(key) {
+        let room = self.family_keys < FAMILY_KEYS_MAX;
+        let family_of = &mut self.families[family.0 as usize];
+        let before = family_of.distinct() as usize;
+        let few = family_of.add(key, room);
+        self.family_keys += family_of.distinct() as usize - before;
+        if few {
             return self.insert(parent, key, Some(family));
         }
         if let Some(shared) = self.family_mut(family).shared {
@@ -181,10 +226,19 @@ impl Tree {
     }
 
     fn family(&mut self, parent: NodeId, class: KeyClass, key: &str) -> FamilyId {
-        let template = class.template(key);
-        let known = self.node(parent).families.iter().copied();
-        let known = known.into_iter().find(|id| self.families[id.0 as usize].template == template);
-        known.unwrap_or_else(|| {
+        let mut class = class;
+        let mut template = class.template(key);
+        let known = |template: &str| {
+            let mut families = self.node(parent).families.iter().copied();
+            families.find(|id| self.families[id.0 as usize].template == template)
+        };
+        let mut found = known(&template);
+        if found.is_none() && self.node(parent).families.len() >= FAMILIES_MAX {
+            class = KeyClass::Name;
+            template = class.template(key);
+            found = known(&template);
+        }
+        found.unwrap_or_else(|| {
             let id = FamilyId(self.families.len() as u32);
             self.families.push(Family::new(parent, class, template));
             self.node_mut(parent).families.push(id);
@@ -202,7 +256,7 @@ impl Tree {
         let in_array = above.in_array || above.array.is_some();
         let mut node = Node::new(key, parent, above.depth + 1, in_array);
         node.family = family;
-        if node.depth == 1 && self.spelled < SPELLED_MAX && is_identifier(key) {
+        if node.depth == 1 && self.spelled < SPELLED_MAX && node.identifies {
             self.spelled += 1;
             node.spellings = Some(Box::default());
         }
@@ -227,6 +281,7 @@ impl Node {
             parent,
             depth,
             in_array,
+            identifies: is_identifier(key),
             children: Vec::new(),
             lookup: FxHashMap::default(),
             families: Vec::new(),
@@ -237,7 +292,14 @@ impl Node {
             array: None,
             dates: None,
             spellings: None,
+            distinct: None,
         }
+    }
+
+    /// Whether there are values, all of these types.
+    pub fn is_of(&self, kinds: &[ElementType]) -> bool {
+        let wanted = kinds.iter().fold(0, |bits, kind| bits | bit(*kind));
+        self.kinds != 0 && self.kinds & !wanted == 0
     }
 }
 

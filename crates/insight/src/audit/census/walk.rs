@@ -2,6 +2,7 @@
 
 use super::array::{ArrayCensus, Longest, Span, bit};
 use super::dates::Dates;
+use super::shard_key::hash;
 use super::tree::{NESTED, NodeId, Tree};
 use super::{BROKEN_IDS_MAX, Census, Large, heaviest};
 use crate::report::shown;
@@ -14,6 +15,8 @@ use value::{Element, Elements, elements};
 const DEPTH_MAX: usize = 200;
 /// Dates are followed at paths of so many components at most.
 const DATES_DEPTH_MAX: u32 = 2;
+/// Longer values name nothing.
+const NAME_BYTES_MAX: usize = 64;
 /// A document's own length and its closing zero.
 const FRAME_BYTES: usize = 5;
 /// An element's type and the zero behind its key.
@@ -32,6 +35,9 @@ pub fn document(census: &mut Census, document: &RawDocument) {
         fields: heaviest(elements(document).map(|it| (it.key.to_owned(), it.bytes.len() as u64))),
     });
     let number = census.sizes.count();
+    if let Some(key) = &mut census.shard_key {
+        key.add(document, id, number);
+    }
     let mut walk = Walk {
         tree: &mut census.tree,
         now: census.created.now(),
@@ -101,6 +107,11 @@ impl<'a> Walk<'a> {
             ElementType::Array if depth < DEPTH_MAX => self.array(id, element, depth),
             ElementType::String => self.text(id, element),
             ElementType::DateTime => self.date(id, element),
+            ElementType::ObjectId | ElementType::Binary => self.name(id, element),
+            // Other numbers are figures.
+            ElementType::Int32 | ElementType::Int64 if self.tree.node(id).identifies => {
+                self.name(id, element);
+            }
             _ => {}
         }
     }
@@ -143,10 +154,20 @@ impl<'a> Walk<'a> {
 
     fn text(&mut self, id: NodeId, element: Element<'a>) {
         self.check_text(element);
+        self.name(id, element);
         if let Some(spellings) = &mut self.tree.node_mut(id).spellings
             && let RawBsonRef::String(text) = element.value()
         {
             spellings.add(text);
+        }
+    }
+
+    /// A value that may name what the document is about.
+    fn name(&mut self, id: NodeId, element: Element<'a>) {
+        if element.bytes.len() <= NAME_BYTES_MAX
+            && let Some(distinct) = self.tree.distinct(id)
+        {
+            distinct.add(hash(element));
         }
     }
 

@@ -3,7 +3,7 @@
 use super::{Deployment, Look, Subject};
 use crate::audit::Thresholds;
 use crate::audit::census::Census;
-use crate::audit::facts::{Collection, Index, Kind};
+use crate::audit::facts::{Collection, Index, Kind, Operation, ShardKey};
 use crate::audit::outline::Outline;
 use crate::audit::target::Target;
 use crate::report::{Finding, Remedy};
@@ -29,6 +29,22 @@ impl Fixture {
         let mut collection = Collection::new(namespace, Kind::Ordinary, Document::new());
         collection.documents = Some(census.documents());
         Fixture { collection, census, target: Target::MongoDb, thresholds: Thresholds::default() }
+    }
+
+    /// As `new`, in a collection that is sharded by a key.
+    pub fn sharded(key: Document, documents: impl IntoIterator<Item = RawDocumentBuf>) -> Fixture {
+        let mut fixture = Fixture::new([]);
+        fixture.census.follow(&key);
+        documents.into_iter().for_each(|document| fixture.census.add(&document));
+        fixture.collection.documents = Some(fixture.census.documents());
+        fixture.collection.shard_key = Some(ShardKey { key, in_use: true });
+        fixture
+    }
+
+    /// What clients have asked, as the profiler tells it.
+    pub fn operations(mut self, operations: impl IntoIterator<Item = Operation>) -> Fixture {
+        self.collection.operations = operations.into_iter().collect();
+        self
     }
 
     pub fn options(mut self, options: Document) -> Fixture {

@@ -5,7 +5,9 @@
 //! says what it needs; what nobody needs is not gathered, and where something needed is
 //! missing the report says so.
 
+mod archive_candidate;
 mod bloated_document;
+mod bucket_candidate;
 mod case_collision;
 mod collection_sprawl;
 mod dynamic_fields;
@@ -14,6 +16,7 @@ mod missing_index;
 mod multikey_bloat;
 mod normalised;
 mod redundant_index;
+mod shard_key;
 mod unbounded_array;
 mod uncomputed;
 mod unguarded_growth;
@@ -96,10 +99,22 @@ pub struct Deployment<'a> {
 /// The rows, by name.
 pub const DETECTORS: &[Detector] = &[
     Detector {
+        name: "archive_candidate",
+        rule: "old documents that no query reads any more",
+        needs: &[Need::Documents, Need::Operations],
+        look: Look::Collection(archive_candidate::look),
+    },
+    Detector {
         name: "bloated_document",
         rule: "large fields that no query uses",
         needs: &[Need::Documents, Need::Operations],
         look: Look::Collection(bloated_document::look),
+    },
+    Detector {
+        name: "bucket_candidate",
+        rule: "a time series that is stored one document a reading",
+        needs: &[Need::Documents],
+        look: Look::Collection(bucket_candidate::look),
     },
     Detector {
         name: "case_collision",
@@ -148,6 +163,12 @@ pub const DETECTORS: &[Detector] = &[
         rule: "indexes that are the beginning of another one",
         needs: &[Need::Indexes],
         look: Look::Collection(redundant_index::look),
+    },
+    Detector {
+        name: "shard_key",
+        rule: "shard keys that only grow, have few values, or are not in the queries",
+        needs: &[Need::Documents, Need::Sharding],
+        look: Look::Collection(shard_key::look),
     },
     Detector {
         name: "unbounded_array",

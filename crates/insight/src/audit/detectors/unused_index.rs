@@ -49,7 +49,8 @@ fn unused(subject: &Subject<'_>, index: &Index) -> Option<Finding> {
 
 /// The index that a shard key needs.
 fn serves_sharding(subject: &Subject<'_>, index: &Index) -> bool {
-    subject.collection.shard_key.as_ref().is_some_and(|key| {
+    subject.collection.shard_key.as_ref().is_some_and(|shard_key| {
+        let key = &shard_key.key;
         index.key.keys().zip(key.keys()).filter(|(ours, theirs)| ours == theirs).count()
             == key.len()
     })
@@ -87,6 +88,7 @@ fn too_many(subject: &Subject<'_>) -> Option<Finding> {
 mod tests {
     use super::super::fixture::{DAY, Fixture, NOW};
     use super::*;
+    use crate::audit::facts::ShardKey;
     use bson::{DateTime, Document, doc};
 
     /// What is found of an index with so many uses in so many days.
@@ -124,9 +126,9 @@ mod tests {
             Fixture::new([]).indexes([doc! { "name": "a", "key": { "a": 1, "b": 1 } }]);
         let stats = doc! { "accesses": { "ops": 0_i64, "since": DateTime::from_millis(0) } };
         fixture.collection.indexes[0].add_use(&stats);
-        fixture.collection.shard_key = Some(doc! { "a": 1 });
+        fixture.collection.shard_key = Some(ShardKey { key: doc! { "a": 1 }, in_use: true });
         assert!(fixture.look(look).is_empty());
-        fixture.collection.shard_key = Some(doc! { "b": 1 });
+        fixture.collection.shard_key = Some(ShardKey { key: doc! { "b": 1 }, in_use: true });
         assert_eq!(fixture.look(look).len(), 1);
     }
 

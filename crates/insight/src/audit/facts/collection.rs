@@ -1,6 +1,6 @@
 //! One collection: what is known of it when the detectors look.
 
-use super::{Index, Operation};
+use super::{Index, Operation, ShardKey};
 use bson::Document;
 use command::Namespace;
 use guard::Policy;
@@ -20,7 +20,7 @@ pub struct Collection {
     pub documents: Option<u64>,
     pub bytes: Option<u64>,
     pub indexes: Vec<Index>,
-    pub shard_key: Option<Document>,
+    pub shard_key: Option<ShardKey>,
     /// What was done to it lately, where the server keeps a record.
     pub operations: Vec<Operation>,
     /// What operations on other collections read of it by `$lookup`.
@@ -51,6 +51,16 @@ impl Collection {
             shard_key: None,
             operations: Vec::new(),
             joined: Vec::new(),
+        }
+    }
+
+    /// Takes in what `$indexStats` says.
+    pub fn add_index_uses(&mut self, rows: &[Document]) {
+        for row in rows {
+            let name = row.get_str("name").unwrap_or("");
+            if let Some(index) = self.indexes.iter_mut().find(|it| it.name == name) {
+                index.add_use(row);
+            }
         }
     }
 

@@ -1,7 +1,7 @@
 //! Everything there is to look at: databases, collections, policies, shard keys, and
 //! what clients ask.
 
-use super::sharding::shard_keys;
+use super::sharding::{ShardKey, shard_keys};
 use super::{Collection, Kind, Notes, Server, Workload, is_internal};
 use crate::Error;
 use crate::audit::Target;
@@ -15,9 +15,12 @@ use guard::Policy;
 use guard::policy::OnLimit;
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde_json::Value;
+use std::time::Instant;
 
 /// Databases of the server itself.
 const INTERNAL_DATABASES: &[&str] = &["admin", "config", "local"];
+/// The share of the time that reading what clients ask may take.
+const WORKLOAD_SHARE: f64 = 0.25;
 
 #[derive(Debug, Default)]
 pub struct Listing {
@@ -26,7 +29,18 @@ pub struct Listing {
     pub operations_known: bool,
     /// Whether the shard keys could be asked for.
     pub sharding_known: bool,
+    /// Whether there was time for all of it.
+    pub listed: bool,
     pub notes: Notes,
+}
+
+impl Listing {
+    /// Nothing, since there was no time for more.
+    pub fn unfinished(why: &str) -> Listing {
+        let mut listing = Listing::default();
+        listing.notes.add(format!("{why} before all collections were listed"));
+        listing
+    }
 }
 
 /// Lists what there is; fails only where not even the databases can be listed.
@@ -34,8 +48,9 @@ pub async fn gather(
     server: &Server,
     database: Option<&str>,
     needs: &FxHashSet<Need>,
+    until: Option<Instant>,
 ) -> Result<Listing, Error> {
-    let mut listing = Listing::default();
+    let mut listing = Listing { listed: true, ..Listing::default() };
     let databases = databases(server, database).await?;
     for database in &databases {
         if let Err(error) = list_collections(server, database, &mut listing).await {
@@ -50,7 +65,7 @@ pub async fn gather(
         read_sharding(server, &mut listing).await;
     }
     if needs.contains(&Need::Operations) {
-        read_workload(server, &databases, &mut listing).await;
+        read_workload(server, &databases, until, &mut listing).await;
     }
     Ok(listing)
 }
@@ -156,7 +171,8 @@ async fn read_sharding(server: &Server, listing: &mut Listing) {
         Ok(keys) => {
             listing.sharding_known = true;
             for collection in &mut listing.collections {
-                collection.shard_key = keys.get(&collection.namespace.to_string()).cloned();
+                let key = keys.get(&collection.namespace.to_string());
+                collection.shard_key = key.map(|key| ShardKey { key: key.clone(), in_use: true });
             }
         }
         Err(error) => {
@@ -165,29 +181,26 @@ async fn read_sharding(server: &Server, listing: &mut Listing) {
     }
 }
 
-async fn read_workload(server: &Server, databases: &[String], listing: &mut Listing) {
-    let mut statistics = Workload::default();
-    // Not every server keeps them; those that do not say so in many ways.
-    if statistics.add_query_stats(&server.client, databases).await.is_err() {
-        statistics = Workload::default();
-    }
-    let counted = !statistics.is_empty();
+/// What clients ask, as far as it can be read in a share of the time that is left.
+async fn read_workload(
+    server: &Server,
+    databases: &[String],
+    until: Option<Instant>,
+    listing: &mut Listing,
+) {
     let mut workload = Workload::default();
-    for database in databases {
-        match workload.add_profile(&server.client, database).await {
-            Ok(false) if !counted => listing.notes.of(
-                database,
-                "the profiler has recorded nothing, so what clients ask is not known; \
-                 db.setProfilingLevel(1, {slowms: 0, sampleRate: 0.1}) records some of it",
-            ),
-            Ok(_) => {}
-            Err(error) => {
-                let why = format!("the profile cannot be read: {}", explain(&error));
-                listing.notes.of(database, why);
-            }
+    let reading = read_operations(server, databases, &mut workload, &mut listing.notes);
+    let left = until.map(|until| until.saturating_duration_since(Instant::now()));
+    let in_time = match left {
+        Some(left) => tokio::time::timeout(left.mul_f64(WORKLOAD_SHARE), reading).await.is_ok(),
+        None => {
+            reading.await;
+            true
         }
+    };
+    if !in_time {
+        listing.notes.add("what clients ask was read in part only, for want of time");
     }
-    workload.join(statistics);
     listing.operations_known = !workload.is_empty();
     let mut asked = workload.by_namespace();
     for collection in &mut listing.collections {
@@ -195,4 +208,33 @@ async fn read_workload(server: &Server, databases: &[String], listing: &mut List
             (collection.operations, collection.joined) = (of_it.operations, of_it.joined);
         }
     }
+}
+
+async fn read_operations(
+    server: &Server,
+    databases: &[String],
+    workload: &mut Workload,
+    notes: &mut Notes,
+) {
+    let mut statistics = Workload::default();
+    // Not every server keeps them; those that do not say so in many ways.
+    if statistics.add_query_stats(&server.client, databases).await.is_err() {
+        statistics = Workload::default();
+    }
+    let counted = !statistics.is_empty();
+    for database in databases {
+        match workload.add_profile(&server.client, database).await {
+            Ok(false) if !counted => notes.of(
+                database,
+                "the profiler has recorded nothing, so what clients ask is not known; \
+                 db.setProfilingLevel(1, {slowms: 0, sampleRate: 0.1}) records some of it",
+            ),
+            Ok(_) => {}
+            Err(error) => {
+                let why = format!("the profile cannot be read: {}", explain(&error));
+                notes.of(database, why);
+            }
+        }
+    }
+    workload.join(statistics);
 }

@@ -13,6 +13,7 @@ pub use gather::{Listing, gather};
 pub use growth::bound;
 pub use index::{Index, direction};
 pub use server::Server;
+pub use sharding::ShardKey;
 pub use workload::{JOIN, Lookup, Operation, Part, Predicates, Used, Workload, literal, lookups};
 
 use crate::report::Note;

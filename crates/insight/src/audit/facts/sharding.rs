@@ -1,5 +1,6 @@
-//! The shard keys of a cluster.
+//! The shard keys of a cluster, and those that are meant to be.
 
+use super::Index;
 use bson::{Document, doc};
 use futures::TryStreamExt;
 use mongodb::Client;
@@ -8,6 +9,25 @@ use rustc_hash::FxHashMap;
 
 /// Sharded collections that are read of the configuration.
 const COLLECTIONS_MAX: i64 = 100_000;
+/// On a server without shards, the name of the index on the key that a collection is to be
+/// sharded by one day.
+const INTENDED_INDEX: &str = "shard_key";
+
+/// What a collection's documents are spread by.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ShardKey {
+    pub key: Document,
+    /// Whether the collection is sharded by it, and not only to be.
+    pub in_use: bool,
+}
+
+impl ShardKey {
+    /// The key that an index says a collection is to be sharded by.
+    pub fn intended(indexes: &[Index]) -> Option<ShardKey> {
+        let index = indexes.iter().find(|index| index.name == INTENDED_INDEX)?;
+        Some(ShardKey { key: index.key.clone(), in_use: false })
+    }
+}
 
 /// By namespace.
 pub async fn shard_keys(client: &Client) -> Result<FxHashMap<String, Document>> {

@@ -14,7 +14,7 @@ pub use progress::Progress;
 use super::census::Census;
 use super::facts::Collection;
 use super::options::Reach;
-use bson::{Document, RawDocument, doc};
+use bson::{Bson, Document, doc};
 use futures::StreamExt;
 use mongodb::Client;
 use mongodb::error::Result;
@@ -23,6 +23,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
+use value::Element;
+use value::element::{array_elements, get_value};
 
 /// Bytes and documents that a batch is to have at most.
 const BATCH_BYTES: u64 = 4 * 1024 * 1024;
@@ -153,26 +155,24 @@ impl Scan<'_> {
 /// Reads batches at the pace that is set, until there are no more or nobody wants them.
 async fn fetch(mut cursor: RawBatchCursor, send: mpsc::Sender<Result<RawBatch>>, pace: Arc<Pace>) {
     // The first batch came with the cursor: how long it took is not known here.
-    let Some(first) = cursor.next().await else { return };
-    if send.send(first).await.is_err() {
-        return;
-    }
-    loop {
+    let mut first = true;
+    // No batch is asked for before there is room for it.
+    while let Ok(room) = send.reserve().await {
         let asked = Instant::now();
         let Some(batch) = cursor.next().await else { return };
         let took = asked.elapsed();
         let bytes = batch.as_ref().map_or(0, |batch| batch.as_raw_document().as_bytes().len());
-        if send.send(batch).await.is_err() {
-            return;
+        room.send(batch);
+        if !std::mem::take(&mut first) {
+            pace.keep(took, bytes).await;
         }
-        pace.keep(took, bytes).await;
     }
 }
 
 /// Counts the documents of a batch; how many there were.
 fn count(batch: &RawBatch, limit: u64, census: &mut Census) -> Result<u64> {
     let mut counted = 0;
-    for element in value::element::array_elements(batch.doc_slices()?).items() {
+    for element in array_elements(batch.doc_slices()?).items() {
         if counted == limit {
             break;
         }
@@ -184,9 +184,14 @@ fn count(batch: &RawBatch, limit: u64, census: &mut Census) -> Result<u64> {
     Ok(counted)
 }
 
-/// The `_id` of the last document of a batch.
-fn last_id(batch: &RawBatch) -> Option<bson::RawBson> {
-    let documents = value::element::array_elements(batch.doc_slices().ok()?);
-    let last: &RawDocument = documents.items().last()?.as_document()?;
-    Some(value::element::get_value(last, "_id")?.into())
+/// The `_id`s of the first and the last document of a batch.
+fn ids_of_ends(batch: &RawBatch) -> (Option<Bson>, Option<Bson>) {
+    let Ok(documents) = batch.doc_slices() else { return (None, None) };
+    let id = |document: Option<Element<'_>>| {
+        let id = get_value(document?.as_document()?, "_id")?;
+        Bson::try_from(id).ok()
+    };
+    let mut documents = array_elements(documents).items();
+    let first = documents.next();
+    (id(first), id(documents.last().or(first)))
 }

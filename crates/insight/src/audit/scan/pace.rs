@@ -44,6 +44,14 @@ impl Pace {
         }
     }
 
+    /// Waits until the time is up.
+    pub async fn out_of_time(&self) {
+        match self.until {
+            Some(until) => tokio::time::sleep_until(until.into()).await,
+            None => std::future::pending().await,
+        }
+    }
+
     /// Leaves the server alone after a batch of so many bytes that took so long.
     pub async fn keep(&self, took: Duration, bytes: usize) {
         let left = self.until.map(|until| until.saturating_duration_since(Instant::now()));

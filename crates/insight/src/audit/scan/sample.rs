@@ -1,10 +1,11 @@
 //! A sample that reads no more documents than it is asked for.
 //!
 //! Where the server samples cheaply, it does so (`$sample`). Elsewhere short runs are read
-//! along the `_id` index: from both ends, and from places in between where `_id`s are of a
-//! kind that has a middle. Runs go upwards and never meet, so nothing is read twice.
+//! along the `_id` index: one from each end, which tells where the ends are, and then from
+//! places in between, where `_id`s are of a kind that has a middle. Runs never meet, so
+//! nothing is read twice.
 
-use super::{COMMENT, End, Progress, Scan, count, last_id};
+use super::{COMMENT, End, Progress, Scan, count, ids_of_ends};
 use crate::audit::census::Census;
 use bson::oid::ObjectId;
 use bson::{Bson, Document, doc};
@@ -57,88 +58,109 @@ impl Scan<'_> {
     }
 
     async fn runs(&self, asked: u64, census: &mut Census, progress: &Progress) -> Result<End> {
-        let ends = (self.end(1).await?, self.end(-1).await?);
-        let (Some(least), Some(greatest)) = ends else { return Ok(End::Complete) };
         let run = asked / RUNS;
-        let mut left = asked;
-        let mut last: Option<Bson> = None;
-        for number in 0..RUNS - 1 {
-            let seek = between(&least, &greatest, number as f64 / RUNS as f64);
-            // Where there is no middle, the first half comes from the lower end.
-            let (seek, length) = match (number, seek) {
-                (0, None) => (None, asked / 2),
-                (_, None) => break,
-                (_, seek) => (seek, run),
-            };
-            let mut filter = Document::new();
-            match (&last, seek) {
-                // What was read already lies below `last`, the place to seek may not.
-                (Some(last), Some(seek)) => {
-                    let both = [doc! { "_id": { "$gt": last } }, doc! { "_id": { "$gte": seek } }];
-                    filter.insert("$and", both.to_vec());
-                }
-                (None, Some(seek)) => {
-                    filter.insert("_id", doc! { "$gte": seek });
-                }
-                _ => {}
+        let low = self.run_of(Range::default(), 1, run, census, progress).await?;
+        let (Some(least), Some(last)) = (low.first, low.last) else { return Ok(low.end) };
+        let mut range = Range { above: Some(last), ..Range::default() };
+        let high = self.run_of(range.clone(), -1, run, census, progress).await?;
+        let (Some(greatest), Some(last)) = (high.first, high.last) else { return Ok(high.end) };
+        range.below = Some(last);
+        let mut left = asked - low.read - high.read;
+        if low.end != End::Complete || high.end != End::Complete {
+            return Ok(if low.end == End::Complete { high.end } else { low.end });
+        }
+        for number in 1..RUNS - 1 {
+            range.from = between(&least, &greatest, number as f64 / (RUNS - 1) as f64);
+            if range.from.is_none() {
+                break;
             }
-            let length = length.min(left);
-            let (end, read, reached) = self.run_of(filter, 1, length, census, progress).await?;
-            left -= read;
-            last = reached.or(last);
-            if end != End::Complete {
-                return Ok(end);
+            let run = self.run_of(range.clone(), 1, run.min(left), census, progress).await?;
+            left -= run.read;
+            range.above = run.last.or(range.above);
+            if run.end != End::Complete {
+                return Ok(run.end);
             }
         }
-        let filter = last.map_or_else(Document::new, |last| doc! { "_id": { "$gt": last } });
-        Ok(self.run_of(filter, -1, left, census, progress).await?.0)
+        // What short runs left over, or all of it where `_id`s have no middle.
+        range.from = None;
+        Ok(self.run_of(range, 1, left, census, progress).await?.end)
     }
 
-    /// Reads a run; how many documents there were, and the `_id` of the last.
+    /// Reads a run of documents whose `_id`s lie in a range.
     async fn run_of(
         &self,
-        filter: Document,
+        range: Range,
         direction: i32,
         length: u64,
         census: &mut Census,
         progress: &Progress,
-    ) -> Result<(End, u64, Option<Bson>)> {
+    ) -> Result<Run> {
+        let mut run = Run { end: End::Complete, read: 0, first: None, last: None };
+        if length == 0 {
+            return Ok(run);
+        }
         let mut asked = Instant::now();
-        let mut cursor = self.find(filter, doc! { "_id": direction }, Some(length)).await?;
-        let (mut read, mut last) = (0, None);
-        while read < length {
+        let sort = doc! { "_id": direction };
+        let mut cursor = self.find(range.filter(), sort, Some(length)).await?;
+        while run.read < length {
             if self.stop.is_cancelled() {
-                return Ok((End::Interrupted, read, last));
+                run.end = End::Interrupted;
+                break;
             }
             if self.left().is_some_and(|left| left.is_zero()) {
-                return Ok((End::OutOfTime, read, last));
+                run.end = End::OutOfTime;
+                break;
             }
             let Some(batch) = cursor.next().await else { break };
             let batch = batch?;
             let took = asked.elapsed();
-            let counted = count(&batch, length - read, census)?;
+            let counted = count(&batch, length - run.read, census)?;
             progress.add(counted);
-            read += counted;
-            last = last_id(&batch).and_then(|id| Bson::try_from(id).ok()).or(last);
+            run.read += counted;
+            let (first, last) = ids_of_ends(&batch);
+            run.first = run.first.or(first);
+            run.last = last.or(run.last);
             let bytes = batch.as_raw_document().as_bytes().len();
             let _ = self.stop.run_until_cancelled(self.pace.keep(took, bytes)).await;
             asked = Instant::now();
         }
-        Ok((End::Complete, read, last))
+        Ok(run)
     }
+}
 
-    /// The least `_id`, or the greatest.
-    async fn end(&self, direction: i32) -> Result<Option<Bson>> {
-        let namespace = &self.collection.namespace;
-        let database = self.client.database(&namespace.database);
-        let collection = database.collection::<Document>(&namespace.collection);
-        let found = collection
-            .find_one(doc! {})
-            .sort(doc! { "_id": direction })
-            .projection(doc! { "_id": 1 })
-            .comment(COMMENT)
-            .await?;
-        Ok(found.and_then(|found| found.get("_id").cloned()))
+/// The `_id`s that a run may have.
+#[derive(Debug, Clone, Default)]
+struct Range {
+    /// Above what was read already.
+    above: Option<Bson>,
+    /// From a place to begin at.
+    from: Option<Bson>,
+    /// Below what was read already.
+    below: Option<Bson>,
+}
+
+/// What a run has read.
+struct Run {
+    end: End,
+    read: u64,
+    /// The `_id`s of the first and the last document.
+    first: Option<Bson>,
+    last: Option<Bson>,
+}
+
+impl Range {
+    fn filter(&self) -> Document {
+        let bounds = [("$gt", &self.above), ("$gte", &self.from), ("$lt", &self.below)];
+        let bounds = bounds.into_iter().filter_map(|(name, bound)| {
+            let bound = bound.as_ref()?;
+            Some(Bson::Document(doc! { "_id": { name: bound.clone() } }))
+        });
+        let bounds: Vec<Bson> = bounds.collect();
+        if bounds.is_empty() {
+            Document::new()
+        } else {
+            doc! { "$and": bounds }
+        }
     }
 }
 

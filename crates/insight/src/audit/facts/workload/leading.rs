@@ -2,7 +2,7 @@
 //! pipeline.
 
 use super::Operation;
-use bson::Document;
+use bson::{Bson, Document};
 
 impl Operation {
     /// The conditions on whole documents, before anything changes them.
@@ -19,6 +19,18 @@ impl Operation {
         }
         let mut stages = self.pipeline.iter().take_while(|stage| is_leading(stage));
         stages.find_map(|it| it.get_document("$sort").ok())
+    }
+
+    /// How many whole documents it asks for at most.
+    pub fn limit(&self) -> Option<u64> {
+        let stage = self.pipeline.iter().find(|stage| !is_leading(stage));
+        let limit = match stage.and_then(|stage| stage.get("$limit")) {
+            Some(Bson::Int32(limit)) => u64::try_from(*limit).ok(),
+            Some(Bson::Int64(limit)) => u64::try_from(*limit).ok(),
+            Some(Bson::Double(limit)) => Some(*limit as u64),
+            _ => Some(self.limit),
+        };
+        limit.filter(|limit| *limit > 0)
     }
 
     /// Whether each document it looks at may be one that it returns: it counts and groups

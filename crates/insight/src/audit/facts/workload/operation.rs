@@ -20,6 +20,8 @@ pub struct Operation {
     pub filter: Document,
     pub sort: Document,
     pub projection: Document,
+    /// The greatest of theirs; 0: one of them has none.
+    pub limit: u64,
     pub pipeline: Vec<Document>,
     /// The field of a `distinct`.
     pub key: Option<String>,
@@ -117,6 +119,7 @@ impl Operation {
             filter: part(&["filter", "query", "q"]),
             sort: part(&["sort"]),
             projection: part(&["projection", "fields"]),
+            limit: figure(command, "limit"),
             pipeline: pipeline.unwrap_or_default(),
             key: key.map(str::to_owned),
             collation: command.get_document("collation").ok().cloned(),
@@ -142,6 +145,8 @@ impl Operation {
     }
 
     pub fn add(&mut self, other: &Operation) {
+        let unlimited = self.limit == 0 || other.limit == 0;
+        self.limit = if unlimited { 0 } else { self.limit.max(other.limit) };
         self.count += other.count;
         self.millis += other.millis;
         self.documents_examined += other.documents_examined;
