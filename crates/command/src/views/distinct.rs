@@ -71,5 +71,7 @@ mod tests {
             ],
         );
         assert_eq!(code(parse, &doc! { "distinct": "c", "$db": "d" }), 40414);
+        let null = doc! { "distinct": "c", "$db": "d", "key": "a\0b" };
+        assert_eq!(code(parse, &null), 31032);
     }
 }

@@ -4,7 +4,7 @@ mod stages;
 
 use super::context::context;
 use super::reading::{self, hint_value, resolve};
-use super::update::parse_update;
+use super::update::{multi_replacement, parse_update};
 use super::{Call, aggregate, blocking, count, distinct, find, lookup};
 use crate::catalog::Collection;
 use crate::plan::explain::{self, Above, Change, Explained};
@@ -175,6 +175,9 @@ impl Explaining<'_> {
         query.sort = selected.sort.map(Sort::parse).transpose()?.unwrap_or_default();
         query.hint = hint_value(selected.hint).map(Hint::parse).transpose()?.flatten();
         let change = written.map(|written| written.parse(&context)).transpose()?;
+        if selected.multi && change.as_ref().is_some_and(|change| change.update.is_replacement()) {
+            return Err(multi_replacement());
+        }
         query.collator = context.collator;
         let above = Above { change, multi: selected.multi, returns: selected.returns };
         self.plan(selected.namespace, collection.as_ref(), query, Some(above), out)
