@@ -73,6 +73,11 @@ pub fn attach<'v>(
     out.finish()
 }
 
+/// The document without one kind of metadata.
+pub fn without(document: &RawDocument, metadatum: Metadatum) -> RawDocumentBuf {
+    detach(document, Wanted(metadatum.bit()))
+}
+
 /// The document without the metadata that was asked for.
 pub fn detach(document: &RawDocument, wanted: Wanted) -> RawDocumentBuf {
     let is_metadatum = |name: &str| {

@@ -4,8 +4,9 @@
 use super::{Documents, Foreign, Specification, Stage, one};
 use crate::Needs;
 use crate::aggregate::limits::SORT_MEMORY_BYTES_MAX;
+use crate::metadata::{self, Asked, Metadatum};
 use crate::sort::Pattern;
-use bson::{RawBsonRef, RawDocumentBuf};
+use bson::{RawBsonRef, RawDocument, RawDocumentBuf};
 use error::{Code, Result};
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
@@ -20,6 +21,8 @@ pub struct Sort {
     /// How many of the sorted documents are used.
     pub limit: Option<u64>,
     collator: Option<Arc<Collator>>,
+    /// The metadata that the pipeline asks for, a sort key perhaps.
+    asked: Arc<Asked>,
     pub(super) memory_bytes_max: usize,
 }
 
@@ -27,18 +30,28 @@ pub fn parse(stage: Specification<'_>) -> Result<Vec<Box<dyn Stage>>> {
     let RawBsonRef::Document(pattern) = stage.value else {
         return Err(Code::location(15973).error("the $sort key specification must be an object"));
     };
-    one(Sort::new(Pattern::parse(pattern)?, stage.context.collator.clone()))
+    let mut sort = Sort::new(Pattern::parse(pattern)?, stage.context.collator.clone());
+    sort.asked = stage.context.asked.clone();
+    one(sort)
 }
 
 impl Sort {
     pub fn new(pattern: Pattern, collator: Option<Arc<Collator>>) -> Sort {
-        Sort { pattern, limit: None, collator, memory_bytes_max: SORT_MEMORY_BYTES_MAX }
+        let asked = Arc::default();
+        Sort { pattern, limit: None, collator, asked, memory_bytes_max: SORT_MEMORY_BYTES_MAX }
     }
 
     fn item(&self, document: RawDocumentBuf, order: u64) -> Result<Item> {
         let mut key = Key::default();
         self.pattern.key(&document, self.collator.as_deref(), &mut key)?;
         Ok(Item { key: key.bytes, order, document })
+    }
+
+    /// The document with the key that it was sorted by, in place of any other.
+    fn keyed(&self, document: &RawDocument) -> RawDocumentBuf {
+        let key = self.pattern.values(document, self.collator.as_deref());
+        let others = metadata::without(document, Metadatum::SortKey);
+        metadata::attach(&others, [(Metadatum::SortKey, RawBsonRef::Array(&key))])
     }
 
     fn sort(self: Arc<Self>, input: Documents, foreign: &dyn Foreign) -> Result<Documents> {
@@ -189,7 +202,11 @@ impl Stage for Sort {
     }
 
     fn run(self: Arc<Self>, input: Documents, foreign: &Arc<dyn Foreign>) -> Result<Documents> {
-        self.sort(input, &**foreign)
+        let sorted = self.clone().sort(input, &**foreign)?;
+        match self.asked.wanted().has(Metadatum::SortKey) {
+            true => Ok(Box::new(sorted.map(move |document| Ok(self.keyed(&document?))))),
+            false => Ok(sorted),
+        }
     }
 
     fn needs(&self, needs: &mut Needs) -> ControlFlow<()> {
