@@ -26,7 +26,7 @@ impl Altered {
         let old = index.expire_after_seconds;
         let new = change.expire_after_seconds.map(i64::from);
         if new.is_some() {
-            check_expiry(collection, index)?;
+            check_expiry(index)?;
         }
         if change.hidden == Some(true) && index.is_id() {
             return Err(Code::BadValue.error("can't hide _id index"));
@@ -124,7 +124,7 @@ fn check_unique(index: &Index, change: &IndexChange<'_>) -> Result<()> {
     }
 }
 
-fn check_expiry(collection: &Collection, index: &Index) -> Result<()> {
+fn check_expiry(index: &Index) -> Result<()> {
     if index.is_id() {
         return Err(invalid("the _id field does not support TTL indexes"));
     }
@@ -132,9 +132,6 @@ fn check_expiry(collection: &Collection, index: &Index) -> Result<()> {
         return Err(invalid(
             "TTL indexes are single-field indexes, compound indexes do not support TTL",
         ));
-    }
-    if collection.is_capped() {
-        return Err(invalid("TTL indexes are not supported for capped collections."));
     }
     Ok(())
 }
