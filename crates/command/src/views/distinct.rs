@@ -38,7 +38,9 @@ impl<'a> Distinct<'a> {
         }
         let key: &str = fields.required(key, "key")?;
         if key.contains('\0') {
-            return Err(Code::location(31032).error("Key field cannot contain an embedded null byte"));
+            return Err(
+                Code::location(31032).error("Key field cannot contain an embedded null byte")
+            );
         }
         let query = query.unwrap_or(empty_document());
         Ok(Distinct { namespace, key, query, hint, collation })

@@ -38,8 +38,9 @@ impl<'a> PlanCache<'a> {
             }
         }
         if query.is_none() && refined {
-            return Err(Code::BadValue
-                .error("sort, projection, or collation provided without query"));
+            return Err(
+                Code::BadValue.error("sort, projection, or collation provided without query")
+            );
         }
         Ok(PlanCache { namespace, query })
     }

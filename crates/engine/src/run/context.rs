@@ -27,8 +27,9 @@ pub fn resolved_context(
 ) -> Result<Context> {
     let context = with_default(resolved.collator.clone(), collation, variables)?;
     if resolved.is_view && context.collator != resolved.collator {
-        return Err(Code::OptionNotSupportedOnView
-            .error("Cannot override a view's default collation"));
+        return Err(
+            Code::OptionNotSupportedOnView.error("Cannot override a view's default collation")
+        );
     }
     Ok(context)
 }

@@ -259,8 +259,7 @@ struct Written<'a> {
 
 impl Written<'_> {
     fn parse(self, context: &Context) -> Result<Change> {
-        let update =
-            parse_update(self.modification, self.array_filters, self.constants, context)?;
+        let update = parse_update(self.modification, self.array_filters, self.constants, context)?;
         Ok(Change { update, upsert: self.upsert })
     }
 }

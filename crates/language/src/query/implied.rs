@@ -60,9 +60,8 @@ fn predicate(operand: &Operand) -> Option<(Path, Predicate)> {
         (Side::Above, true) => Side::Below,
         (Side::Below, true) => Side::Above,
     };
-    is_ordered(&value).then(|| {
-        (path.path().clone(), Predicate::Beyond(Beyond { side, inclusive, value }))
-    })
+    is_ordered(&value)
+        .then(|| (path.path().clone(), Predicate::Beyond(Beyond { side, inclusive, value })))
 }
 
 /// Whether the values on one side of this one have their keys on the same side.

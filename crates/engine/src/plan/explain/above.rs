@@ -60,7 +60,8 @@ impl Above {
         // A write that has its one document looks no further, and then tells its end.
         let works = plan.works + u64::from(!plan.done);
         let pending = works.saturating_sub(advanced + 1);
-        let own = Stats { works, advanced, pending, done: true, time: plan.time, ..Stats::default() };
+        let own =
+            Stats { works, advanced, pending, done: true, time: plan.time, ..Stats::default() };
         stats::common(&own, out);
         match &self.change {
             None => count(out, "nWouldDelete", run.rows),

@@ -111,9 +111,8 @@ fn check_unique(index: &Index, change: &IndexChange<'_>) -> Result<()> {
         return Ok(());
     }
     if change.prepare_unique == Some(true) {
-        return Err(Code::CommandNotSupported.error(
-            "an index cannot be made unique in place; drop it and create a unique one",
-        ));
+        return Err(Code::CommandNotSupported
+            .error("an index cannot be made unique in place; drop it and create a unique one"));
     }
     match change.unique {
         Some(_) => Err(invalid(
