@@ -17,6 +17,7 @@ pub mod sort;
 #[cfg(test)]
 mod testing;
 pub mod update;
+pub mod variables;
 
 pub use binding::Binding;
 pub use context::Context;

@@ -73,6 +73,25 @@ pub fn attach<'v>(
     out.finish()
 }
 
+/// What was made of a document, with the metadata that the document has.
+pub fn carry(from: &RawDocument, made: RawDocumentBuf, wanted: Wanted) -> RawDocumentBuf {
+    let of = |document, metadatum: Metadatum| value::element::get(document, metadatum.field());
+    let lost: Vec<_> = Metadatum::ALL
+        .into_iter()
+        .filter(|metadatum| wanted.has(*metadatum) && of(&*made, *metadatum).is_none())
+        .filter_map(|metadatum| Some((metadatum, of(from, metadatum)?.value())))
+        .collect();
+    match lost.is_empty() {
+        true => made,
+        false => attach(&made, lost),
+    }
+}
+
+/// The document without one kind of metadata.
+pub fn without(document: &RawDocument, metadatum: Metadatum) -> RawDocumentBuf {
+    detach(document, Wanted(metadatum.bit()))
+}
+
 /// The document without the metadata that was asked for.
 pub fn detach(document: &RawDocument, wanted: Wanted) -> RawDocumentBuf {
     let is_metadatum = |name: &str| {

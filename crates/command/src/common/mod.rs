@@ -4,6 +4,7 @@
 //! The server reads them once, before it dispatches; the views pass over them.
 
 mod concern;
+mod stable;
 
 use bson::spec::ElementType;
 use bson::{RawBsonRef, RawDocument};
@@ -127,6 +128,9 @@ impl<'a> Common<'a> {
         common.api = reading.api.check()?;
         common.check_session()?;
         common.check_command(command)?;
+        if common.api.is_some_and(|api| api.strict) {
+            stable::check(command.name, request.body())?;
+        }
         Ok(common)
     }
 

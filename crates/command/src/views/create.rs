@@ -122,12 +122,12 @@ impl<'a> Create<'a> {
             "validationAction" => self.validation_action = ValidationAction::parse(field)?,
             "viewOn" => self.view_on = view_on(field)?,
             "pipeline" => self.pipeline = field.objects()?,
-            "collation" => self.collation = field.object()?,
+            "collation" => self.collation = collation(field)?,
             "timeseries" => self.timeseries = Timeseries::parse(field)?,
             "clusteredIndex" => self.clustered_index = ClusteredIndex::parse(field)?,
             "expireAfterSeconds" => self.expire_after_seconds = field.safe_int64()?,
             "idIndex" => self.id_index = field.object()?,
-            "storageEngine" => self.storage_engine = field.object()?,
+            "storageEngine" => self.storage_engine = storage_engine(field)?,
             "indexOptionDefaults" => self.index_option_defaults = index_option_defaults(field)?,
             "changeStreamPreAndPostImages" => self.pre_and_post_images = images(field)?,
             "temp" => {
@@ -348,6 +348,33 @@ pub(super) fn view_on<'a>(field: &Field<'a, '_>) -> Result<Option<&'a str>> {
         Some("") => Err(Code::BadValue.error("'viewOn' cannot be empty")),
         name => Ok(name),
     }
+}
+
+/// A collation names its locale, if it is given at all.
+fn collation<'a>(field: &Field<'a, '_>) -> Result<Option<&'a RawDocument>> {
+    match field.object()? {
+        Some(collation) if collation.is_empty() => Err(Code::IDLFailedToParse
+            .error("BSON field 'create.collation.locale' is missing but a required field")),
+        collation => Ok(collation),
+    }
+}
+
+/// Options for storage engines, of which this server takes those of MongoDB's own.
+fn storage_engine<'a>(field: &Field<'a, '_>) -> Result<Option<&'a RawDocument>> {
+    let engines = field.object()?;
+    for engine in engines.into_iter().flat_map(value::elements) {
+        if engine.as_document().is_none() {
+            return Err(Code::BadValue
+                .error(format!("'storageEngine.{}' has to be an embedded document.", engine.key)));
+        }
+        if engine.key != "wiredTiger" {
+            return Err(options(&format!(
+                "{} is not a registered storage engine for this server",
+                engine.key
+            )));
+        }
+    }
+    Ok(engines)
 }
 
 fn index_option_defaults<'a>(field: &Field<'a, '_>) -> Result<Option<&'a RawDocument>> {

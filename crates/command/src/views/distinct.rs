@@ -1,7 +1,7 @@
 //! `distinct`.
 
 use bson::RawDocument;
-use error::Result;
+use error::{Code, Result};
 
 use crate::fields::{self, Fields, Hint};
 use crate::request::empty_document;
@@ -36,7 +36,12 @@ impl<'a> Distinct<'a> {
                 _ => return Err(field.unknown()),
             }
         }
-        let key = fields.required(key, "key")?;
+        let key: &str = fields.required(key, "key")?;
+        if key.contains('\0') {
+            return Err(
+                Code::location(31032).error("Key field cannot contain an embedded null byte")
+            );
+        }
         let query = query.unwrap_or(empty_document());
         Ok(Distinct { namespace, key, query, hint, collation })
     }
@@ -68,5 +73,7 @@ mod tests {
             ],
         );
         assert_eq!(code(parse, &doc! { "distinct": "c", "$db": "d" }), 40414);
+        let null = doc! { "distinct": "c", "$db": "d", "key": "a\0b" };
+        assert_eq!(code(parse, &null), 31032);
     }
 }

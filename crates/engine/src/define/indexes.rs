@@ -186,20 +186,32 @@ pub(crate) fn missing<'a>(
     Ok(missing)
 }
 
+/// What tells an index from another: one collection may have both where they differ here.
+const SIGNATURE: [&str; 6] =
+    ["key", "partialFilterExpression", "collation", "unique", "sparse", "wildcardProjection"];
+
+/// What two indexes of one signature may differ in, but not at the same time.
+const OPTIONS: [&str; 1] = ["expireAfterSeconds"];
+
 /// Whether two specifications are one index. An index of the same name or keys
 /// that is not the same is an error.
 fn is_same(spec: &RawDocument, other: &RawDocument) -> Result<bool> {
     let same = |key| equal(get(spec, key), get(other, key));
     let same_name = same("name");
-    let same_keys = same("key") && same("partialFilterExpression") && same("collation");
-    let same_options = ["unique", "sparse", "expireAfterSeconds", "wildcardProjection"]
-        .into_iter()
-        .all(|key| equal(truth(spec, key), truth(other, key)));
-    match (same_name, same_keys, same_options) {
+    let same_signature =
+        SIGNATURE.into_iter().all(|key| equal(truth(spec, key), truth(other, key)));
+    let same_options = OPTIONS.into_iter().all(same);
+    match (same_name, same_signature, same_options) {
         (true, true, true) => Ok(true),
-        (true, true, false) | (false, true, false) => Err(conflict(
+        (true, true, false) => Err(conflict(
             Code::IndexOptionsConflict,
             "An equivalent index already exists with the same name but different options.",
+            spec,
+            other,
+        )),
+        (false, true, false) => Err(conflict(
+            Code::IndexOptionsConflict,
+            "An equivalent index already exists with a different name and options.",
             spec,
             other,
         )),

@@ -1,12 +1,12 @@
 //! What a command gives the language: collation, variables, the time.
 
+use super::reading::Resolved;
 use crate::catalog::Collection;
-use bson::{RawDocument, RawDocumentBuf};
-use error::Result;
+use bson::RawDocument;
+use error::{Code, Result};
 use language::Context;
-use language::aggregate::expressions::Expression;
 use std::sync::Arc;
-use value::{Collator, DocumentWriter, elements};
+use value::Collator;
 
 /// The command's own collation, or else the collection's.
 pub fn context(
@@ -14,28 +14,38 @@ pub fn context(
     collation: Option<&RawDocument>,
     variables: Option<&RawDocument>,
 ) -> Result<Context> {
-    let mut context = Context::new();
-    context.collator = match collation {
-        Some(collation) if !collation.is_empty() => Collator::parse(collation)?.map(Arc::new),
-        _ => collection.and_then(|collection| collection.collator.clone()),
-    };
-    if let Some(variables) = variables {
-        context.variables = evaluate(variables, &context)?;
+    let default = collection.and_then(|collection| collection.collator.clone());
+    with_default(default, collation, variables)
+}
+
+/// As `context`, where the collection may be a view: a read of one may ask for no
+/// collation but its own.
+pub fn resolved_context(
+    resolved: &Resolved,
+    collation: Option<&RawDocument>,
+    variables: Option<&RawDocument>,
+) -> Result<Context> {
+    let context = with_default(resolved.collator.clone(), collation, variables)?;
+    if resolved.is_view && context.collator != resolved.collator {
+        return Err(
+            Code::OptionNotSupportedOnView.error("Cannot override a view's default collation")
+        );
     }
     Ok(context)
 }
 
-/// The values of a command's `let`: each may use those before it.
-fn evaluate(variables: &RawDocument, context: &Context) -> Result<RawDocumentBuf> {
-    let mut context = context.clone();
-    let nothing = RawDocumentBuf::new();
-    for element in elements(variables) {
-        let expression = Expression::parse(element.value(), &context)?;
-        let mut writer = DocumentWriter::resume(std::mem::take(&mut context.variables));
-        if let Some(value) = expression.evaluate(&nothing)? {
-            writer.append(element.key, value.get());
-        }
-        context.variables = writer.finish();
+fn with_default(
+    default: Option<Arc<Collator>>,
+    collation: Option<&RawDocument>,
+    variables: Option<&RawDocument>,
+) -> Result<Context> {
+    let mut context = Context::new();
+    context.collator = match collation {
+        Some(collation) if !collation.is_empty() => Collator::parse(collation)?.map(Arc::new),
+        _ => default,
+    };
+    match variables {
+        Some(variables) => language::variables::define(variables, context),
+        None => Ok(context),
     }
-    Ok(context.variables)
 }

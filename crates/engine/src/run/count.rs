@@ -34,6 +34,7 @@ pub async fn run(call: Call<'_>) -> Result<Reply> {
 
 fn counted(call: Call<'_>, count: &Count<'_>, collection: &Arc<Collection>) -> Result<u64> {
     let view = reading::view(call)?;
+    let query = query(count, Some(collection))?;
     if count.query.is_empty() && count.hint.is_none() {
         let all = view.counts(collection.id)?.documents;
         let rest = all.saturating_sub(count.skip.unsigned_abs());
@@ -42,7 +43,6 @@ fn counted(call: Call<'_>, count: &Count<'_>, collection: &Arc<Collection>) -> R
             limit => rest.min(limit),
         });
     }
-    let query = query(count, Some(collection))?;
     let mut execution = plan::open(collection, query, view, call.operation.interrupt.clone())?;
     let rows = blocking(|| execution.by_ref().try_fold(0, |rows, row| row.map(|_| rows + 1)))?;
     profile::note(call, &execution);

@@ -4,17 +4,20 @@ mod stages;
 
 use super::context::context;
 use super::reading::{self, hint_value, resolve};
+use super::update::{multi_replacement, parse_update};
 use super::{Call, aggregate, blocking, count, distinct, find, lookup};
 use crate::catalog::Collection;
-use crate::plan::explain::{self, Explained};
+use crate::plan::explain::{self, Above, Change, Explained};
 use crate::plan::{Hint, Query, Sort};
 use aggregate::Prepared;
 use bson::RawDocument;
 use command::views::{
-    Aggregate, Count, Delete, Distinct, Explain, Find, FindAndModify, Update, Verbosity,
+    Aggregate, Count, Delete, Distinct, Explain, Find, FindAndModify, Modification, Update,
+    Verbosity,
 };
 use command::{Namespace, Reply, ReplyWriter, Request};
 use error::{Code, Result};
+use language::Context;
 use language::query::Filter;
 use std::sync::Arc;
 use value::DocumentWriter;
@@ -108,8 +111,17 @@ impl Explaining<'_> {
             hint: statement.hint,
             collation: statement.collation,
             variables: update.variables,
+            multi: statement.multi,
+            returns: false,
         };
-        self.write(selection, "UPDATE", out)
+        statement.check()?;
+        let written = Written {
+            modification: &statement.modification,
+            array_filters: statement.array_filters.as_deref(),
+            constants: statement.constants,
+            upsert: statement.upsert,
+        };
+        self.write(selection, Some(written), out)
     }
 
     fn delete(self, delete: &Delete<'_>, out: &mut DocumentWriter) -> Result<()> {
@@ -121,8 +133,10 @@ impl Explaining<'_> {
             hint: statement.hint,
             collation: statement.collation,
             variables: delete.variables,
+            multi: statement.multi,
+            returns: false,
         };
-        self.write(selection, "DELETE", out)
+        self.write(selection, None, out)
     }
 
     fn find_and_modify(self, modify: &FindAndModify<'_>, out: &mut DocumentWriter) -> Result<()> {
@@ -133,15 +147,23 @@ impl Explaining<'_> {
             hint: modify.hint,
             collation: modify.collation,
             variables: modify.variables,
+            multi: false,
+            returns: true,
         };
-        self.write(selection, if modify.update.is_some() { "UPDATE" } else { "DELETE" }, out)
+        let written = modify.update.as_ref().map(|modification| Written {
+            modification,
+            array_filters: modify.array_filters.as_deref(),
+            constants: None,
+            upsert: modify.upsert,
+        });
+        self.write(selection, written, out)
     }
 
-    /// What a write selects, which is all that can be explained of it.
+    /// What a write selects, and what it would do to it.
     fn write(
         self,
         selected: Selected<'_>,
-        above: &'static str,
+        written: Option<Written<'_>>,
         out: &mut DocumentWriter,
     ) -> Result<()> {
         let collection = self.call.engine.registry.get(selected.namespace);
@@ -152,7 +174,12 @@ impl Explaining<'_> {
         let mut query = Query::new(Arc::new(Filter::parse(selected.query, &context)?));
         query.sort = selected.sort.map(Sort::parse).transpose()?.unwrap_or_default();
         query.hint = hint_value(selected.hint).map(Hint::parse).transpose()?.flatten();
+        let change = written.map(|written| written.parse(&context)).transpose()?;
+        if selected.multi && change.as_ref().is_some_and(|change| change.update.is_replacement()) {
+            return Err(multi_replacement());
+        }
         query.collator = context.collator;
+        let above = Above { change, multi: selected.multi, returns: selected.returns };
         self.plan(selected.namespace, collection.as_ref(), query, Some(above), out)
     }
 
@@ -162,7 +189,7 @@ impl Explaining<'_> {
         namespace: &Namespace,
         collection: Option<&Arc<Collection>>,
         query: Query,
-        above: Option<&'static str>,
+        above: Option<Above>,
         out: &mut DocumentWriter,
     ) -> Result<()> {
         self.query(namespace, collection, query, above, out)?;
@@ -176,7 +203,7 @@ impl Explaining<'_> {
         namespace: &Namespace,
         collection: Option<&Arc<Collection>>,
         query: Query,
-        above: Option<&'static str>,
+        above: Option<Above>,
         out: &mut DocumentWriter,
     ) -> Result<()> {
         let explained =
@@ -217,6 +244,24 @@ struct Selected<'a> {
     hint: Option<command::fields::Hint<'a>>,
     collation: Option<&'a RawDocument>,
     variables: Option<&'a RawDocument>,
+    multi: bool,
+    /// Whether it answers with the document.
+    returns: bool,
+}
+
+/// What an update does.
+struct Written<'a> {
+    modification: &'a Modification<'a>,
+    array_filters: Option<&'a [&'a RawDocument]>,
+    constants: Option<&'a RawDocument>,
+    upsert: bool,
+}
+
+impl Written<'_> {
+    fn parse(self, context: &Context) -> Result<Change> {
+        let update = parse_update(self.modification, self.array_filters, self.constants, context)?;
+        Ok(Change { update, upsert: self.upsert })
+    }
 }
 
 fn one_statement() -> error::Error {

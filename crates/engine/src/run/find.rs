@@ -70,6 +70,7 @@ pub fn query(find: &Find<'_>, collection: Option<&Collection>) -> Result<Query> 
     query.skip = find.skip.unsigned_abs();
     query.limit = Some(find.limit.unsigned_abs());
     query.hint = hint_value(find.hint).map(Hint::parse).transpose()?.flatten();
+    check_natural(&query)?;
     query.min = Some(find.min).filter(|min| !min.is_empty()).map(ToOwned::to_owned);
     query.max = Some(find.max).filter(|max| !max.is_empty()).map(ToOwned::to_owned);
     query.collator = context.collator;
@@ -77,6 +78,18 @@ pub fn query(find: &Find<'_>, collection: Option<&Collection>) -> Result<Query> 
     query.show_record_id = find.show_record_id;
     query.allow_disk_use = find.allow_disk_use.unwrap_or(true);
     Ok(query)
+}
+
+/// A sort in natural order leaves a hint nothing to say but the same.
+fn check_natural(query: &Query) -> Result<()> {
+    match (&query.sort, &query.hint) {
+        (Sort::Natural(_), Some(Hint::Name(_) | Hint::Keys(_))) => {
+            Err(Code::BadValue.error("index hint not allowed with $natural sort order"))
+        }
+        (Sort::Natural(sort), Some(Hint::Natural(hint))) if sort != hint => Err(Code::BadValue
+            .error("$natural hint must be in the same direction as $natural sort order")),
+        _ => Ok(()),
+    }
 }
 
 fn tail(

@@ -41,6 +41,7 @@ mod list_indexes;
 mod listing;
 mod lookup;
 mod migrate_growth;
+mod plan_cache;
 pub mod profile;
 mod reading;
 mod refresh_sessions;
@@ -111,6 +112,9 @@ const HANDLERS: &[(&str, Handler)] = &[
     ("listGrowthPolicies", |call| Box::pin(growth_policies::list(call))),
     ("listIndexes", |call| Box::pin(list_indexes::run(call))),
     ("migrateGrowth", |call| Box::pin(migrate_growth::run(call))),
+    ("planCacheClear", |call| Box::pin(plan_cache::clear(call))),
+    ("planCacheClearFilters", |call| Box::pin(plan_cache::clear_filters(call))),
+    ("planCacheListFilters", |call| Box::pin(plan_cache::list_filters(call))),
     ("profile", |call| Box::pin(profile::run(call))),
     ("refreshSessions", |call| Box::pin(refresh_sessions::run(call))),
     ("renameCollection", |call| Box::pin(rename_collection::run(call))),

@@ -11,8 +11,8 @@ use command::{CursorReply, Namespace, Reply};
 use error::{Code, Result};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use value::ArrayWriter;
 use value::element::array_elements;
+use value::{ArrayWriter, Collator};
 
 /// How long a light read may run before it makes room for other tasks.
 const TURN: Duration = Duration::from_millis(2);
@@ -46,19 +46,23 @@ pub struct Resolved {
     /// Empty unless the namespace is a view.
     pub pipeline: RawArrayBuf,
     pub is_view: bool,
+    /// Of what was named: the view's, if it is one.
+    pub collator: Option<Arc<Collator>>,
 }
 
 impl Resolved {
     /// A namespace as it is, be it a view or not.
     pub fn itself(namespace: &Namespace, collection: Option<Arc<Collection>>) -> Resolved {
         let namespace = namespace.clone();
-        Resolved { namespace, collection, pipeline: RawArrayBuf::new(), is_view: false }
+        let collator = collection.as_ref().and_then(|collection| collection.collator.clone());
+        Resolved { namespace, collection, pipeline: RawArrayBuf::new(), is_view: false, collator }
     }
 }
 
 pub fn resolve(catalog: &Catalog, namespace: &Namespace) -> Result<Resolved> {
     let mut namespace = namespace.clone();
     let mut pipelines = Vec::new();
+    let collator = catalog.get(&namespace).and_then(|collection| collection.collator.clone());
     loop {
         let collection = catalog.get(&namespace).cloned();
         let Some(Kind::View { on, pipeline }) = collection.as_deref().map(|c| &c.kind) else {
@@ -68,7 +72,7 @@ pub fn resolve(catalog: &Catalog, namespace: &Namespace) -> Result<Resolved> {
                 array_elements(pipeline).for_each(|stage| whole.push(stage.value()));
             }
             let is_view = !pipelines.is_empty();
-            return Ok(Resolved { namespace, collection, pipeline: whole, is_view });
+            return Ok(Resolved { namespace, collection, pipeline: whole, is_view, collator });
         };
         if pipelines.len() == VIEW_DEPTH_MAX {
             return Err(Code::ViewDepthLimitExceeded

@@ -7,7 +7,7 @@ use super::{Call, writing};
 use bson::{RawBsonRef, RawDocument, RawDocumentBuf};
 use command::views::{Modification, Update as UpdateView, UpdateStatement};
 use command::{Namespace, Reply, WriteReply};
-use error::{Code, Result};
+use error::{Code, Error, Result};
 use language::Context;
 use language::query::Filter;
 use language::update::Update;
@@ -93,8 +93,7 @@ impl Step<'_> {
             &context,
         )?;
         if statement.multi && update.is_replacement() {
-            return Err(Code::FailedToParse
-                .error("multi update is not supported for replacement-style update"));
+            return Err(multi_replacement());
         }
         let change = Change {
             selection: Selection {
@@ -126,6 +125,11 @@ fn answered(answer: &RawDocument) -> Updated {
         Some(id) => Updated { upserted: Some(id.value().into()), ..Updated::default() },
         None => Updated { matched: 1, modified: 1, ..Updated::default() },
     }
+}
+
+/// A replacement replaces one document.
+pub fn multi_replacement() -> Error {
+    Code::FailedToParse.error("multi update is not supported for replacement-style update")
 }
 
 /// Parses what an update does; `constants` are further variables of a pipeline.

@@ -4,11 +4,10 @@ use super::Call;
 use super::writes::Writes;
 use crate::catalog::Collection;
 use crate::session;
-use command::common::Acknowledgement;
+use command::common::{Acknowledgement, ReadLevel};
 use command::{Namespace, Reply, WriteFailure, WriteReply};
 use error::{Code, Error, Result};
 use language::aggregate::Pipeline;
-use language::aggregate::stages::Target;
 
 /// Errors that say that the command was stopped.
 const INTERRUPTIONS: &[Code] = &[
@@ -101,14 +100,24 @@ pub fn concern_error(call: Call<'_>) -> Option<Error> {
     }
 }
 
-/// Refuses stages that a transaction may not have.
+/// Refuses stages that a transaction, or the read concern, does not allow.
 pub fn check_pipeline(call: Call<'_>, pipeline: &Pipeline) -> Result<()> {
+    let linearizable = call
+        .common
+        .read_concern
+        .as_ref()
+        .is_some_and(|concern| concern.level == ReadLevel::Linearizable);
+    if linearizable && let Some(target) = pipeline.target() {
+        return Err(Code::InvalidOptions.error(format!(
+            "{} cannot be used with a 'linearizable' read concern level",
+            target.stage_name()
+        )));
+    }
     if call.statement().is_none() {
         return Ok(());
     }
     let name = match (pipeline.target(), pipeline.source()) {
-        (Some(Target::Out { .. }), _) => "$out",
-        (Some(Target::Merge { .. }), _) => "$merge",
+        (Some(target), _) => target.stage_name(),
         (None, Some(source)) if source.name != "$documents" => source.name,
         _ => return Ok(()),
     };

@@ -88,7 +88,10 @@ impl write::Transaction for Transaction {
     async fn insert(&mut self, namespace: &Namespace, document: &RawDocument) -> Result<()> {
         self.engine.store.space().check()?;
         let collection = self.enter_or_create(namespace).await?;
-        if collection.is_capped() {
+        if let Kind::Capped { bytes_max, .. } = collection.kind {
+            if document.as_bytes().len() as u64 > bytes_max {
+                return Err(Code::BadValue.error("object to insert exceeds cappedMaxSize"));
+            }
             self.take(Subject::record(collection.id, WHOLE_COLLECTION)).await?;
         }
         let record = self.next_record(&collection)?;

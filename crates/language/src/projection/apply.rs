@@ -98,7 +98,7 @@ impl Projector<'_> {
             Node::Branch(branch) => {
                 return self.value(branch, element, Slot::Key(element.key), passed, out);
             }
-            Node::Compute(_) if self.kind == Kind::Addition => {
+            Node::Compute(_) if self.kind != Kind::Inclusion => {
                 return self.compute(element.key, node, out);
             }
             Node::ElemMatch(_) if self.kind == Kind::Exclusion => {

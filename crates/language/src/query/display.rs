@@ -1,6 +1,6 @@
 //! Filters with every operator spelled out, as `explain` shows them.
 
-use super::operators::{Bits, In, Regex, Test, Types};
+use super::operators::{Bits, In, Regex, Side, Test, Types};
 use super::{Node, Predicate};
 use bson::raw::RawRegexRef;
 use bson::spec::ElementType;
@@ -24,7 +24,7 @@ fn write(node: &Node, out: &mut DocumentWriter) {
             write_predicate(predicate, out);
             out.end();
         }
-        Node::Expr(_, source) => out.append("$expr", source.as_raw_bson_ref()),
+        Node::Expr(expr) => out.append("$expr", expr.source.as_raw_bson_ref()),
         Node::JsonSchema(schema) => out.append_document("$jsonSchema", schema.source()),
         Node::SampleRate(rate) => out.append_f64("$sampleRate", *rate),
         Node::True => {}
@@ -80,6 +80,7 @@ fn predicate_rank(predicate: &Predicate) -> u8 {
         },
         Predicate::Not(_) | Predicate::Exists(false) => 18,
         Predicate::Type(_) => 20,
+        Predicate::Beyond(_) => 21,
     }
 }
 
@@ -123,6 +124,15 @@ fn write_predicate(predicate: &Predicate, out: &mut DocumentWriter) {
             Err(_) => out.append_i64("$size", *size),
         },
         Predicate::Type(types) => write_types(types, out),
+        Predicate::Beyond(beyond) => {
+            let operator = match (beyond.side, beyond.inclusive) {
+                (Side::Above, false) => "$_internalExprGt",
+                (Side::Above, true) => "$_internalExprGte",
+                (Side::Below, false) => "$_internalExprLt",
+                (Side::Below, true) => "$_internalExprLte",
+            };
+            out.append(operator, beyond.value.as_raw_bson_ref());
+        }
     }
 }
 

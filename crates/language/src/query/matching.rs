@@ -32,8 +32,8 @@ impl<'f> Matcher<'f> {
             Node::Or(nodes) => self.any(nodes, document),
             Node::Nor(nodes) => self.unpositioned(|matcher| Ok(!matcher.any(nodes, document)?)),
             Node::Field(path, predicate) => self.field(path, predicate, document),
-            Node::Expr(expression, _) => {
-                let value = expression.evaluate(document)?;
+            Node::Expr(expr) => {
+                let value = expr.expression.evaluate(document)?;
                 Ok(value.is_some_and(|value| value::value::is_true(value.get())))
             }
             Node::JsonSchema(schema) => schema.accepts_document(document),

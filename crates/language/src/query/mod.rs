@@ -16,7 +16,6 @@ mod traverse;
 #[cfg(test)]
 mod tests;
 
-use crate::aggregate::expressions::Expression;
 use crate::schema::Schema;
 use crate::{Context, Needs};
 use bson::{RawBson, RawDocument, RawDocumentBuf};
@@ -40,8 +39,7 @@ pub enum Node {
     Nor(Vec<Node>),
     /// `{path: {$op: …}}`; `{path: {$a: …, $b: …}}` is an `And` of two of these.
     Field(Path, Predicate),
-    /// An expression, and what it was parsed from.
-    Expr(Expression, RawBson),
+    Expr(operators::Expr),
     JsonSchema(Schema),
     /// Matches with this probability.
     SampleRate(f64),
@@ -78,6 +76,9 @@ pub enum Predicate {
     /// The number of elements of an array.
     Size(i64),
     Type(operators::Types),
+    /// What an `$expr` implies of a field. It stands in no filter, only in
+    /// [`operators::Expr::implied`], for the planner.
+    Beyond(operators::Beyond),
 }
 
 impl Filter {
@@ -247,7 +248,7 @@ impl Node {
                 nodes.iter().for_each(|node| node.needs(needs));
             }
             Node::Field(path, _) => needs.add(path),
-            Node::Expr(expression, _) => expression.needs(needs),
+            Node::Expr(expr) => expr.expression.needs(needs),
             Node::JsonSchema(schema) => schema.needs(needs),
             Node::SampleRate(_) | Node::True | Node::False => {}
         }

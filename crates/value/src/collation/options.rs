@@ -73,6 +73,9 @@ impl Options {
     }
 
     fn check(&self) -> Result<()> {
+        if self.backwards == Some(true) && self.strength == Some(1) {
+            return Err(Code::BadValue.error("'backwards' is invalid with 'strength' of 1"));
+        }
         let by_case = !matches!(self.case_first, None | Some(CollationCaseFirst::False));
         if by_case && !self.case_level && self.strength.is_some_and(|strength| strength < 3) {
             return Err(Code::BadValue.error(

@@ -146,9 +146,6 @@ fn check_path(path: &str, kind: IndexKind) -> Result<()> {
     if path.is_empty() {
         return Err(cannot("Index keys cannot be an empty field."));
     }
-    if path == "$**" {
-        return Ok(());
-    }
     if path == "_fts" {
         return Err(cannot("Index key contains an illegal field name: '_fts'"));
     }

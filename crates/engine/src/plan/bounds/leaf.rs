@@ -13,6 +13,8 @@ pub struct Leaf<'f> {
     pub predicate: &'f Predicate,
     /// The `$elemMatch`es it stands in, outermost first.
     pub within: Vec<Element>,
+    /// Whether it is only implied by its conjunct, an `$expr`.
+    pub implied: bool,
 }
 
 /// One `$elemMatch`: predicates within the same one speak of one array element.
@@ -38,7 +40,7 @@ impl Leaf<'_> {
 
     /// Whether its conjunct says nothing beside it.
     pub fn is_whole_conjunct(&self) -> bool {
-        self.within.is_empty()
+        self.within.is_empty() && !self.implied
     }
 }
 
@@ -111,6 +113,15 @@ impl<'f> Leaves<'f> {
                 };
                 self.predicate(conjunct, path, predicate, within);
             }
+            Node::Expr(expr) => {
+                self.leaves.extend(expr.implied.iter().map(|(path, predicate)| Leaf {
+                    conjunct,
+                    path: path.clone(),
+                    predicate,
+                    within: Vec::new(),
+                    implied: true,
+                }));
+            }
             _ => {}
         }
     }
@@ -140,7 +151,7 @@ impl<'f> Leaves<'f> {
             }
             predicate => {
                 let within = within.to_vec();
-                self.leaves.push(Leaf { conjunct, path, predicate, within });
+                self.leaves.push(Leaf { conjunct, path, predicate, within, implied: false });
             }
         }
     }

@@ -7,7 +7,7 @@ use crate::index::hashed;
 use bson::spec::ElementType;
 use bson::{RawBson, RawBsonRef};
 use language::query::Predicate;
-use language::query::operators::{In, Regex, Types};
+use language::query::operators::{Beyond, In, Regex, Side, Types};
 use value::Collator;
 
 /// What the bounds of a field depend on beside the predicate.
@@ -75,6 +75,7 @@ pub fn translate(predicate: &Predicate, target: Target<'_>) -> Option<Translated
         Predicate::Exists(false) => Translated::document(null()),
         Predicate::Not(inner) => not(inner, target),
         Predicate::Type(types) => of_types(types),
+        Predicate::Beyond(beyond) => computed(beyond, target),
         _ => None,
     }
 }
@@ -168,12 +169,6 @@ fn nothing() -> Intervals {
     null().union(Intervals::point(RawBson::Undefined, None))
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Side {
-    Above,
-    Below,
-}
-
 fn compare(
     value: RawBsonRef<'_>,
     target: Target<'_>,
@@ -184,13 +179,7 @@ fn compare(
         RawBsonRef::Array(_) => return None,
         RawBsonRef::Null | RawBsonRef::Undefined => return Translated::document(nothing()),
         RawBsonRef::MinKey | RawBsonRef::MaxKey => {
-            let all = Interval {
-                start: End::new(RawBson::MinKey, None),
-                start_inclusive: true,
-                end: End::new(RawBson::MaxKey, None),
-                end_inclusive: true,
-            };
-            return Translated::document(cut(all, value, None, side, inclusive));
+            return Translated::document(cut(everything(), value, None, side, inclusive));
         }
         value if is_nan(value) => {
             return Translated::document(Intervals::point(value.into(), None));
@@ -200,6 +189,26 @@ fn compare(
     }
     let bracket = bracket(value)?;
     Translated::exact(cut(bracket, value, target.collator, side, inclusive))
+}
+
+/// A comparison of an expression is not confined to a type. To it an array is one value,
+/// of which the index holds the elements.
+fn computed(beyond: &Beyond, target: Target<'_>) -> Option<Translated> {
+    let value = beyond.value.as_raw_bson_ref();
+    if target.multikey || holds_strings(value) && !target.same_collation {
+        return None;
+    }
+    let cut = cut(everything(), value, target.collator, beyond.side, beyond.inclusive);
+    Translated::document(cut)
+}
+
+fn everything() -> Interval {
+    Interval {
+        start: End::new(RawBson::MinKey, None),
+        start_inclusive: true,
+        end: End::new(RawBson::MaxKey, None),
+        end_inclusive: true,
+    }
 }
 
 /// The part of an interval on one side of a value.

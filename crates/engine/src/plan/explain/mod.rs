@@ -1,9 +1,12 @@
 //! `explain`: the chosen plan, the rejected ones, and what each stage has done.
 
+mod above;
 mod scan;
 mod shape;
 mod stage;
 mod stats;
+
+pub use above::{Above, Change};
 
 use super::execute::StatsTree;
 use super::{Chosen, Execution, Interrupt, Query};
@@ -23,15 +26,15 @@ pub struct Explained<'a> {
     /// `None` if there is no such collection.
     pub collection: Option<&'a Arc<Collection>>,
     pub query: Query,
-    /// A stage that stands above the plan: `UPDATE`, `DELETE`.
-    pub above: Option<&'static str>,
+    /// What is done to the documents, if it is a write.
+    pub above: Option<Above>,
     pub verbosity: Verbosity,
 }
 
 /// A query that has been planned and, if asked for, run.
 struct Explanation {
     query: Arc<Query>,
-    above: Option<&'static str>,
+    above: Option<Above>,
     winner: Execution,
     rejected: Vec<Execution>,
     scores: Vec<f64>,
@@ -43,6 +46,8 @@ struct Explanation {
 /// What came of running the winning plan.
 struct Run {
     rows: u64,
+    /// Rows that the stage above would change.
+    modified: u64,
     time: Duration,
     failure: Option<Error>,
 }
@@ -77,15 +82,26 @@ pub fn explain(
 impl Explanation {
     fn run(&mut self) -> Run {
         let started = Instant::now();
-        let mut rows = 0;
-        let mut failure = None;
-        for row in self.winner.by_ref() {
-            match row {
-                Ok(_) => rows += 1,
-                Err(error) => failure = Some(error),
+        let mut run = Run { rows: 0, modified: 0, time: Duration::ZERO, failure: None };
+        let single = self.above.as_ref().is_some_and(|above| !above.multi);
+        while let Some(row) = self.winner.next() {
+            let modified = row.and_then(|row| match &self.above {
+                Some(above) => above.modifies(&self.query.filter, &row.document),
+                None => Ok(false),
+            });
+            match modified {
+                Ok(modified) => {
+                    run.rows += 1;
+                    run.modified += u64::from(modified);
+                }
+                Err(error) => run.failure = Some(error),
+            }
+            if single || run.failure.is_some() {
+                break;
             }
         }
-        Run { rows, time: self.planning + started.elapsed(), failure }
+        run.time = self.planning + started.elapsed();
+        run
     }
 
     fn planner(&self, namespace: &Namespace, out: &mut DocumentWriter) {
@@ -117,9 +133,24 @@ impl Explanation {
 
     fn plan(&self, execution: &Execution, out: &mut DocumentWriter) {
         out.append_bool("isCached", false);
-        stage::under(self.above, out, |out| {
-            stage::describe(&execution.plan().root, &self.query, None, out);
-        });
+        self.stages(execution, None, out);
+    }
+
+    /// The stages of a plan, that of a write above them.
+    fn stages(
+        &self,
+        execution: &Execution,
+        done: Option<(&Run, &StatsTree)>,
+        out: &mut DocumentWriter,
+    ) {
+        let describe = |out: &mut DocumentWriter| {
+            let stats = done.map(|(_, stats)| stats);
+            stage::describe(&execution.plan().root, &self.query, stats, out);
+        };
+        match &self.above {
+            Some(above) => above.around(done.map(|(run, tree)| (run, &tree.stats)), out, describe),
+            None => describe(out),
+        }
     }
 
     fn execution(&self, run: &Run, verbosity: Verbosity, out: &mut DocumentWriter) {
@@ -130,15 +161,14 @@ impl Explanation {
             out.append_str("errorMessage", failure.message());
             out.append_i32("errorCode", failure.code().number());
         }
-        count(out, "nReturned", run.rows);
+        let returned = self.above.as_ref().map_or(run.rows, |above| above.returned(run));
+        count(out, "nReturned", returned);
         count(out, "executionTimeMillis", run.time.as_millis() as u64);
         count(out, "totalKeysExamined", stats.keys_examined());
         count(out, "totalDocsExamined", stats.documents_examined());
         out.begin_document("executionStages");
         out.append_bool("isCached", false);
-        stage::under(self.above, out, |out| {
-            stage::describe(&self.winner.plan().root, &self.query, Some(&stats), out);
-        });
+        self.stages(&self.winner, Some((run, &stats)), out);
         out.end();
         if verbosity == Verbosity::AllPlansExecution {
             self.trials(out);

@@ -7,23 +7,6 @@ use bson::RawBsonRef;
 use value::DocumentWriter;
 use value::key::Direction;
 
-/// Writes a stage that stands above the plan, if there is one.
-pub fn under(
-    above: Option<&str>,
-    out: &mut DocumentWriter,
-    write: impl FnOnce(&mut DocumentWriter),
-) {
-    match above {
-        None => write(out),
-        Some(name) => {
-            out.append_str("stage", name);
-            out.begin_document("inputStage");
-            write(out);
-            out.end();
-        }
-    }
-}
-
 /// The fields of a stage; with stats also what it has done.
 pub fn describe(stage: &Stage, query: &Query, done: Option<&StatsTree>, out: &mut DocumentWriter) {
     out.append_str("stage", name(stage, query));

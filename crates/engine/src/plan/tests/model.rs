@@ -141,6 +141,17 @@ impl Random {
             let condition = self.condition(false);
             filter.insert(self.path(), condition);
         }
+        if self.below(6) == 0 {
+            let comparison = *self.pick(&["$eq", "$gt", "$gte", "$lt", "$lte"]);
+            let field = format!("${}", self.path());
+            let value = self.scalar();
+            let operands = if self.below(2) == 0 {
+                [Bson::from(field), value]
+            } else {
+                [value, Bson::from(field)]
+            };
+            filter.insert("$expr", doc! { comparison: operands.to_vec() });
+        }
         if depth == 0 && self.below(4) == 0 {
             let branches: Vec<Document> = (0..2 + self.below(2)).map(|_| self.filter(1)).collect();
             filter.insert(*self.pick(&["$or", "$or", "$and", "$nor"]), branches);

@@ -13,11 +13,11 @@ pub use on_view::{
 };
 pub use world::World;
 
-use super::context::context;
+use super::context::resolved_context;
 use super::guarded::Merging;
 use super::reading::{self, Resolved, array, first_batch, hint_value, resolve};
 use super::{Call, sources, watch, writing};
-use crate::catalog::Collection;
+use crate::catalog::{Catalog, Collection};
 use crate::cursor::{Cursor, Source as CursorSource};
 use crate::plan::{self, Hint};
 use crate::storage::{Document, View};
@@ -79,7 +79,7 @@ pub fn prepare(call: Call<'_>, aggregate: &Aggregate<'_>) -> Result<Prepared> {
         true => Resolved::itself(&aggregate.namespace, collection.cloned()),
         false => resolve(&catalog, &aggregate.namespace)?,
     };
-    let context = context(collection.map(|c| &**c), aggregate.collation, aggregate.variables)?;
+    let context = resolved_context(&resolved, aggregate.collation, aggregate.variables)?;
     let whole = chain(&resolved.pipeline, &array(&aggregate.pipeline));
     let collectionless = aggregate.namespace.is_collectionless();
     let place = if collectionless { Place::Database } else { Place::Top };
@@ -91,6 +91,7 @@ pub fn prepare(call: Call<'_>, aggregate: &Aggregate<'_>) -> Result<Prepared> {
         return Err(Code::InvalidNamespace
             .error(format!("'{}' can only be run with {{aggregate: 1}}", source.name)));
     }
+    check_foreign_collations(&catalog, &aggregate.namespace, &pipeline, &context)?;
     writing::check_pipeline(call, &pipeline)?;
     Ok(Prepared {
         pipeline,
@@ -101,6 +102,24 @@ pub fn prepare(call: Call<'_>, aggregate: &Aggregate<'_>) -> Result<Prepared> {
         hint: hint_value(aggregate.hint).map(Hint::parse).transpose()?.flatten(),
         allow_disk_use: aggregate.allow_disk_use.unwrap_or(true),
     })
+}
+
+/// Refuses a pipeline that reads views of another collation than its own.
+fn check_foreign_collations(
+    catalog: &Catalog,
+    namespace: &Namespace,
+    pipeline: &Pipeline,
+    context: &Context,
+) -> Result<()> {
+    for name in pipeline.foreign_collections() {
+        let Ok(foreign) = Namespace::new(&namespace.database, name) else { continue };
+        let view = catalog.get(&foreign).filter(|foreign| foreign.is_view());
+        if view.is_some_and(|view| view.collator != context.collator) {
+            return Err(Code::OptionNotSupportedOnView
+                .error(format!("Cannot override default collation of view {foreign}")));
+        }
+    }
+    Ok(())
 }
 
 /// Statistics are those of a view itself, not of what it stands on.

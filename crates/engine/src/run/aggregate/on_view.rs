@@ -1,6 +1,6 @@
 //! Reads of a view: the same as an aggregation on what it stands on.
 
-use super::super::context::context;
+use super::super::context::resolved_context;
 use super::super::distinct::Values;
 use super::super::reading::{Resolved, first_batch, hint_value};
 use super::{Call, Prepared, chain};
@@ -76,9 +76,13 @@ fn find_stages(find: &Find<'_>) -> Result<Stages> {
         (!find.max.is_empty(), "max"),
     ] {
         if given {
-            return Err(Code::OptionNotSupportedOnView
-                .error(format!("Option {option} not supported on a view.")));
+            return Err(Code::InvalidPipelineOperator
+                .error(format!("Option {option} not supported in aggregation.")));
         }
+    }
+    if value::element::get(find.sort, "$natural").is_some() {
+        return Err(Code::InvalidPipelineOperator
+            .error("Sort option $natural not supported in aggregation."));
     }
     let mut stages = Stages::new();
     stages.push_document("$match", find.filter);
@@ -132,7 +136,7 @@ fn prepared(
     variables: Option<&RawDocument>,
     hint: Option<HintView<'_>>,
 ) -> Result<Prepared> {
-    let context = context(None, collation, variables)?;
+    let context = resolved_context(&resolved, collation, variables)?;
     let stages = chain(&resolved.pipeline, &stages.0.finish());
     Ok(Prepared {
         pipeline: Pipeline::parse(&stages, &context)?,

@@ -22,15 +22,11 @@ pub struct Altered {
 impl Altered {
     pub fn new(collection: &Collection, change: &IndexChange<'_>) -> Result<Altered> {
         let index = find(collection, change.index)?;
-        if change.unique.is_some() || change.prepare_unique.is_some() {
-            return Err(Code::CommandNotSupported.error(
-                "an index cannot be made unique in place; drop it and create a unique one",
-            ));
-        }
+        check_unique(index, change)?;
         let old = index.expire_after_seconds;
         let new = change.expire_after_seconds.map(i64::from);
         if new.is_some() {
-            check_expiry(collection, index)?;
+            check_expiry(index)?;
         }
         if change.hidden == Some(true) && index.is_id() {
             return Err(Code::BadValue.error("can't hide _id index"));
@@ -109,7 +105,25 @@ fn find<'c>(collection: &'c Collection, wanted: Hint<'_>) -> Result<&'c Arc<Inde
     }
 }
 
-fn check_expiry(collection: &Collection, index: &Index) -> Result<()> {
+/// Only what is unique already may be made unique.
+fn check_unique(index: &Index, change: &IndexChange<'_>) -> Result<()> {
+    if index.unique {
+        return Ok(());
+    }
+    if change.prepare_unique == Some(true) {
+        return Err(Code::CommandNotSupported
+            .error("an index cannot be made unique in place; drop it and create a unique one"));
+    }
+    match change.unique {
+        Some(_) => Err(invalid(
+            "Cannot make index unique without 'prepareUnique: true' before; drop the index and \
+             create a unique one",
+        )),
+        None => Ok(()),
+    }
+}
+
+fn check_expiry(index: &Index) -> Result<()> {
     if index.is_id() {
         return Err(invalid("the _id field does not support TTL indexes"));
     }
@@ -117,9 +131,6 @@ fn check_expiry(collection: &Collection, index: &Index) -> Result<()> {
         return Err(invalid(
             "TTL indexes are single-field indexes, compound indexes do not support TTL",
         ));
-    }
-    if collection.is_capped() {
-        return Err(invalid("TTL indexes are not supported for capped collections."));
     }
     Ok(())
 }

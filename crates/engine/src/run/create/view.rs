@@ -35,11 +35,7 @@ pub fn check(catalog: &Catalog, namespace: &Namespace, options: &RawDocument) ->
     let stages = pipeline_of(options);
     let pipeline = parse(&stages, get(options, "collation").and_then(|it| it.as_document()))?;
     if let Some(target) = pipeline.target() {
-        use language::aggregate::stages::Target;
-        let name = match target {
-            Target::Out { .. } => "$out",
-            Target::Merge { .. } => "$merge",
-        };
+        let name = target.stage_name();
         return Err(Code::OptionNotSupportedOnView.error(format!(
             "The aggregation stage {name} in location {} of the pipeline cannot be used in the \
              view definition of {namespace} because it writes to disk",

@@ -2,6 +2,7 @@
 
 use super::{Documents, Foreign, Specification, Stage, Transform, map, one};
 use crate::Needs;
+use crate::metadata::{self, Asked};
 use crate::projection::Projection;
 use crate::query::Matched;
 use bson::{RawBsonRef, RawDocument, RawDocumentBuf};
@@ -12,13 +13,16 @@ use std::sync::Arc;
 #[derive(Debug)]
 pub struct Project {
     pub projection: Projection,
+    /// The metadata that the pipeline asks for: it stays with what is left.
+    asked: Arc<Asked>,
 }
 
 pub fn parse(stage: Specification<'_>) -> Result<Vec<Box<dyn Stage>>> {
     let RawBsonRef::Document(spec) = stage.value else {
         return Err(Code::location(15969).error("$project specification must be an object"));
     };
-    one(Project { projection: Projection::parse_stage(spec, stage.context)? })
+    let projection = Projection::parse_stage(spec, stage.context)?;
+    one(Project { projection, asked: stage.context.asked.clone() })
 }
 
 impl Stage for Project {
@@ -48,7 +52,8 @@ impl Stage for Project {
 
 impl Transform for Project {
     fn apply(&self, document: &RawDocument) -> Result<RawDocumentBuf> {
-        self.projection.apply(document, Matched::default())
+        let projected = self.projection.apply(document, Matched::default())?;
+        Ok(metadata::carry(document, projected, self.asked.wanted()))
     }
 
     fn reads(&self, needs: &mut Needs) {

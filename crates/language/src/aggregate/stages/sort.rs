@@ -5,8 +5,9 @@ use super::sorter::Sorter;
 use super::{Documents, Foreign, Specification, Stage, one};
 use crate::Needs;
 use crate::aggregate::limits::SORT_MEMORY_BYTES_MAX;
+use crate::metadata::{self, Asked, Metadatum};
 use crate::sort::Pattern;
-use bson::RawBsonRef;
+use bson::{RawBsonRef, RawDocument, RawDocumentBuf};
 use error::{Code, Result};
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -19,6 +20,8 @@ pub struct Sort {
     /// How many of the sorted documents are used.
     pub limit: Option<u64>,
     collator: Option<Arc<Collator>>,
+    /// The metadata that the pipeline asks for, a sort key perhaps.
+    asked: Arc<Asked>,
     pub(super) memory_bytes_max: usize,
 }
 
@@ -26,12 +29,22 @@ pub fn parse(stage: Specification<'_>) -> Result<Vec<Box<dyn Stage>>> {
     let RawBsonRef::Document(pattern) = stage.value else {
         return Err(Code::location(15973).error("the $sort key specification must be an object"));
     };
-    one(Sort::new(Pattern::parse(pattern)?, stage.context.collator.clone()))
+    let mut sort = Sort::new(Pattern::parse(pattern)?, stage.context.collator.clone());
+    sort.asked = stage.context.asked.clone();
+    one(sort)
 }
 
 impl Sort {
     pub fn new(pattern: Pattern, collator: Option<Arc<Collator>>) -> Sort {
-        Sort { pattern, limit: None, collator, memory_bytes_max: SORT_MEMORY_BYTES_MAX }
+        let asked = Arc::default();
+        Sort { pattern, limit: None, collator, asked, memory_bytes_max: SORT_MEMORY_BYTES_MAX }
+    }
+
+    /// The document with the key that it was sorted by, in place of any other.
+    fn keyed(&self, document: &RawDocument) -> RawDocumentBuf {
+        let key = self.pattern.values(document, self.collator.as_deref());
+        let others = metadata::without(document, Metadatum::SortKey);
+        metadata::attach(&others, [(Metadatum::SortKey, RawBsonRef::Array(&key))])
     }
 
     fn sort(&self, input: Documents, foreign: &Arc<dyn Foreign>) -> Result<Documents> {
@@ -54,7 +67,11 @@ impl Stage for Sort {
     }
 
     fn run(self: Arc<Self>, input: Documents, foreign: &Arc<dyn Foreign>) -> Result<Documents> {
-        self.sort(input, foreign)
+        let sorted = self.sort(input, foreign)?;
+        match self.asked.wanted().has(Metadatum::SortKey) {
+            true => Ok(Box::new(sorted.map(move |document| Ok(self.keyed(&document?))))),
+            false => Ok(sorted),
+        }
     }
 
     fn needs(&self, needs: &mut Needs) -> ControlFlow<()> {

@@ -31,6 +31,16 @@ pub enum Target {
     },
 }
 
+impl Target {
+    /// The stage that writes to it.
+    pub fn stage_name(&self) -> &'static str {
+        match self {
+            Target::Out { .. } => "$out",
+            Target::Merge { .. } => "$merge",
+        }
+    }
+}
+
 #[derive(Debug, Clone, PartialEq)]
 pub enum WhenMatched {
     Replace,

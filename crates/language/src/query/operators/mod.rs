@@ -36,6 +36,7 @@ mod size;
 mod r#type;
 
 pub use bits::{Bits, Test};
+pub use expr::{Beyond, Expr, Side};
 pub use r#in::In;
 pub use modulo::Mod;
 pub use regex::Regex;

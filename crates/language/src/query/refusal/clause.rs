@@ -179,7 +179,7 @@ fn special(element: Element<'_>, context: &Context) -> Result<Clause> {
     let filter = Filter::parse(&given, context)?;
     Ok(match filter.root {
         Node::JsonSchema(schema) => Clause::Schema(schema),
-        Node::Expr(expression, _) => Clause::Expression(expression, given),
+        Node::Expr(expr) => Clause::Expression(expr.expression, given),
         _ => Clause::Other(element.key.to_owned(), filter, given),
     })
 }
