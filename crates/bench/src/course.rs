@@ -10,11 +10,14 @@ use crate::cost::Cost;
 use crate::lane::Lane;
 use crate::report::Figures;
 use crate::settle::settle;
-use crate::workloads::Workload;
+use crate::workloads::{PING, Workload};
 use crate::{Error, Target};
 
 /// Fills caches and connection pools before anything counts.
 const WARM_UP: Duration = Duration::from_millis(200);
+
+/// How long pings are sent beside a round of something else.
+const PING_ROUND: Duration = Duration::from_millis(100);
 
 pub struct Course {
     database: Database,
@@ -25,6 +28,8 @@ pub struct Course {
     cost: Cost,
     /// The CPU time of an operation, round by round.
     cpu_us: Vec<f64>,
+    /// The rate as a part of that of a ping just before or after, round by round.
+    of_ping: Vec<f64>,
 }
 
 impl Course {
@@ -41,6 +46,7 @@ impl Course {
             elapsed: Duration::ZERO,
             cost: Cost::default(),
             cpu_us: Vec::new(),
+            of_ping: Vec::new(),
         };
         course.round(workload, WARM_UP).await?;
         course.lanes.iter_mut().for_each(Lane::reset);
@@ -50,11 +56,12 @@ impl Course {
         Ok(course)
     }
 
+    /// Goes on for so long, and gives back the rate in operations a second.
     pub async fn round(
         &mut self,
         workload: &'static Workload,
         length: Duration,
-    ) -> Result<(), Error> {
+    ) -> Result<f64, Error> {
         let before = if workload.costs { Cost::read(&self.database).await } else { None };
         let done = self.done();
         let start = Instant::now();
@@ -67,17 +74,33 @@ impl Course {
             .collect();
         let lanes = try_join_all(running).await.map_err(std::io::Error::from)?;
         // An operation under way at the end of a round still counts, and so does its time.
-        self.elapsed += start.elapsed();
+        let elapsed = start.elapsed();
+        self.elapsed += elapsed;
         self.lanes = lanes.into_iter().collect::<Result<_, _>>()?;
+        let done = self.done() - done;
         if let Some(before) = before
             && let Some(after) = Cost::read(&self.database).await
         {
             let cost = after.since(&before);
-            let done = self.done() - done;
             if self.apart && cost.cpu_us > 0 && done > 0 {
                 self.cpu_us.push(cost.cpu_us as f64 / done as f64);
             }
             self.cost.add(&cost);
+        }
+        Ok(done as f64 / elapsed.as_secs_f64())
+    }
+
+    /// A round, and one of pings beside it.
+    pub async fn round_beside(
+        &mut self,
+        workload: &'static Workload,
+        length: Duration,
+        pings: &mut Course,
+    ) -> Result<(), Error> {
+        let rate = self.round(workload, length).await?;
+        let pings = pings.round(&PING, length.min(PING_ROUND)).await?;
+        if pings > 0.0 {
+            self.of_ping.push(rate / pings);
         }
         Ok(())
     }
@@ -105,6 +128,7 @@ impl Course {
             writes_per_fsync: each(self.cost.writes, self.cost.fsyncs),
             journal_bytes_per_op: each(self.cost.journal_bytes, done as i64),
             cpu_us_per_op: median(self.cpu_us),
+            of_ping: median(self.of_ping),
         })
     }
 }

@@ -8,7 +8,7 @@ use crate::course::Course;
 use crate::growth::{self, Pair};
 use crate::own::Own;
 use crate::report::{Figures, Report};
-use crate::workloads::{self, Workload};
+use crate::workloads::{self, PING, Workload};
 use crate::{Error, Options, Target};
 
 /// One turn of one target. Short, so that a disturbance of the machine meets every target.
@@ -72,9 +72,10 @@ async fn measure_all(
 ) -> Result<Report, Error> {
     let mut report = Report::new(options, targets);
     let progress = progress(workloads.len());
+    let mut pings = pings(workloads, targets).await;
     for workload in workloads {
         progress.set_message(workload.name);
-        let outcomes = measure(workload, targets, options.seconds).await?;
+        let outcomes = measure(workload, targets, options.seconds, &mut pings).await?;
         report.add(workload, outcomes);
         for target in targets {
             // What stays takes room and does no other harm.
@@ -119,11 +120,23 @@ fn progress(steps: usize) -> ProgressBar {
     bar
 }
 
+/// Pings for each target, to be sent beside other workloads: a machine that is busy with
+/// something else slows both. `None` where nobody asks for them.
+async fn pings(workloads: &[&'static Workload], targets: &[Target]) -> Vec<Option<Course>> {
+    let wanted = workloads.len() > 1 && workloads.iter().any(|row| row.name == PING.name);
+    let mut pings = Vec::with_capacity(targets.len());
+    for target in targets {
+        pings.push(if wanted { Course::start(&PING, target).await.ok() } else { None });
+    }
+    pings
+}
+
 /// One workload on every target, in turns. A target that fails is left out of further rounds.
 async fn measure(
     workload: &'static Workload,
     targets: &[Target],
     seconds: f64,
+    pings: &mut [Option<Course>],
 ) -> Result<Vec<Result<Figures, Error>>, Error> {
     let wanted = Duration::from_secs_f64(seconds);
     let mut courses = Vec::with_capacity(targets.len());
@@ -132,13 +145,20 @@ async fn measure(
     }
     loop {
         let mut went_on = false;
-        for course in &mut courses {
+        for (course, pings) in courses.iter_mut().zip(&mut *pings) {
             let Ok(going) = course else { continue };
             if going.elapsed >= wanted {
                 continue;
             }
             went_on = true;
-            if let Err(error) = going.round(workload, ROUND.min(wanted)).await {
+            let round = ROUND.min(wanted);
+            let gone = match pings {
+                Some(pings) if workload.name != PING.name => {
+                    going.round_beside(workload, round, pings).await
+                }
+                _ => going.round(workload, round).await.map(drop),
+            };
+            if let Err(error) = gone {
                 *course = Err(error);
             }
         }

@@ -20,7 +20,7 @@ pub struct Arguments {
     #[arg(long, env = "FREEBOARD_BENCH_NO_OWN", requires = "uri")]
     no_own: bool,
     /// How long each workload runs on each server.
-    #[arg(long, env = "FREEBOARD_BENCH_SECONDS", default_value_t = 5.0, value_parser = seconds)]
+    #[arg(long, env = "FREEBOARD_BENCH_SECONDS", default_value_t = 4.0, value_parser = seconds)]
     seconds: f64,
     /// How many clients work at once.
     #[arg(long, env = "FREEBOARD_BENCH_CLIENTS", default_value_t = 16, value_parser = clap::value_parser!(u32).range(1..=10_000))]

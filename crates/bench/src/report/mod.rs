@@ -44,6 +44,9 @@ pub struct Figures {
     /// The server's CPU time for an operation, where it can be told from the clients'.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cpu_us_per_op: Option<f64>,
+    /// The rate as a part of that of pings in the same moments, where both were measured.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub of_ping: Option<f64>,
 }
 
 /// Two workloads side by side.

@@ -89,7 +89,7 @@ fn row(
         grouped(figures.ops_per_s),
         grouped(figures.p50_us),
         grouped(figures.p99_us),
-        ratio(figures, target.workload("ping")),
+        figures.of_ping.map_or_else(|| ratio(figures, target.workload("ping")), hundredths),
     ];
     if several {
         let first = report.targets.first().and_then(|first| first.workload(workload.name));
@@ -131,9 +131,13 @@ fn notes(report: &Report, text: &mut String) {
     }
 }
 
+fn hundredths(ratio: f64) -> String {
+    format!("{ratio:.2}")
+}
+
 fn ratio(figures: &Figures, base: Option<&Figures>) -> String {
     match base {
-        Some(base) if base.ops_per_s > 0.0 => format!("{:.2}", figures.ops_per_s / base.ops_per_s),
+        Some(base) if base.ops_per_s > 0.0 => hundredths(figures.ops_per_s / base.ops_per_s),
         _ => "-".to_owned(),
     }
 }
@@ -193,6 +197,7 @@ mod tests {
             writes_per_fsync: None,
             journal_bytes_per_op: (name == "push_overflow_1k").then_some(16_500.0),
             cpu_us_per_op: None,
+            of_ping: None,
         }
     }
 

@@ -18,6 +18,7 @@ mod push_overflow;
 mod range_scan;
 mod scan;
 
+pub(crate) use ping::WORKLOAD as PING;
 pub(crate) use push_one_document::{ALONE as PUSH_ALONE, TOGETHER as PUSH_TOGETHER};
 pub(crate) use push_overflow::{ON_1K as PUSH_OVERFLOW_1K, ON_1M as PUSH_OVERFLOW_1M};
 
@@ -49,7 +50,7 @@ pub enum Counts {
 }
 
 pub static WORKLOADS: &[Workload] = &[
-    ping::WORKLOAD,
+    PING,
     find_by_id::WORKLOAD,
     find_by_index::WORKLOAD,
     insert::DURABLE,
