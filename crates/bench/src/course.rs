@@ -26,8 +26,8 @@ pub struct Course {
     lanes: Vec<Lane>,
     pub elapsed: Duration,
     cost: Cost,
-    /// The CPU time of an operation, round by round.
-    cpu_us: Vec<f64>,
+    /// The CPU time of an operation, round by round; `None` where it was not told.
+    cpu_us: Vec<Option<f64>>,
     /// The rate as a part of that of a ping just before or after, round by round.
     of_ping: Vec<f64>,
 }
@@ -82,9 +82,8 @@ impl Course {
             && let Some(after) = Cost::read(&self.database).await
         {
             let cost = after.since(&before);
-            if self.apart && cost.cpu_us > 0 && done > 0 {
-                self.cpu_us.push(cost.cpu_us as f64 / done as f64);
-            }
+            let told = self.apart && cost.cpu_us > 0 && done > 0;
+            self.cpu_us.push(told.then(|| cost.cpu_us as f64 / done as f64));
             self.cost.add(&cost);
         }
         Ok(done as f64 / elapsed.as_secs_f64())
@@ -127,7 +126,7 @@ impl Course {
             p99_us: microseconds(0.99),
             writes_per_fsync: each(self.cost.writes, self.cost.fsyncs),
             journal_bytes_per_op: each(self.cost.journal_bytes, done as i64),
-            cpu_us_per_op: median(self.cpu_us),
+            cpu_us_per_op: median(self.cpu_us.into_iter().flatten().collect()),
             of_ping: median(self.of_ping),
         })
     }
@@ -144,7 +143,7 @@ pub async fn prepare(workload: &'static Workload, target: &Target) -> Result<(),
 /// machine for a while meets both, and their ratio not at all.
 pub fn cpu_ratio(base: &Course, other: &Course) -> Option<f64> {
     let rounds = base.cpu_us.iter().zip(&other.cpu_us);
-    median(rounds.map(|(base, other)| other / base).collect())
+    median(rounds.filter_map(|(base, other)| Some((*other)? / (*base)?)).collect())
 }
 
 fn median(mut figures: Vec<f64>) -> Option<f64> {

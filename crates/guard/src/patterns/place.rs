@@ -147,10 +147,14 @@ pub fn unchanged(before: &RawDocument, after: &RawDocument, path: &Path) -> bool
 /// Whether two values are the same to the last byte, or both are not there.
 pub fn are_identical(a: Option<Element<'_>>, b: Option<Element<'_>>) -> bool {
     match (a, b) {
-        (Some(a), Some(b)) => a.kind == b.kind && a.bytes == b.bytes,
+        (Some(a), Some(b)) => identical(&a, &b),
         (None, None) => true,
         _ => false,
     }
+}
+
+pub fn identical(a: &Element<'_>, b: &Element<'_>) -> bool {
+    a.kind == b.kind && a.bytes == b.bytes
 }
 
 /// What an element takes in an array, as its element number `index`.

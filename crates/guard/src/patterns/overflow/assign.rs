@@ -3,7 +3,8 @@
 //! writing it back must not lose the pages.
 
 use super::whole::Loaded;
-use super::{Counters, Done, Work, array, identical, items, limits};
+use super::{Counters, Done, Work, array, items, limits};
+use crate::patterns::place::identical;
 use crate::patterns::{fields, place};
 use crate::policy::Read;
 use bson::spec::ElementType;

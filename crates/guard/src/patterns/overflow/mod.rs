@@ -449,10 +449,6 @@ fn array(items: &[Element<'_>]) -> RawArrayBuf {
     array.finish()
 }
 
-fn identical(a: &Element<'_>, b: &Element<'_>) -> bool {
-    a.kind == b.kind && a.bytes == b.bytes
-}
-
 /// Whether the array may be there and not loaded.
 fn is_missing(rule: &Overflow, row: &RawDocument, loaded: &Needs) -> bool {
     let found = place::find(row, &rule.path);

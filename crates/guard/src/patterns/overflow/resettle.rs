@@ -4,9 +4,9 @@
 
 use super::page::Look;
 use super::whole::join;
-use super::{Counters, Done, Work, array, identical, items, limits, pages_of};
+use super::{Counters, Done, Work, array, items, limits, pages_of};
 use crate::adopt::{Aim, Cost, PageSize};
-use crate::patterns::place;
+use crate::patterns::place::{self, identical};
 use crate::policy::Keep;
 use bson::spec::ElementType;
 use error::{Code, Result};

@@ -3,9 +3,9 @@
 
 use super::pack::{Held, Packer, head_len};
 use super::page::{Look, Page};
-use super::{Counters, Done, Work, array, identical, items, limits};
+use super::{Counters, Done, Work, array, items, limits};
 use crate::patterns::fields::{self, Edit};
-use crate::patterns::place;
+use crate::patterns::place::{self, identical};
 use crate::policy::{Keep, Overflow};
 use bson::{RawArrayBuf, RawBson, RawDocument, RawDocumentBuf};
 use error::Result;

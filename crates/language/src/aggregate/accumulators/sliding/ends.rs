@@ -1,9 +1,9 @@
 //! `$first`, `$last`, `$firstN`, `$lastN` over a moving window.
 
-use super::{Slide, size_of_optional};
+use super::Slide;
+use super::entered::Entered;
 use bson::{RawArrayBuf, RawBson, RawBsonRef, RawDocument};
 use error::Result;
-use std::collections::VecDeque;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum End {
@@ -16,49 +16,46 @@ pub struct Ends {
     end: End,
     /// `None`: one value and no array.
     n: Option<usize>,
-    entered: VecDeque<Option<RawBson>>,
-    bytes: usize,
+    entered: Entered,
 }
 
 impl Ends {
     pub fn new(end: End, n: Option<usize>) -> Ends {
-        Ends { end, n, entered: VecDeque::new(), bytes: 0 }
+        Ends { end, n, entered: Entered::default() }
     }
 }
 
 impl Slide for Ends {
     fn add(&mut self, value: Option<RawBson>, _: &RawDocument) -> Result<()> {
-        self.bytes += size_of_optional(value.as_ref());
-        self.entered.push_back(value);
+        self.entered.add(value);
         Ok(())
     }
 
     fn remove(&mut self) {
-        if let Some(value) = self.entered.pop_front() {
-            self.bytes -= size_of_optional(value.as_ref());
-        }
+        self.entered.remove();
     }
 
     fn value(&self) -> Result<Option<RawBson>> {
+        let values = self.entered.values();
         let Some(n) = self.n else {
             let value = match self.end {
-                End::First => self.entered.front(),
-                End::Last => self.entered.back(),
+                End::First => values.front(),
+                End::Last => values.back(),
             };
             return Ok(value.cloned().flatten());
         };
         let before = match self.end {
             End::First => 0,
-            End::Last => self.entered.len().saturating_sub(n),
+            End::Last => values.len().saturating_sub(n),
         };
         let mut out = RawArrayBuf::new();
-        for value in self.entered.iter().skip(before).take(n) {
+        for value in values.iter().skip(before).take(n) {
             out.push(value.as_ref().map_or(RawBsonRef::Null, RawBson::as_raw_bson_ref));
         }
         Ok(Some(RawBson::Array(out)))
     }
 
     fn bytes(&self) -> usize {
-        self.bytes
+        self.entered.bytes()
     }
 }

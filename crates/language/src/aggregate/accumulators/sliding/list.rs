@@ -1,23 +1,22 @@
 //! `$push` and `$concatArrays` over a moving window.
 
-use super::{Slide, size_of_optional};
+use super::Slide;
+use super::entered::Entered;
 use crate::aggregate::accumulators::concat_arrays;
 use bson::{RawArrayBuf, RawBson, RawBsonRef, RawDocument};
 use error::Result;
-use std::collections::VecDeque;
 use value::element::array_elements;
 
 #[derive(Debug)]
 pub struct List {
     /// Whether the values are arrays whose elements are wanted.
     flat: bool,
-    entered: VecDeque<Option<RawBson>>,
-    bytes: usize,
+    entered: Entered,
 }
 
 impl List {
     pub fn of_values() -> List {
-        List { flat: false, entered: VecDeque::new(), bytes: 0 }
+        List { flat: false, entered: Entered::default() }
     }
 
     pub fn of_elements() -> List {
@@ -30,20 +29,17 @@ impl Slide for List {
         if self.flat {
             concat_arrays::check(value.as_ref().map(RawBson::as_raw_bson_ref))?;
         }
-        self.bytes += size_of_optional(value.as_ref());
-        self.entered.push_back(value);
+        self.entered.add(value);
         Ok(())
     }
 
     fn remove(&mut self) {
-        if let Some(value) = self.entered.pop_front() {
-            self.bytes -= size_of_optional(value.as_ref());
-        }
+        self.entered.remove();
     }
 
     fn value(&self) -> Result<Option<RawBson>> {
         let mut out = RawArrayBuf::new();
-        for value in self.entered.iter().flatten().map(RawBson::as_raw_bson_ref) {
+        for value in self.entered.values().iter().flatten().map(RawBson::as_raw_bson_ref) {
             match value {
                 RawBsonRef::Array(array) if self.flat => {
                     array_elements(array).for_each(|element| out.push(element.value()));
@@ -55,6 +51,6 @@ impl Slide for List {
     }
 
     fn bytes(&self) -> usize {
-        self.bytes
+        self.entered.bytes()
     }
 }

@@ -3,6 +3,7 @@
 
 mod deviation;
 mod ends;
+mod entered;
 mod list;
 mod ordered;
 mod quantiles;
@@ -41,8 +42,4 @@ pub type StartSlide = Box<dyn Fn(Option<RawBsonRef<'_>>) -> Result<Box<dyn Slide
 
 fn size(value: &RawBson) -> usize {
     size_of_value(value.as_raw_bson_ref())
-}
-
-fn size_of_optional(value: Option<&RawBson>) -> usize {
-    value.map_or(size_of::<RawBson>(), size)
 }
