@@ -4,7 +4,7 @@
 use engine::storage::trees::{Change, Failure, FileSystem, Pairs, Reach, Snapshot, Tree, Trees};
 use fjall::Slice;
 use imbl::OrdMap;
-use parking_lot::Mutex;
+use parking_lot::{Condvar, Mutex};
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
 use std::ops::Bound;
@@ -20,6 +20,36 @@ pub struct Forgetful {
     state: Mutex<State>,
     /// What the file system is said to have free.
     pub free_bytes: AtomicU64,
+    gate: Gate,
+}
+
+/// Holds syncs up, once it is shut, until each is let through.
+#[derive(Default)]
+struct Gate {
+    state: Mutex<GateState>,
+    changed: Condvar,
+}
+
+#[derive(Default)]
+struct GateState {
+    shut: bool,
+    /// How many wait at it, and how many of them may go on.
+    waiting: u64,
+    let_through: u64,
+}
+
+impl Gate {
+    fn pass(&self) {
+        let mut state = self.state.lock();
+        if !state.shut {
+            return;
+        }
+        state.waiting += 1;
+        self.changed.notify_all();
+        self.changed.wait_while(&mut state, |state| state.shut && state.let_through == 0);
+        state.let_through = state.let_through.saturating_sub(1);
+        state.waiting -= 1;
+    }
 }
 
 struct State {
@@ -45,7 +75,32 @@ impl Forgetful {
             calls_left: u64::MAX,
             random,
         };
-        Arc::new(Forgetful { state: Mutex::new(state), free_bytes: AtomicU64::new(u64::MAX) })
+        Arc::new(Forgetful {
+            state: Mutex::new(state),
+            free_bytes: AtomicU64::new(u64::MAX),
+            gate: Gate::default(),
+        })
+    }
+
+    /// From now on a sync waits until it is let through.
+    pub fn hold_syncs(&self) {
+        self.gate.state.lock().shut = true;
+    }
+
+    /// Waits until a sync has begun.
+    pub fn wait_for_sync(&self) {
+        let mut state = self.gate.state.lock();
+        self.gate.changed.wait_while(&mut state, |state| state.waiting == 0);
+    }
+
+    pub fn let_one_sync_through(&self) {
+        self.gate.state.lock().let_through += 1;
+        self.gate.changed.notify_all();
+    }
+
+    pub fn let_syncs_through(&self) {
+        self.gate.state.lock().shut = false;
+        self.gate.changed.notify_all();
     }
 
     /// The power goes in the course of a later call.
@@ -104,12 +159,21 @@ impl Trees for Forgetful {
         outcome.map_err(|_| POWER.into())
     }
 
+    /// Makes what has been applied survive, and nothing that is applied meanwhile.
     fn sync(&self, reach: Reach) -> Result<(), Failure> {
+        if reach == Reach::System {
+            return self.state.lock().call().map_err(|_| POWER.into());
+        }
+        let (now, count) = {
+            let state = self.state.lock();
+            (state.now.clone(), state.unsynced.len())
+        };
+        self.gate.pass();
         let mut state = self.state.lock();
         let outcome = state.call();
-        if outcome != Err(false) && reach == Reach::Disk {
-            state.synced = state.now.clone();
-            state.unsynced.clear();
+        if outcome != Err(false) {
+            state.synced = now;
+            state.unsynced.drain(..count);
         }
         outcome.map_err(|_| POWER.into())
     }

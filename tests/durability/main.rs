@@ -16,6 +16,7 @@ mod flip;
 mod forgetful;
 #[path = "../crash/ledger.rs"]
 mod ledger;
+mod meanwhile;
 mod power;
 mod script;
 mod space;

@@ -86,6 +86,13 @@ impl World {
         Ok(contents)
     }
 
+    /// How many documents of a collection can be seen that are synced.
+    pub async fn count_synced(&self, collection: &str) -> usize {
+        let find = doc! { "find": collection, "readConcern": { "level": "majority" } };
+        let reply = self.run(find).await.unwrap();
+        reply.get_document("cursor").unwrap().get_array("firstBatch").unwrap().len()
+    }
+
     /// Whether every index agrees with its collection and every count is exact.
     pub async fn is_valid(&self) -> Result<bool, Error> {
         for collection in self.collections().await? {

@@ -1,7 +1,7 @@
 //! The catalog in memory, and its rows in the store.
 
 use super::Collection;
-use crate::storage::{Change, Tree, View, keys};
+use crate::storage::{Change, Tree, View, Witness, keys};
 use arc_swap::ArcSwap;
 use command::Namespace;
 use error::Result;
@@ -94,10 +94,13 @@ impl Registry {
         self.synced.load_full()
     }
 
-    /// What is to be called after each sync, once its view can be had.
-    pub fn witness(&self) -> impl Fn() + Send + Sync + 'static {
+    /// What is to be told of syncs, after the view of what is synced can be had.
+    pub fn witness(&self) -> Witness {
         let (current, synced) = (self.current.clone(), self.synced.clone());
-        move || synced.store(current.load_full())
+        Box::new(move || {
+            let (catalog, synced) = (current.load_full(), synced.clone());
+            Box::new(move || synced.store(catalog))
+        })
     }
 
     pub fn get(&self, namespace: &Namespace) -> Option<Arc<Collection>> {

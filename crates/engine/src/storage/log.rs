@@ -189,9 +189,8 @@ impl Log {
         self.synced.subscribe()
     }
 
-    /// Everything applied has been synced, and can be seen.
-    pub(super) fn note_sync(&self) {
-        let last = self.last();
+    /// Everything up to here has been synced, and can be seen.
+    pub(super) fn note_sync(&self, last: u64) {
         self.synced.send_if_modified(|synced| std::mem::replace(synced, last) != last);
     }
 

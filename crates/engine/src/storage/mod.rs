@@ -16,7 +16,7 @@ mod store;
 pub mod trees;
 mod view;
 
-pub use commit::{Commit, Figures, Mark, Ticket};
+pub use commit::{Commit, Figures, Mark, Ticket, Witness};
 pub use disk::{Recovery, Stop};
 pub use document::Document;
 pub use id::{CollectionId, IndexId, RecordId};

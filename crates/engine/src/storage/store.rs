@@ -1,6 +1,6 @@
 //! A store in a directory: opened, checked, closed.
 
-use super::commit::{Commit, Committer, Figures, Mark, Ticket};
+use super::commit::{Commit, Committer, Figures, Mark, Ticket, Witness};
 use super::disk::{Disk, Fault, Recovery};
 use super::large::Secret;
 use super::trees::{Background, Change, FileSystem, Trees};
@@ -24,9 +24,6 @@ const NEW_MARKER: &str = "FREEBOARD.new";
 /// A process that was just killed may still hold the lock for a moment.
 const LOCK_ATTEMPTS: u32 = 4;
 const LOCK_INTERVAL: Duration = Duration::from_millis(100);
-
-/// Called after each sync.
-type Witness = Box<dyn Fn() + Send + Sync>;
 
 pub struct Store {
     trees: Arc<dyn Trees>,
@@ -87,13 +84,21 @@ impl Store {
         let synced = Arc::new(ArcSwap::from_pointee(view));
         let log = Arc::new(Log::load(&*trees.snapshot())?);
         let witness: Arc<OnceLock<Witness>> = Arc::default();
-        let on_sync = {
+        let on_sync: Witness = {
             let (trees, synced, log) = (trees.clone(), synced.clone(), log.clone());
             let witness = witness.clone();
             Box::new(move || {
-                synced.store(Arc::new(View::new(trees.snapshot(), secret)));
-                log.note_sync();
-                witness.get().inspect(|witness| witness());
+                let view = Arc::new(View::new(trees.snapshot(), secret));
+                let last = log.last();
+                let show = witness.get().map(|witness| witness());
+                let (synced, log) = (synced.clone(), log.clone());
+                Box::new(move || {
+                    synced.store(view);
+                    log.note_sync(last);
+                    if let Some(show) = show {
+                        show();
+                    }
+                })
             })
         };
         let growth = Arc::new(Growth::new(secret));
@@ -114,9 +119,9 @@ impl Store {
         })
     }
 
-    /// Has something called after each sync; the first to ask is heard.
-    pub fn on_sync(&self, witness: impl Fn() + Send + Sync + 'static) {
-        let _ = self.witness.set(Box::new(witness));
+    /// Has something called before and after each sync; the first to ask is heard.
+    pub fn on_sync(&self, witness: Witness) {
+        let _ = self.witness.set(witness);
     }
 
     /// Everything applied so far.

@@ -3,11 +3,14 @@
 //!
 //! A commit passes three marks: *applied* (later views see it, its intents are
 //! gone), *written* (with the operating system) and *synced* (on the disk).
-//! Small commits are applied by whoever submits them; the committer thread does
-//! the rest, and all syncing, so that nobody else waits for the disk.
+//! Small commits are applied by whoever submits them, the others by a thread; another
+//! syncs, so that nobody else waits for the disk.
 
 mod applier;
 mod committer;
+mod shared;
+mod state;
+mod sync;
 
 pub use committer::Committer;
 
@@ -51,6 +54,11 @@ impl Commit {
         values.map(|value| value.len()).sum::<usize>() + self.log.size_bytes()
     }
 }
+
+/// Called before each sync, while nothing is applied: takes note of what there is, and
+/// gives what is to be called once that is synced, before those who waited are answered.
+pub type Witness = Box<dyn Fn() -> Show + Send + Sync>;
+pub type Show = Box<dyn FnOnce()>;
 
 /// A commit's place in the order of commits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

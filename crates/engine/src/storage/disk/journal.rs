@@ -18,9 +18,10 @@ use super::stamp::Stamp;
 use crate::storage::keys;
 use std::fs::File;
 use std::io::Read;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use xxhash_rust::xxh3::xxh3_64;
 
+const EXTENSION: &str = "jnl";
 const START: u8 = 1;
 const ITEM: u8 = 2;
 const END: u8 = 3;
@@ -41,6 +42,25 @@ pub struct Batch {
     pub stamp: Option<Stamp>,
     /// Where the next one begins.
     pub end: usize,
+}
+
+/// Journals and their numbers, from the oldest to the one that is written to.
+pub fn all(trees: &Path) -> std::io::Result<Vec<(u64, PathBuf)>> {
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(trees)? {
+        let path = entry?.path();
+        let number = path.file_stem().and_then(|stem| stem.to_str()?.parse().ok());
+        if let Some(number) = number.filter(|_| path.extension().is_some_and(|e| e == EXTENSION)) {
+            found.push((number, path));
+        }
+    }
+    found.sort();
+    Ok(found)
+}
+
+/// Where the journal of a number is.
+pub fn path(trees: &Path, number: u64) -> PathBuf {
+    trees.join(format!("{number}.{EXTENSION}"))
 }
 
 /// The bytes of a journal, without the room that is set aside behind them.

@@ -1,5 +1,6 @@
 //! The trees on disk, in fjall.
 
+mod active;
 mod alarm;
 mod fault;
 mod journal;
@@ -15,6 +16,7 @@ pub use recovery::{Recovery, Stop};
 
 use super::keys;
 use super::trees::{Background, Change, Failure, FileSystem, Pairs, Reach, Snapshot, Tree, Trees};
+use active::ActiveJournal;
 use alarm::Alarm;
 use fjall::config::{BlockSizePolicy, CompressionPolicy, PinningPolicy};
 use fjall::{
@@ -49,6 +51,7 @@ pub struct Disk {
     path: PathBuf,
     database: Database,
     trees: [Keyspace; 3],
+    journal: ActiveJournal,
     watermark: Watermark,
     /// The last batch that was applied, and the last that was synced.
     applied: AtomicU64,
@@ -86,6 +89,7 @@ impl Disk {
         watermark.write(number, false)?;
         watermark.sync()?;
         Ok(Disk {
+            journal: ActiveJournal::open(&path)?,
             path,
             database,
             trees,
@@ -192,7 +196,8 @@ impl Trees for Disk {
         match reach {
             Reach::System => self.persist(PersistMode::Buffer),
             Reach::Disk => {
-                self.persist(PersistMode::SyncData)?;
+                self.persist(PersistMode::Buffer)?;
+                self.journal.sync().map_err(|error| self.failure(error.into()))?;
                 self.synced.fetch_max(applied, Ordering::AcqRel);
                 self.mark(applied, false)
             }

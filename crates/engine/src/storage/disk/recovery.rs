@@ -12,11 +12,10 @@ use super::watermark::Mark;
 use super::{Fault, manifest};
 use std::fs::OpenOptions;
 use std::io::ErrorKind;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 const VERSION: &str = "version";
 const KEYSPACES: &str = "keyspaces";
-const JOURNAL: &str = "jnl";
 
 /// How the store was left, and what a start made of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -65,16 +64,16 @@ pub fn recover(trees: &Path, mark: Mark) -> Result<Recovery, Fault> {
     }
     manifest::check(&trees.join(KEYSPACES))?;
     let mut last = None;
-    let mut paths = journals(trees)?;
+    let mut paths = journal::all(trees)?;
     let active = paths.pop();
-    for path in &paths {
+    for (_, path) in &paths {
         // It was synced whole before the next one was begun.
         let end = walk(path, &mut last, &mut recovery)?;
         if end.is_torn() {
             return Err(damaged(path, end.at));
         }
     }
-    if let Some(path) = active {
+    if let Some((_, path)) = active {
         let end = walk(&path, &mut last, &mut recovery)?;
         finish(&path, &end, last, mark, &mut recovery)?;
     }
@@ -160,20 +159,6 @@ fn finish(
     Ok(())
 }
 
-/// Journals from the oldest to the one that is written to.
-fn journals(trees: &Path) -> Result<Vec<PathBuf>, Fault> {
-    let mut found: Vec<(u64, PathBuf)> = Vec::new();
-    for entry in std::fs::read_dir(trees)? {
-        let path = entry?.path();
-        let number = path.file_stem().and_then(|stem| stem.to_str()?.parse().ok());
-        if let Some(number) = number.filter(|_| path.extension().is_some_and(|e| e == JOURNAL)) {
-            found.push((number, path));
-        }
-    }
-    found.sort();
-    Ok(found.into_iter().map(|(_, path)| path).collect())
-}
-
 /// Whether there are no trees yet. What a first start left that did not get as far as
 /// to store anything is removed: the storage engine would stumble over it.
 fn is_new(trees: &Path) -> Result<bool, Fault> {
@@ -189,7 +174,7 @@ fn is_new(trees: &Path) -> Result<bool, Fault> {
     }
     let keyspaces = trees.join(KEYSPACES);
     let mut used = keyspaces.exists() && std::fs::read_dir(keyspaces)?.next().is_some();
-    for path in journals(trees)? {
+    for (_, path) in journal::all(trees)? {
         used |= journal::read(&path)?.iter().any(|byte| *byte != 0);
     }
     if used {
