@@ -93,6 +93,14 @@ impl<'a> Elements<'a> {
         Elements { rest: bytes.get(4..bytes.len().saturating_sub(1)).unwrap_or(&[]) }
     }
 
+    /// Moves past the next element and returns it without its key.
+    #[inline]
+    pub fn next_item(&mut self) -> Option<Element<'a>> {
+        let step = step(self.rest)?;
+        self.rest = step.rest;
+        Some(step.item())
+    }
+
     /// Moves past the next element with this key and returns it. Keys passed over
     /// are compared as bytes, never decoded.
     pub fn find_key(&mut self, key: &str) -> Option<Element<'a>> {
@@ -128,11 +136,7 @@ impl<'a> Elements<'a> {
 
     /// The elements without their keys, for arrays, whose keys mean nothing.
     pub fn items(mut self) -> impl Iterator<Item = Element<'a>> {
-        std::iter::from_fn(move || {
-            let step = step(self.rest)?;
-            self.rest = step.rest;
-            Some(step.item())
-        })
+        std::iter::from_fn(move || self.next_item())
     }
 
     /// The elements, their keys as bytes and beside them.

@@ -16,7 +16,9 @@ use std::time::Duration;
 use tokio::sync::watch;
 
 /// What this build reads and writes. A change of layout raises it.
-const FORMAT: u32 = 1;
+const FORMAT: u32 = 2;
+/// Format 1 had no arrays in segments; what it has is read as it is.
+const FORMAT_OLDEST: u32 = 1;
 /// Names the directory as ours and tells its format before anything is opened.
 pub(super) const MARKER: &str = "FREEBOARD";
 /// The marker while it is being written.
@@ -237,8 +239,13 @@ fn claim(directory: &Path) -> std::result::Result<File, OpenError> {
         ))
     })?;
     let marker = directory.join(MARKER);
+    let write = || {
+        write_marker(directory)
+            .map_err(|error| OpenError(format!("cannot write to {shown}: {error}")))
+    };
+    let mut format = FORMAT;
     match std::fs::read_to_string(&marker) {
-        Ok(text) => check_marker(directory, &text)?,
+        Ok(text) => format = check_marker(directory, &text)?,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
             let empty = is_empty(directory)
                 .map_err(|error| OpenError(format!("cannot read {shown}: {error}")))?;
@@ -247,8 +254,7 @@ fn claim(directory: &Path) -> std::result::Result<File, OpenError> {
                     "{shown} is not empty and holds no Freeboard store; choose another directory with --data"
                 )));
             }
-            write_marker(directory)
-                .map_err(|error| OpenError(format!("cannot write to {shown}: {error}")))?;
+            write()?;
         }
         // What is not even text is no marker of ours any more.
         Err(error) if error.kind() == std::io::ErrorKind::InvalidData => {
@@ -256,6 +262,12 @@ fn claim(directory: &Path) -> std::result::Result<File, OpenError> {
         }
         Err(error) => return Err(unreadable(&marker, &error)),
     }
+    let locked = lock(directory, &marker)?;
+    if format == FORMAT {
+        return Ok(locked);
+    }
+    // The new marker is another file, which is locked before the old one is let go.
+    write()?;
     lock(directory, &marker)
 }
 
@@ -298,12 +310,13 @@ pub(super) fn write_marker(directory: &Path) -> std::io::Result<()> {
     File::open(directory)?.sync_all()
 }
 
-fn check_marker(directory: &Path, text: &str) -> std::result::Result<(), OpenError> {
+/// The format that a marker tells, if it can be read.
+fn check_marker(directory: &Path, text: &str) -> std::result::Result<u32, OpenError> {
     let shown = directory.display();
     let format =
         text.trim().strip_prefix("freeboard store, format ").and_then(|n| n.parse::<u32>().ok());
     match format {
-        Some(FORMAT) => Ok(()),
+        Some(format @ FORMAT_OLDEST..=FORMAT) => Ok(format),
         Some(newer) if newer > FORMAT => Err(OpenError(format!(
             "the store in {shown} has format {newer}, newer than this version's {FORMAT}; use a newer Freeboard"
         ))),

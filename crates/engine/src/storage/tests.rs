@@ -1,6 +1,6 @@
 //! The store on disk: commits, reopening, large values.
 
-use super::large::{self, Before, COLD_VALUE_BYTES, LARGE_VALUE_BYTES};
+use super::large::{self, LARGE_VALUE_BYTES};
 use super::*;
 use crate::catalog::Collection;
 use crate::define::{New, define};
@@ -102,48 +102,6 @@ async fn large_values_stand_apart_and_come_back_whole() {
 }
 
 #[test]
-fn a_kept_stub_is_not_written_again() {
-    let secret = [7; 8];
-    let text = "x".repeat(LARGE_VALUE_BYTES + 1);
-    let first = large::split(&rawdoc! { "_id": 1, "big": text.as_str() }, None, &secret, &[]);
-    assert_eq!(first.values.len(), 1);
-    let inline = &first.record[..first.record.len() - large::TRAILER_BYTES];
-    let inline = RawDocumentBuf::from_bytes(inline.to_vec()).expect("a document");
-    let mut after = inline.clone();
-    after.append(bson::cstr!("n"), 1);
-    let before = Before { stored: &inline, loaded: &inline, next: 1 };
-    let second = large::split(&after, Some(before), &secret, &[]);
-    assert!(second.values.is_empty());
-    assert_eq!(second.kept, [0]);
-    assert_eq!(second.size, first.size + 7);
-    let forged = large::split(&after, Some(before), &[8; 8], &[]);
-    assert!(forged.kept.is_empty(), "without the secret it is a value like any other");
-
-    // The same where the value was loaded, as long as it stays what it was.
-    let loaded = rawdoc! { "_id": 1, "big": text.as_str() };
-    let before = Before { loaded: &loaded, ..before };
-    let same = rawdoc! { "_id": 1, "n": 1, "big": text.as_str() };
-    let third = large::split(&same, Some(before), &secret, &[]);
-    assert_eq!((third.values.len(), third.kept), (0, vec![0]));
-    let other = rawdoc! { "_id": 1, "big": text.replace('x', "y").as_str() };
-    let third = large::split(&other, Some(before), &secret, &[]);
-    assert_eq!((third.values.len(), third.kept), (1, Vec::new()));
-}
-
-#[test]
-fn what_seldom_changes_is_kept_apart_when_it_is_smaller() {
-    let text = "x".repeat(COLD_VALUE_BYTES + 1);
-    let document = rawdoc! { "_id": 1, "a": { "cold": text.as_str(), "hot": text.as_str() } };
-    let split = large::split(&document, None, &[7; 8], &[&FieldPath::new("a.cold")]);
-    assert_eq!((split.values.len(), split.size), (1, document.as_bytes().len()));
-    let split =
-        large::split(&document, None, &[7; 8], &[&FieldPath::new("a"), &FieldPath::new("b.cold")]);
-    assert_eq!(split.values.len(), 1);
-    let split = large::split(&document, None, &[7; 8], &[&FieldPath::new("a.cold.deeper")]);
-    assert!(split.values.is_empty());
-}
-
-#[test]
 fn a_directory_that_is_not_ours_is_refused() {
     let directory = tempfile::tempdir().expect("a directory");
     std::fs::write(directory.path().join("letter.txt"), "dear").expect("writes");
@@ -155,10 +113,33 @@ fn a_directory_that_is_not_ours_is_refused() {
     let error = Store::open(newer.path()).err().expect("refused");
     assert!(error.to_string().contains("use a newer Freeboard"), "{error}");
 
+    let older = tempfile::tempdir().expect("a directory");
+    std::fs::write(older.path().join("FREEBOARD"), "freeboard store, format 0\n").expect("writes");
+    let error = Store::open(older.path()).err().expect("refused");
+    assert!(error.to_string().contains("no longer reads"), "{error}");
+
     let locked = tempfile::tempdir().expect("a directory");
     let store = open(locked.path());
     let error = Store::open(locked.path()).err().expect("refused");
     assert!(error.to_string().contains("in use by another process"), "{error}");
+    store.close();
+}
+
+#[tokio::test]
+async fn a_store_of_an_older_format_is_taken_over() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let marker = directory.path().join("FREEBOARD");
+    let document = rawdoc! { "_id": 1 };
+    let store = open(directory.path());
+    store.commit(put(&store, 1, &document), Mark::Synced).await.expect("commits");
+    store.close();
+    drop(store);
+    std::fs::write(&marker, "freeboard store, format 1\n").expect("writes");
+    let store = open(directory.path());
+    let error = Store::open(directory.path()).err().expect("refused");
+    assert!(error.to_string().contains("in use by another process"), "{error}");
+    assert_eq!(all(&store.view()), [(1, document)]);
+    assert_eq!(std::fs::read_to_string(&marker).expect("reads"), "freeboard store, format 2\n");
     store.close();
 }
 

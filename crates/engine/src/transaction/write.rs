@@ -116,9 +116,11 @@ impl write::Transaction for Transaction {
     ) -> Result<()> {
         self.engine.store.space().check()?;
         let record = &row.record;
+        let numbers = self.large_numbers(row);
         let before = record.next_large().map(|next| Before {
             stored: record.stored(),
             loaded: &row.document,
+            numbers: &numbers,
             next,
         });
         let split = self.split(namespace, after, before);
@@ -129,9 +131,9 @@ impl write::Transaction for Transaction {
         self.tell_replaced(row, after, by)?;
         self.exchange_entries(row, after).await?;
         let collection = record.collection;
-        for number in self.large_numbers(row) {
-            if !split.kept.contains(&number) {
-                self.remove(Tree::Large, keys::large(collection, record.id, number));
+        for number in &numbers {
+            if split.kept.binary_search(number).is_err() {
+                self.remove(Tree::Large, keys::large(collection, record.id, *number));
             }
         }
         for (number, value) in split.values {

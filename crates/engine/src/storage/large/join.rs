@@ -1,0 +1,163 @@
+//! Putting documents together again.
+
+use super::segments::Segment;
+use super::stub::{Place, Secret, Stub};
+use crate::storage::trees::{Snapshot, Tree};
+use crate::storage::{CollectionId, Record, RecordId, View, failed, keys};
+use bson::spec::ElementType;
+use bson::{RawDocument, RawDocumentBuf};
+use error::{Code, Error, Result};
+use fjall::Slice;
+use language::Needs;
+use value::{DocumentWriter, Element, Path, elements};
+
+/// The document of a record, or a successor of it, with the large values loaded
+/// that `needs` looks at; `None` if there was nothing to load.
+pub fn join(
+    view: &View,
+    record: &Record,
+    document: &RawDocument,
+    needs: &Needs,
+) -> Result<Option<RawDocumentBuf>> {
+    let joiner = Joiner {
+        snapshot: view.snapshot(),
+        collection: record.collection,
+        record: record.id,
+        secret: view.secret(),
+        needs,
+    };
+    joiner.join(document, record.size())
+}
+
+/// Puts back the large values that `needs` looks at; the others stay stubs.
+struct Joiner<'a> {
+    snapshot: &'a dyn Snapshot,
+    collection: CollectionId,
+    record: RecordId,
+    secret: &'a Secret,
+    needs: &'a Needs,
+}
+
+impl Joiner<'_> {
+    fn join(&self, document: &RawDocument, size: usize) -> Result<Option<RawDocumentBuf>> {
+        if matches!(self.needs, Needs::Paths(paths) if paths.is_empty()) {
+            return Ok(None);
+        }
+        let mut path = String::new();
+        if !self.wants(document, &mut path) {
+            return Ok(None);
+        }
+        let mut writer = DocumentWriter::with_capacity(size);
+        self.document(document, &mut path, &mut writer)?;
+        Ok(Some(writer.finish()))
+    }
+
+    /// Whether there is a stub to follow. Asked first: most often there is none, and
+    /// then nothing is copied.
+    fn wants(&self, document: &RawDocument, path: &mut String) -> bool {
+        elements(document).any(|element| {
+            let parent = enter(path, element.key);
+            let wants = match inner(&element) {
+                Some(inner) => self.wants(inner, path),
+                None => Stub::read(&element, self.secret).is_some() && self.needs_value(path),
+            };
+            path.truncate(parent);
+            wants
+        })
+    }
+
+    fn document(
+        &self,
+        document: &RawDocument,
+        path: &mut String,
+        writer: &mut DocumentWriter,
+    ) -> Result<()> {
+        for element in elements(document) {
+            let parent = enter(path, element.key);
+            match (Stub::read(&element, self.secret), inner(&element)) {
+                (Some(stub), _) if self.needs_value(path) => {
+                    self.load(&stub, element.key, writer)?
+                }
+                (None, Some(inner)) => {
+                    writer.begin_document(element.key);
+                    self.document(inner, path, writer)?;
+                    writer.end();
+                }
+                _ => writer.copy(element),
+            }
+            path.truncate(parent);
+        }
+        Ok(())
+    }
+
+    fn needs_value(&self, path: &str) -> bool {
+        self.needs.contains(&Path::new(path))
+    }
+
+    fn load(&self, stub: &Stub<'_>, key: &str, writer: &mut DocumentWriter) -> Result<()> {
+        let start = writer.len();
+        match stub.place {
+            Place::Whole(number) => {
+                let bytes = self.stored(number, key)?;
+                writer.copy(Element { kind: stub.kind, key, bytes: &bytes });
+            }
+            Place::Segments(segments) => {
+                writer.begin_array(key);
+                for segment in segments.iter() {
+                    self.load_segment(segment, key, writer)?;
+                }
+                writer.end();
+            }
+        }
+        let header_bytes = 1 + key.len() + 1;
+        match writer.len() - start == header_bytes + stub.length as usize {
+            true => Ok(()),
+            false => Err(self.misses(stub.numbers().next().unwrap_or(0), key)),
+        }
+    }
+
+    /// Copies the elements of a segment, which number themselves.
+    fn load_segment(&self, segment: Segment, key: &str, writer: &mut DocumentWriter) -> Result<()> {
+        let bytes = self.stored(segment.number, key)?;
+        let Ok(document) = RawDocument::from_bytes(&bytes) else {
+            return Err(self.misses(segment.number, key));
+        };
+        let mut items = 0;
+        for item in elements(document).items() {
+            writer.copy_next(item);
+            items += 1;
+        }
+        if items == segment.items { Ok(()) } else { Err(self.misses(segment.number, key)) }
+    }
+
+    fn stored(&self, number: u32, key: &str) -> Result<Slice> {
+        let at = keys::large(self.collection, self.record, number);
+        let bytes = self.snapshot.get(Tree::Large, &at).map_err(failed)?;
+        bytes.ok_or_else(|| self.misses(number, key))
+    }
+
+    fn misses(&self, number: u32, key: &str) -> Error {
+        Code::DataCorruptionDetected.error(format!(
+            "record {} of collection {} misses its large value {number} (field '{key}'); \
+             restore the store from a backup",
+            self.record.0, self.collection.0
+        ))
+    }
+}
+
+/// Goes down to a field, and gives back what to cut the path to on the way up.
+fn enter(path: &mut String, key: &str) -> usize {
+    let parent = path.len();
+    if parent > 0 {
+        path.push('.');
+    }
+    path.push_str(key);
+    parent
+}
+
+fn inner<'a>(element: &Element<'a>) -> Option<&'a RawDocument> {
+    match element.kind {
+        ElementType::EmbeddedDocument => element.value().as_document(),
+        _ => None,
+    }
+}
