@@ -1,5 +1,6 @@
-//! What a push writes: the last page and the small part of its document, however long the
-//! array is. On a server of its own, since the journal is everybody's.
+//! What a push writes: some of the last page, of the head where the newest elements are
+//! kept, and the small part of its document, however long the array is. On a server of its
+//! own, since the journal is everybody's.
 
 use bson::{Document, doc};
 use mongodb::{Client, Database};
@@ -7,8 +8,12 @@ use server::Server;
 
 type Result<T> = std::result::Result<T, Box<dyn std::error::Error + Send + Sync>>;
 
-/// What a page may weigh, unless its policy says otherwise.
-const PAGE_BYTES_MAX: i64 = 32 * 1024;
+/// What a page weighs when it is last written whole; from then on it is in segments.
+const PAGE_BYTES_MAX: i64 = 17 * 1024;
+/// A head that is not out of line.
+const INLINE_BYTES_MAX: i64 = 16 * 1024;
+/// The first and the last segment of a head.
+const ENDS_BYTES_MAX: i64 = 9 * 1024;
 /// Everything else that a push writes: the document without its array, index entries, the
 /// record of the retryable write, the journal's own.
 const REST_BYTES_MAX: i64 = 2 * 1024;
@@ -27,9 +32,9 @@ async fn journaled(database: &Database) -> Result<i64> {
     Ok(status.get_document("freeboard")?.get_document("journal")?.get_i64("bytes")?)
 }
 
-async fn fill(database: &Database, name: &str, max: i32, elements: i32) -> Result<()> {
+async fn fill(database: &Database, name: &str, keep: &str, max: i32, elements: i32) -> Result<()> {
     // Pages are full by their bytes, not by the number of their elements.
-    let overflow = doc! { "page": 1000 };
+    let overflow = doc! { "page": 1000, "keep": keep };
     let rule = doc! { "max": max, "on_limit": "overflow", "overflow": overflow };
     let policy = doc! { "arrays": { "entries": rule } };
     database.run_command(doc! { "setGrowthPolicy": name, "policy": policy }).await?;
@@ -59,21 +64,26 @@ async fn most_of_a_push(database: &Database, name: &str) -> Result<i64> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_push_writes_its_page_and_little_else() -> Result<()> {
+async fn a_push_writes_little_at_any_length() -> Result<()> {
     assert_eq!(element(1).to_vec()?.len(), 150);
     let data = tempfile::tempdir()?;
     let running = Server::start(server::Options::local(data.path())).await?;
     let client = Client::with_uri_str(format!("mongodb://{}/", running.address)).await?;
     let database = client.database("journal");
-    // A head that would find room in the record of its document, and one that would not.
-    for max in [100, 1000] {
+    // A head of 100 finds room in the record of its document and is written with it.
+    for (keep, max, head_bytes_max) in [
+        ("oldest", 100, 0),
+        ("oldest", 1000, 0),
+        ("newest", 100, INLINE_BYTES_MAX),
+        ("newest", 1000, ENDS_BYTES_MAX),
+    ] {
         for elements in [1001, 40_000] {
-            let name = format!("c_{max}_{elements}");
-            fill(&database, &name, max, elements).await?;
+            let name = format!("{keep}_{max}_{elements}");
+            fill(&database, &name, keep, max, elements).await?;
             let most = most_of_a_push(&database, &name).await?;
-            let told = format!("{max} in the head, {elements} elements: {most} bytes");
+            let told = format!("{keep}, {max} in the head, {elements} elements: {most} bytes");
             assert!(most > PAGE_BYTES_MAX / 2, "{told}");
-            assert!(most <= PAGE_BYTES_MAX + REST_BYTES_MAX, "{told}");
+            assert!(most <= PAGE_BYTES_MAX + head_bytes_max + REST_BYTES_MAX, "{told}");
         }
     }
     running.stop().await;

@@ -13,7 +13,10 @@ use futures::future::BoxFuture;
 
 use crate::Error;
 use crate::site::Site;
-use crate::workloads::{PUSH_ALONE, PUSH_OVERFLOW_1K, PUSH_OVERFLOW_1M, PUSH_TOGETHER, Workload};
+use crate::workloads::{
+    PUSH_ALONE, PUSH_NEWEST_1K, PUSH_NEWEST_1M, PUSH_OVERFLOW_1K, PUSH_OVERFLOW_1M, PUSH_TOGETHER,
+    Workload,
+};
 
 pub struct Pair {
     pub name: &'static str,
@@ -74,6 +77,15 @@ pub static PAIRS: &[Pair] = &[
         bound: Bound::AtMost(1.2),
         base: PUSH_OVERFLOW_1K,
         other: PUSH_OVERFLOW_1M,
+        switch: nothing,
+    },
+    Pair {
+        name: "push_length_newest",
+        help: "the same where documents keep the newest elements",
+        measure: Measure::Latency,
+        bound: Bound::AtMost(1.2),
+        base: PUSH_NEWEST_1K,
+        other: PUSH_NEWEST_1M,
         switch: nothing,
     },
 ];

@@ -20,7 +20,10 @@ mod scan;
 
 pub(crate) use ping::WORKLOAD as PING;
 pub(crate) use push_one_document::{ALONE as PUSH_ALONE, TOGETHER as PUSH_TOGETHER};
-pub(crate) use push_overflow::{ON_1K as PUSH_OVERFLOW_1K, ON_1M as PUSH_OVERFLOW_1M};
+pub(crate) use push_overflow::{
+    NEWEST_ON_1K as PUSH_NEWEST_1K, NEWEST_ON_1M as PUSH_NEWEST_1M, ON_1K as PUSH_OVERFLOW_1K,
+    ON_1M as PUSH_OVERFLOW_1M,
+};
 
 use futures::future::BoxFuture;
 
@@ -72,6 +75,8 @@ pub static WORKLOADS: &[Workload] = &[
     push_one_document::ALONE,
     push_overflow::ON_1K,
     push_overflow::ON_1M,
+    push_overflow::NEWEST_ON_1K,
+    push_overflow::NEWEST_ON_1M,
 ];
 
 /// The rows named, in the order of the table; when none is named, all but those on demand.
@@ -100,7 +105,7 @@ mod tests {
             "ping find_by_id find_by_index insert_durable insert_relaxed bulk_insert inc push_10 \
              push_500 push_5000 inc_beside_5mb name_beside_5mb range_scan scan group \
              audit inc_one_document inc_one_document_alone push_one_document push_one_document_alone \
-             push_overflow_1k push_overflow_1m"
+             push_overflow_1k push_overflow_1m push_newest_1k push_newest_1m"
         );
     }
 

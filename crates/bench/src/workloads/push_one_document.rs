@@ -33,7 +33,7 @@ pub const ALONE: Workload = Workload {
 };
 
 async fn prepare(site: Site, name: &'static str) -> Result<(), Error> {
-    guard(&site, name).await?;
+    guard(&site, name, "oldest").await?;
     fill(&site, name, ID, ELEMENTS).await
 }
 

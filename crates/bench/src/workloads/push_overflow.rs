@@ -1,5 +1,6 @@
 //! `$push` on an array that has overflowed, at a length of a thousand and of a million
-//! elements, each client its own document: the length should make no difference.
+//! elements, each client its own document: the length should make no difference. Under
+//! `keep: newest` the document itself changes at both ends of its array.
 
 use std::sync::LazyLock;
 
@@ -13,6 +14,8 @@ use crate::site::Site;
 
 const NAME_1K: &str = "push_overflow_1k";
 const NAME_1M: &str = "push_overflow_1m";
+const NAME_NEWEST_1K: &str = "push_newest_1k";
+const NAME_NEWEST_1M: &str = "push_newest_1m";
 const ELEMENTS_1K: u64 = 1000;
 /// What makes an element of 150 bytes.
 const TEXT_BYTES: usize = 106;
@@ -28,7 +31,7 @@ pub const ON_1K: Workload = Workload {
     counts: Counts::Operations,
     costs: true,
     on_demand: true,
-    prepare: |site| Box::pin(prepare(site, NAME_1K, ELEMENTS_1K)),
+    prepare: |site| Box::pin(prepare(site, NAME_1K, "oldest", ELEMENTS_1K)),
     run: |lane| Box::pin(run(lane, NAME_1K)),
 };
 
@@ -40,21 +43,40 @@ pub const ON_1M: Workload = Workload {
     on_demand: true,
     prepare: |site| {
         let elements = site.elements;
-        Box::pin(prepare(site, NAME_1M, elements))
+        Box::pin(prepare(site, NAME_1M, "oldest", elements))
     },
     run: |lane| Box::pin(run(lane, NAME_1M)),
 };
 
-/// Lets an array of a collection overflow.
-pub async fn guard(site: &Site, name: &str) -> Result<(), Error> {
-    let rule = doc! { "max": HEAD_ELEMENTS, "on_limit": "overflow" };
+pub const NEWEST_ON_1K: Workload = Workload {
+    name: NAME_NEWEST_1K,
+    help: "the same of 1,000 elements where the newest are kept",
+    prepare: |site| Box::pin(prepare(site, NAME_NEWEST_1K, "newest", ELEMENTS_1K)),
+    run: |lane| Box::pin(run(lane, NAME_NEWEST_1K)),
+    ..ON_1K
+};
+
+pub const NEWEST_ON_1M: Workload = Workload {
+    name: NAME_NEWEST_1M,
+    help: "the same of --elements elements where the newest are kept",
+    prepare: |site| {
+        let elements = site.elements;
+        Box::pin(prepare(site, NAME_NEWEST_1M, "newest", elements))
+    },
+    run: |lane| Box::pin(run(lane, NAME_NEWEST_1M)),
+    ..ON_1M
+};
+
+/// Lets an array of a collection overflow; `keep` is the end that its documents keep.
+pub async fn guard(site: &Site, name: &str, keep: &str) -> Result<(), Error> {
+    let rule = doc! { "max": HEAD_ELEMENTS, "on_limit": "overflow", "overflow": { "keep": keep } };
     let policy = doc! { "arrays": { "entries": rule } };
     site.database.run_command(doc! { "setGrowthPolicy": name, "policy": policy }).await?;
     Ok(())
 }
 
-async fn prepare(site: Site, name: &str, elements: u64) -> Result<(), Error> {
-    guard(&site, name).await?;
+async fn prepare(site: Site, name: &str, keep: &str, elements: u64) -> Result<(), Error> {
+    guard(&site, name, keep).await?;
     try_join_all((0..site.clients).map(|client| fill(&site, name, client as i64, elements)))
         .await?;
     Ok(())

@@ -117,12 +117,16 @@ impl write::Transaction for Transaction {
         self.engine.store.space().check()?;
         let record = &row.record;
         let numbers = self.large_numbers(row);
-        let before = record.next_large().map(|next| Before {
+        let mut before = record.next_large().map(|next| Before {
             stored: record.stored(),
             loaded: &row.document,
             numbers: &numbers,
             next,
         });
+        let more = self.load_former(row, before, after)?;
+        if let (Some(before), Some(more)) = (&mut before, &more) {
+            before.loaded = more;
+        }
         let split = self.split(namespace, after, before);
         if split.size > limits::DOCUMENT_BYTES_MAX {
             return Err(limits::update_too_large());
@@ -268,6 +272,21 @@ impl Transaction {
         let guard = self.guarded(namespace);
         let cold = guard.as_ref().map(|guard| guard.cold(document)).unwrap_or_default();
         large::split(document, before, self.engine.store.secret(), &cold)
+    }
+
+    /// The row with those arrays loaded that are to be compared with their successors.
+    fn load_former(
+        &mut self,
+        row: &Row,
+        before: Option<Before<'_>>,
+        after: &RawDocument,
+    ) -> Result<Option<RawDocumentBuf>> {
+        let Some(before) = before else { return Ok(None) };
+        let unloaded = before.unloaded(after, self.engine.store.secret());
+        if unloaded.is_empty() {
+            return Ok(None);
+        }
+        large::join(&self.view(), &row.record, &row.document, &Needs::Paths(unloaded))
     }
 
     /// The numbers of the large values stored for a row.

@@ -1,6 +1,6 @@
 //! Taking documents apart.
 
-use super::segments::{Former, Run, Segment, cut};
+use super::segments::{Former, Run, Segment, WHOLE_BYTES_MAX, cut};
 use super::stub::{Place, Secret, Stub, write_segments, write_whole};
 use super::{COLD_VALUE_BYTES, LARGE_VALUE_BYTES, items};
 use bson::RawDocument;
@@ -42,6 +42,46 @@ impl<'a> Before<'a> {
             _ => None,
         };
         Some(Before { stored: inner(self.stored)?, loaded: inner(self.loaded)?, ..self })
+    }
+
+    /// The paths of long arrays in the new document that were in segments and have not
+    /// been loaded: only where they have can it be told what stays of them.
+    pub fn unloaded(&self, after: &RawDocument, secret: &Secret) -> Vec<Path> {
+        let mut paths = Vec::new();
+        self.find_unloaded(after, secret, "", &mut paths);
+        paths
+    }
+
+    fn find_unloaded(
+        self,
+        after: &RawDocument,
+        secret: &Secret,
+        parent: &str,
+        paths: &mut Vec<Path>,
+    ) {
+        for field in elements(after).filter(|field| field.bytes.len() > WHOLE_BYTES_MAX) {
+            let path = || match parent {
+                "" => field.key.to_owned(),
+                parent => format!("{parent}.{}", field.key),
+            };
+            match field.kind {
+                ElementType::Array => {
+                    let loaded = get(self.loaded, field.key);
+                    let stub = loaded.and_then(|loaded| Stub::read(&loaded, secret));
+                    if stub.is_some_and(|stub| matches!(stub.place, Place::Segments(_))) {
+                        paths.push(Path::new(&path()));
+                    }
+                }
+                ElementType::EmbeddedDocument => {
+                    if let (Some(before), Some(inner)) =
+                        (self.inside(field.key), field.as_document())
+                    {
+                        before.find_unloaded(inner, secret, &path(), paths);
+                    }
+                }
+                _ => {}
+            }
+        }
     }
 
     /// What was out of line under this key, and has been loaded.

@@ -98,10 +98,10 @@ impl Plan {
     }
 }
 
-/// What of a document must be loaded. The arrays themselves are left out: a document
-/// with pages seldom needs its head.
+/// What of a document must be loaded. Arrays that keep their oldest elements are left
+/// out: a document with pages seldom needs its head.
 pub fn needs(policy: &Policy, update: &Update, needs: &mut Needs) {
-    let apart = |rule: &&Arc<Overflow>| update.has_part(&rule.path);
+    let apart = |rule: &&Arc<Overflow>| rule.keep == Keep::Oldest && update.has_part(&rule.path);
     let paths: Vec<&Path> = policy.overflows().filter(apart).map(|rule| &rule.path).collect();
     match paths.is_empty() {
         true => update.needs(needs),
