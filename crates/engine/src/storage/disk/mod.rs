@@ -41,6 +41,10 @@ const MEMTABLE_BYTES_MAX: u64 = 64 * 1024 * 1024;
 /// Large values are kept apart from their keys, so that compaction does not
 /// rewrite them.
 const BLOB_BYTES_MIN: u32 = 16 * 1024;
+/// Threads that flush and compact. The first of them leaves compactions to the others and,
+/// while they all are busy, hands what is to be compacted around in a circle: with two,
+/// one burns a core as long as the other compacts.
+const WORKERS: usize = 4;
 /// With less than this a file system is full, whatever it says.
 const FULL_BYTES: u64 = 16 * 1024 * 1024;
 /// Between two looks at whether a flush is done.
@@ -72,6 +76,7 @@ impl Disk {
             .manual_journal_persist(true)
             .cache_size(cache_bytes())
             .max_journaling_size(JOURNAL_BYTES_MAX)
+            .worker_threads(WORKERS)
             .open()?;
         let open = |tree: Tree| database.keyspace(tree.name(), || options(tree));
         let trees = [open(Tree::Records)?, open(Tree::Entries)?, open(Tree::Large)?];
