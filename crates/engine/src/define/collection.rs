@@ -146,7 +146,8 @@ impl Definition<'_> {
         Ok(())
     }
 
-    /// Gives a collection another name, over an existing one if `drop_target`.
+    /// Gives a collection another name, in another database too, over an existing one if
+    /// `drop_target`.
     pub fn rename(&mut self, from: &Namespace, to: &Namespace, drop_target: bool) -> Result<()> {
         let Some(collection) = self.catalog.get(from).cloned() else {
             return Err(
@@ -158,6 +159,12 @@ impl Definition<'_> {
                 Code::CommandNotSupportedOnView.error(format!("cannot rename view: {from}"))
             );
         }
+        if collection.indexes.iter().any(|index| !index.ready) {
+            return Err(Code::BackgroundOperationInProgressForNamespace.error(format!(
+                "cannot perform operation: an index build is currently running for collection {from}"
+            )));
+        }
+        check_case(&self.catalog, &to.database)?;
         let target = self.catalog.get(to).cloned();
         if let Some(target) = &target {
             if !drop_target {
@@ -166,9 +173,19 @@ impl Definition<'_> {
             self.remove(to);
             self.discard(target)?;
         }
-        self.tell(|| changes::renamed(&collection, to, target.as_deref()));
+        let mut renamed = redefine(&collection, to, &collection.options)?;
+        if from.database == to.database {
+            self.tell(|| changes::renamed(&collection, to, target.as_deref()));
+        } else {
+            // Records go by the collection's number, so nothing is copied; clients see what a
+            // copy would be: one collection goes and another comes.
+            renamed.uuid = bson::Uuid::new();
+            self.tell(|| target.as_deref().and_then(changes::dropped));
+            self.tell(|| changes::created(&renamed));
+            self.tell(|| changes::dropped(&collection));
+        }
         self.remove(from);
-        self.put(Arc::new(redefine(&collection, to, &collection.options)?));
+        self.put(Arc::new(renamed));
         Ok(())
     }
 }

@@ -112,8 +112,7 @@ fn tail(
         )));
     }
     let interrupt = call.operation.interrupt.clone();
-    let tail =
-        Tail::new(collection, query.filter, query.projection, find.await_data, interrupt.clone());
+    let tail = Tail::new(collection, query, find.await_data, interrupt.clone());
     let cursor = Cursor {
         namespace: find.namespace.clone(),
         owner: call.owner(),
