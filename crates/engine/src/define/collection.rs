@@ -13,6 +13,9 @@ use std::sync::Arc;
 /// What the names of collections begin with that are only written to be renamed.
 pub const TEMPORARY_PREFIX: &str = "tmp.agg_out.";
 
+/// What change streams call a collection that comes from another database before it has its name.
+const COPY_NAME: &str = "tmp.renameCollection";
+
 /// A collection or view to be made; `options` are those `listCollections` shows.
 pub struct New<'a> {
     pub namespace: &'a Namespace,
@@ -177,11 +180,13 @@ impl Definition<'_> {
         if from.database == to.database {
             self.tell(|| changes::renamed(&collection, to, target.as_deref()));
         } else {
-            // Records go by the collection's number, so nothing is copied; clients see what a
-            // copy would be: one collection goes and another comes.
+            // Records go by the collection's number, so nothing is copied; clients see what they
+            // see of a copy: another collection takes the name, and the first is dropped.
             renamed.uuid = bson::Uuid::new();
-            self.tell(|| target.as_deref().and_then(changes::dropped));
-            self.tell(|| changes::created(&renamed));
+            let database = to.database.clone();
+            let copy = Namespace { database, collection: COPY_NAME.into() };
+            let copy = Collection { namespace: copy, ..renamed.clone() };
+            self.tell(|| changes::renamed(&copy, to, target.as_deref()));
             self.tell(|| changes::dropped(&collection));
         }
         self.remove(from);

@@ -78,3 +78,68 @@ impl Violations<'_> {
             .detail("violations", self.found))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::Engine;
+    use bson::{RawDocumentBuf, rawdoc};
+    use command::{Client, Request};
+    use std::sync::Arc;
+
+    async fn run(engine: &Arc<Engine>, command: RawDocumentBuf) -> error::Result<RawDocumentBuf> {
+        let address = std::net::SocketAddr::from(([127, 0, 0, 1], 1));
+        let client = Arc::new(Client::new(1, address));
+        engine.run(Request::from(command), &client).await.map(|reply| reply.body)
+    }
+
+    /// How many of several inserts of one key, all at once, were taken.
+    async fn taken(engine: &Arc<Engine>, from: i32, key: i32) -> i32 {
+        let inserts = (from..from + 16).map(|id| {
+            let engine = engine.clone();
+            tokio::spawn(async move {
+                let document = rawdoc! { "_id": id, "a": key };
+                run(&engine, rawdoc! { "insert": "c", "$db": "d", "documents": [document] }).await
+            })
+        });
+        let mut taken = 0;
+        for insert in inserts.collect::<Vec<_>>() {
+            taken += insert.await.unwrap().unwrap().get_i32("n").unwrap();
+        }
+        taken
+    }
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn a_prepared_and_a_converted_index_take_each_key_once_and_after_a_restart() {
+        let directory = tempfile::tempdir().unwrap();
+        let engine = Engine::open(directory.path()).await.unwrap();
+        let index = rawdoc! { "key": { "a": 1 }, "name": "a" };
+        run(&engine, rawdoc! { "createIndexes": "c", "$db": "d", "indexes": [index] })
+            .await
+            .unwrap();
+        assert_eq!(taken(&engine, 0, 0).await, 16);
+        run(&engine, rawdoc! { "delete": "c", "$db": "d", "deletes": [{ "q": {}, "limit": 0 }] })
+            .await
+            .unwrap();
+
+        let prepare = rawdoc! { "name": "a", "prepareUnique": true };
+        run(&engine, rawdoc! { "collMod": "c", "$db": "d", "index": prepare }).await.unwrap();
+        assert_eq!(taken(&engine, 0, 1).await, 1);
+
+        let convert = rawdoc! { "name": "a", "unique": true };
+        run(&engine, rawdoc! { "collMod": "c", "$db": "d", "index": convert }).await.unwrap();
+        assert_eq!(taken(&engine, 100, 1).await, 0);
+        assert_eq!(taken(&engine, 100, 2).await, 1);
+
+        engine.close().await;
+        drop(engine);
+        let engine = Engine::open(directory.path()).await.unwrap();
+        assert_eq!(taken(&engine, 200, 2).await, 0);
+        assert_eq!(taken(&engine, 200, 3).await, 1);
+        let checked = run(&engine, rawdoc! { "validate": "c", "$db": "d" }).await.unwrap();
+        assert!(checked.get_bool("valid").unwrap(), "{checked:?}");
+        let hint = rawdoc! { "find": "c", "$db": "d", "filter": { "a": 2 }, "hint": "a" };
+        let found = run(&engine, hint).await.unwrap();
+        let batch = found.get_document("cursor").unwrap().get_array("firstBatch").unwrap();
+        assert_eq!(batch.into_iter().count(), 1);
+    }
+}
