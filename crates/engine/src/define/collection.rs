@@ -13,8 +13,9 @@ use std::sync::Arc;
 /// What the names of collections begin with that are only written to be renamed.
 pub const TEMPORARY_PREFIX: &str = "tmp.agg_out.";
 
-/// What change streams call a collection that comes from another database before it has its name.
-const COPY_NAME: &str = "tmp.renameCollection";
+/// What change streams call a collection that takes the place of another, as a copy would,
+/// before it has its name.
+pub(super) const COPY_NAME: &str = "tmp.renameCollection";
 
 /// A collection or view to be made; `options` are those `listCollections` shows.
 pub struct New<'a> {
@@ -162,11 +163,7 @@ impl Definition<'_> {
                 Code::CommandNotSupportedOnView.error(format!("cannot rename view: {from}"))
             );
         }
-        if collection.indexes.iter().any(|index| !index.ready) {
-            return Err(Code::BackgroundOperationInProgressForNamespace.error(format!(
-                "cannot perform operation: an index build is currently running for collection {from}"
-            )));
-        }
+        check_not_building(&collection)?;
         check_case(&self.catalog, &to.database)?;
         let target = self.catalog.get(to).cloned();
         if let Some(target) = &target {
@@ -192,6 +189,17 @@ impl Definition<'_> {
         self.remove(from);
         self.put(Arc::new(renamed));
         Ok(())
+    }
+}
+
+/// A build goes by the collection's name and definition.
+pub(super) fn check_not_building(collection: &Collection) -> Result<()> {
+    match collection.indexes.iter().all(|index| index.ready) {
+        true => Ok(()),
+        false => Err(Code::BackgroundOperationInProgressForNamespace.error(format!(
+            "cannot perform operation: an index build is currently running for collection {}",
+            collection.namespace
+        ))),
     }
 }
 
