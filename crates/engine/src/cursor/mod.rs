@@ -48,7 +48,7 @@ pub enum Source {
     Plan(Box<Execution>),
     Rows(Rows),
     /// A tailable cursor, which outlives its last row.
-    Tail(Tail),
+    Tail(Box<Tail>),
     /// A change stream, which outlives its last event.
     Changes(Box<Stream>),
 }

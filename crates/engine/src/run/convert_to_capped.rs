@@ -24,17 +24,17 @@ pub async fn run(call: Call<'_>) -> Result<Reply> {
 /// The collection that is to be capped, or copied.
 pub fn source(call: Call<'_>, namespace: &Namespace) -> Result<Arc<Collection>> {
     let Some(collection) = call.engine.registry.get(namespace) else {
-        return Err(Code::NamespaceNotFound
-            .error(format!("source collection {namespace} does not exist")));
+        return Err(
+            Code::NamespaceNotFound.error(format!("source collection {namespace} does not exist"))
+        );
     };
     if collection.is_view() {
         return Err(Code::CommandNotSupportedOnView
             .error(format!("cloneCollectionAsCapped not supported for views: {namespace}")));
     }
     if collection.is_clustered() {
-        return Err(Code::InvalidOptions.error(format!(
-            "{namespace} is a clustered collection, which cannot be capped"
-        )));
+        return Err(Code::InvalidOptions
+            .error(format!("{namespace} is a clustered collection, which cannot be capped")));
     }
     Ok(collection)
 }

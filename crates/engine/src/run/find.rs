@@ -116,7 +116,7 @@ fn tail(
     let cursor = Cursor {
         namespace: find.namespace.clone(),
         owner: call.owner(),
-        source: Source::Tail(tail),
+        source: Source::Tail(Box::new(tail)),
         batch_size: find.batch_size.map(i64::unsigned_abs),
         no_timeout: find.no_cursor_timeout,
         interrupt,

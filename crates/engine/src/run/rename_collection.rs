@@ -16,9 +16,8 @@ pub async fn run(call: Call<'_>) -> Result<Reply> {
         )));
     }
     if is_local(&rename.from) != is_local(&rename.to) {
-        return Err(Code::IllegalOperation.error(
-            "Cannot rename collections between a replicated and an unreplicated database",
-        ));
+        return Err(Code::IllegalOperation
+            .error("Cannot rename collections between a replicated and an unreplicated database"));
     }
     if call.engine.registry.get(&rename.to).is_some_and(|target| target.is_view()) {
         return Err(Code::NamespaceExists
