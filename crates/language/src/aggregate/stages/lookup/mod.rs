@@ -18,7 +18,7 @@ use crate::aggregate::expressions::{Expression, FieldPath, coerce};
 use crate::aggregate::limits::JOINED_BYTES_MAX;
 use crate::aggregate::{Pipeline, Place};
 use crate::query::Filter;
-use crate::{Binding, Context, Needs};
+use crate::{Binding, Context, Needs, metadata};
 use bson::{RawArray, RawArrayBuf, RawBsonRef, RawDocument, RawDocumentBuf};
 use error::{Code, Result};
 use reuse::Reuse;
@@ -144,7 +144,7 @@ pub fn parse(stage: Specification<'_>) -> Result<Vec<Box<dyn Stage>>> {
     }
     let reuse = match &fields {
         Some(_) => reuse::plan_equality(stages, &variables),
-        None => reuse::plan(stages, &pipeline, &variables, parse)?,
+        None => reuse::plan(stages, &pipeline, &variables, context.asked.wanted(), parse)?,
     };
     one(Lookup {
         from: parts.from.map(Into::into),
@@ -201,7 +201,7 @@ impl Lookup {
 
     fn array(&self, documents: Documents) -> Result<RawArrayBuf> {
         let mut array = ArrayWriter::new();
-        for joined in documents {
+        for joined in metadata::detach_all(documents, self.context.asked.wanted()) {
             array.push(RawBsonRef::Document(&joined?));
             self.check_size(array.bytes())?;
         }

@@ -5,7 +5,7 @@
 
 use super::{Binding, Documents, Expression, Foreign, Lookup, Match, Pipeline};
 use crate::aggregate::limits::STAGE_MEMORY_BYTES_MAX;
-use crate::interrupt;
+use crate::{Wanted, interrupt};
 use bson::{RawArray, RawArrayBuf, RawBsonRef, RawDocument, RawDocumentBuf};
 use error::Result;
 use rustc_hash::FxHashMap;
@@ -41,13 +41,15 @@ pub fn plan(
     stages: &RawArray,
     pipeline: &Pipeline,
     variables: &[(Arc<Binding>, Expression)],
+    wanted: Wanted,
     parse: impl Fn(&RawArray) -> Result<Pipeline>,
 ) -> Result<Reuse> {
     let depends = |stage: &Element<'_>| mentions(stage.value(), variables);
     let Some(at) = array_elements(stages).position(|stage| depends(&stage)) else {
         return Ok(Reuse::All);
     };
-    if at == 0 {
+    // What other stages leave for reuse carries no metadata.
+    if at == 0 || wanted.any() {
         return Ok(Reuse::None);
     }
     let part = |stages: &mut dyn Iterator<Item = Element<'_>>| {
