@@ -149,7 +149,7 @@ fn shape(index: &Index) -> EntryShape {
     let plain = |kind| matches!(kind, IndexKind::Ascending | IndexKind::Descending);
     let decodes = index.collator.is_none() && index.fields.iter().all(|field| plain(field.kind));
     let directions = decodes.then(|| index.fields.iter().map(|field| field.direction()).collect());
-    EntryShape { unique: index.unique, directions }
+    EntryShape { unique: index.bare_keys, directions }
 }
 
 #[cfg(test)]

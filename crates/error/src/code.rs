@@ -142,6 +142,7 @@ codes! {
     11000 DuplicateKey
     11600 InterruptedAtShutdown
     11601 Interrupted
+    12587 BackgroundOperationInProgressForNamespace
     13297 DatabaseDifferCase
     14031 OutOfDiskSpace
     17280 KeyTooLong

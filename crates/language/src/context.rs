@@ -2,15 +2,16 @@
 
 use crate::Binding;
 use crate::metadata::Asked;
-use bson::{DateTime, RawDocumentBuf};
+use crate::variables::Variables;
+use bson::DateTime;
 use std::sync::Arc;
 use value::Collator;
 
 #[derive(Debug, Clone)]
 pub struct Context {
     pub collator: Option<Arc<Collator>>,
-    /// The command's `let`, already evaluated: name to value.
-    pub variables: RawDocumentBuf,
+    /// The command's `let`, already evaluated.
+    pub variables: Variables,
     /// `$$NOW`, one instant for the whole command.
     pub now: DateTime,
     /// Variables that get their values later, the innermost last: a `$lookup`'s `let`.
@@ -23,7 +24,7 @@ impl Context {
     pub fn new() -> Context {
         Context {
             collator: None,
-            variables: RawDocumentBuf::new(),
+            variables: Variables::default(),
             now: DateTime::now(),
             bindings: Arc::default(),
             asked: Arc::default(),

@@ -3,10 +3,10 @@
 //! after all others; whoever shows the document takes them off again.
 
 use crate::aggregate::Documents;
-use bson::{RawBsonRef, RawDocument, RawDocumentBuf};
+use bson::{RawBson, RawBsonRef, RawDocument, RawDocumentBuf};
 use std::sync::atomic::{AtomicU8, Ordering};
-use value::DocumentWriter;
 use value::element::elements;
+use value::{DocumentWriter, Value};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Metadatum {
@@ -101,6 +101,14 @@ pub fn detach(document: &RawDocument, wanted: Wanted) -> RawDocumentBuf {
     let fields = elements(document).filter(|field| !is_metadatum(field.key));
     fields.for_each(|field| out.copy(field));
     out.finish()
+}
+
+/// The document as clients know it, which is what it is but for the metadata it carries.
+pub fn bare(document: &RawDocument, wanted: Wanted) -> Value<'_> {
+    match wanted.any() {
+        true => Value::Own(RawBson::Document(detach(document, wanted))),
+        false => Value::Ref(RawBsonRef::Document(document)),
+    }
 }
 
 /// The documents that leave a pipeline, without the metadata that its stages asked for.

@@ -4,9 +4,25 @@
 use crate::aggregate::expressions::Expression;
 use crate::aggregate::expressions::parser::check_write_name;
 use crate::{Context, Needs};
-use bson::{RawDocument, RawDocumentBuf};
+use bson::{RawBson, RawDocument, RawDocumentBuf};
 use error::{Code, Result};
-use value::{DocumentWriter, elements};
+use value::elements;
+
+/// Variables whose values are known. One may be missing, as that of `$$REMOVE` is.
+#[derive(Debug, Clone, Default)]
+pub struct Variables(Vec<(Box<str>, Option<RawBson>)>);
+
+impl Variables {
+    /// Gives a variable its value; an earlier one of the name is hidden.
+    pub fn set(&mut self, name: &str, value: Option<RawBson>) {
+        self.0.push((name.into(), value));
+    }
+
+    /// The value of a variable, if there is such a variable.
+    pub fn get(&self, name: &str) -> Option<&Option<RawBson>> {
+        self.0.iter().rev().find(|(known, _)| **known == *name).map(|(_, value)| value)
+    }
+}
 
 /// The context with these variables: each may use those before it.
 pub fn define(variables: &RawDocument, mut context: Context) -> Result<Context> {
@@ -22,11 +38,8 @@ pub fn define(variables: &RawDocument, mut context: Context) -> Result<Context> 
                  command let expressions run before the query examines any documents.",
             ));
         }
-        let mut writer = DocumentWriter::resume(std::mem::take(&mut context.variables));
-        if let Some(value) = expression.evaluate(&nothing)? {
-            writer.append(element.key, value.get());
-        }
-        context.variables = writer.finish();
+        let value = expression.evaluate_owned(&nothing)?;
+        context.variables.set(element.key, value);
     }
     Ok(context)
 }

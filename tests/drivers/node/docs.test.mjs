@@ -60,13 +60,27 @@ for (const name of ['docs/policies.md', 'docs/patterns/overflow.md', 'docs/valid
   test(`${name} is true`, async () => {
     const found = blocks(await readFile(path.join(ROOT, name), 'utf8'));
     assert.ok(found.length > 0, 'no JavaScript');
-    const file = path.join(shell.home, 'block.js');
-    for (const block of found) {
-      await writeFile(file, EXPECT + checking(block));
-      await shell.plays(file);
-    }
+    for (const block of found) await shell.file(EXPECT + checking(block));
   });
 }
+
+test('the tour of README.md', async () => {
+  const tour = blocks(await readFile(path.join(ROOT, 'README.md'), 'utf8')).join('\n');
+  assert.match(tour, /insertOne.*\/\/ E11000/);
+  // What the tour says is refused must be, and for that reason.
+  const script = tour.replace(/^(.*?) *\/\/ E11000.*$/m, 'refused(() => $1)');
+  const said = await shell.file(`
+    db.dropDatabase();
+    function refused(body) {
+      try { body(); } catch (error) { return print(error.message); }
+      throw new Error('it was not refused');
+    }
+    ${script}
+    print('stored:', db.users.findOne({ _id: 1 }).activitiesCount, db.users_activities_all.countDocuments({ parentId: 1 }));
+  `);
+  assert.match(said, /^E11000 duplicate key error/m);
+  assert.match(said, /^stored: 2500 2500$/m);
+});
 
 test('a claim that is not so is found', async () => {
   const file = path.join(shell.home, 'block.js');

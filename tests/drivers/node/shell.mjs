@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -50,6 +50,13 @@ export class Shell {
     const { code, stdout, stderr } = await this.run(['--quiet', '--eval', script]);
     assert.equal(code, 0, stdout + stderr);
     return stdout.trim();
+  }
+
+  /** What `script` prints, put into a file. */
+  async file(script) {
+    const file = path.join(this.home, 'script.js');
+    await writeFile(file, script);
+    return this.plays(file);
   }
 
   /** What a script in a file prints. */

@@ -7,8 +7,10 @@
 
 mod aggregate;
 mod bulk_write;
+mod clone_collection_as_capped;
 mod coll_mod;
 mod coll_stats;
+mod convert_to_capped;
 mod count;
 mod create;
 mod create_indexes;
@@ -53,8 +55,10 @@ mod testing;
 
 pub use aggregate::Aggregate;
 pub use bulk_write::{BulkWrite, Operation};
+pub use clone_collection_as_capped::CloneCollectionAsCapped;
 pub use coll_mod::{CollMod, Expiry, IndexChange};
 pub use coll_stats::CollStats;
+pub use convert_to_capped::ConvertToCapped;
 pub use count::Count;
 pub use create::{ClusteredIndex, Create, ValidationAction, ValidationLevel};
 pub use create_indexes::CreateIndexes;

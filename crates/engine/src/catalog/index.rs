@@ -18,7 +18,13 @@ pub struct Index {
     pub id: IndexId,
     pub name: String,
     pub fields: Vec<IndexField>,
+    /// No two documents have a key in common.
     pub unique: bool,
+    /// No further document gets a key that another has, though some may share one already.
+    pub prepare_unique: bool,
+    /// Entries are stored by the key alone. Otherwise the record follows it: so it is in an
+    /// index that was made unique after it was built, too.
+    pub bare_keys: bool,
     pub sparse: bool,
     pub hidden: bool,
     /// False while it is being built: written to, not read from.
@@ -68,6 +74,7 @@ impl Index {
         })?;
         let partial = document("partialFilterExpression");
         let collation = document("collation");
+        let unique = options::flag(spec, "unique") || is_id(key);
         Ok(Index {
             id,
             name: get(spec, "name")
@@ -75,7 +82,9 @@ impl Index {
                 .unwrap_or_default()
                 .into(),
             fields: elements(key).map(|field| IndexField::new(field.key, field.value())).collect(),
-            unique: options::flag(spec, "unique") || is_id(key),
+            unique,
+            prepare_unique: options::flag(spec, "prepareUnique"),
+            bare_keys: unique,
             sparse: options::flag(spec, "sparse"),
             hidden: options::flag(spec, "hidden"),
             ready,
@@ -93,7 +102,14 @@ impl Index {
     /// The same entries under another specification.
     pub fn altered(&self, spec: &RawDocument, ready: bool) -> Result<Index> {
         let altered = Index::from_spec(self.id, spec, ready, self.multikey.bits())?;
-        Ok(Index { accesses: self.accesses.clone(), ..altered })
+        let (accesses, bare_keys) = (self.accesses.clone(), self.bare_keys);
+        Ok(Index { accesses, bare_keys, ..altered })
+    }
+
+    /// Whether a document that gets a key must be the only one that has it. What is being
+    /// built is only prepared when it is done: it may have been shared before.
+    pub fn is_exclusive(&self) -> bool {
+        self.unique || self.prepare_unique && self.ready
     }
 
     /// The index on `_id` alone.

@@ -1,6 +1,7 @@
 //! A collection's row in the store: one BSON document.
 //!
-//! `{db, name, id, uuid, type, options, indexes: [{id, ready, spec}]}`
+//! `{db, name, id, uuid, type, options, indexes: [{id, ready, spec}]}`; an index that was made
+//! unique after it was built has `madeUnique: true`.
 
 use super::{Collection, Index, Kind, State, options};
 use crate::storage::{Change, CollectionId, IndexId, Tree, View, keys};
@@ -24,6 +25,9 @@ pub fn write(collection: &Collection) -> Change {
         entry.append(cstr!("id"), i64::from(index.id.0));
         entry.append(cstr!("ready"), index.ready);
         entry.append(cstr!("spec"), index.spec.clone());
+        if index.unique && !index.bare_keys {
+            entry.append(cstr!("madeUnique"), true);
+        }
         indexes.push(entry);
     }
     row.append(cstr!("indexes"), indexes);
@@ -82,7 +86,9 @@ fn index(entry: &RawDocument, view: &View) -> Result<Index> {
         let (key, _) = row.map_err(crate::storage::failed)?;
         bits |= key.last().map_or(0, |bit| 1u64.checked_shl(u32::from(*bit)).unwrap_or(0));
     }
-    Index::from_spec(id, spec, ready, bits)
+    let index = Index::from_spec(id, spec, ready, bits)?;
+    let bare_keys = index.bare_keys && !entry.get_bool("madeUnique").unwrap_or(false);
+    Ok(Index { bare_keys, ..index })
 }
 
 fn number(document: &RawDocument) -> Result<u32> {

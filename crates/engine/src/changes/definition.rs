@@ -79,7 +79,7 @@ pub fn index_altered(collection: &Collection, name: &str, spec: &RawDocument) ->
     description.begin_document("index");
     description.append_str("name", name);
     let mut before = DocumentWriter::new();
-    for option in ["expireAfterSeconds", "hidden"] {
+    for option in ["expireAfterSeconds", "hidden", "unique", "prepareUnique"] {
         let (old, new) = (get(&index.spec, option), get(spec, option));
         if old.map(|old| old.bytes) != new.map(|new| new.bytes) {
             new.into_iter().for_each(|new| description.copy(new));

@@ -48,9 +48,18 @@ pub enum Source {
     Plan(Box<Execution>),
     Rows(Rows),
     /// A tailable cursor, which outlives its last row.
-    Tail(Tail),
+    Tail(Box<Tail>),
     /// A change stream, which outlives its last event.
     Changes(Box<Stream>),
+}
+
+/// How a cursor lies between two commands.
+enum Lying {
+    Idle(Box<Cursor>),
+    /// A command works on it.
+    InUse,
+    /// Its collection is no more, of which its client has not heard yet.
+    Over,
 }
 
 #[derive(Default)]
@@ -66,8 +75,7 @@ struct Slot {
     /// Whether it ends with its collection; a change stream tells of that end.
     ends_with_collection: bool,
     interrupt: Interrupt,
-    /// `None` while a command works on it.
-    cursor: Option<Box<Cursor>>,
+    state: Lying,
 }
 
 /// A cursor in use by one command.
@@ -102,11 +110,20 @@ impl Cursors {
             )));
         }
         slot.owner.check(id, by)?;
-        let cursor = slot.cursor.take().ok_or_else(|| {
-            Code::location(12051).error(format!("cursor id {id} is already in use"))
-        })?;
-        cursor.interrupt.resume();
-        Ok(Borrowed { cursors: self, id, cursor: Some(cursor) })
+        match std::mem::replace(&mut slot.state, Lying::InUse) {
+            Lying::Idle(cursor) => {
+                cursor.interrupt.resume();
+                Ok(Borrowed { cursors: self, id, cursor: Some(cursor) })
+            }
+            Lying::InUse => {
+                Err(Code::location(12051).error(format!("cursor id {id} is already in use")))
+            }
+            Lying::Over => {
+                open.remove(&id);
+                Err(Code::QueryPlanKilled
+                    .error(format!("collection dropped, replaced or renamed: {namespace}")))
+            }
+        }
     }
 
     /// Ends a cursor; false if there is none.
@@ -121,10 +138,17 @@ impl Cursors {
         }
     }
 
-    /// Ends the cursors of a collection that is no more.
+    /// Ends the cursors of a collection that is no more. The next `getMore` of each hears why.
     pub fn kill_namespace(&self, namespace: &Namespace) {
-        let theirs = |slot: &Slot| slot.ends_with_collection && slot.namespace == *namespace;
-        self.kill_if(theirs, Code::QueryPlanKilled);
+        self.open.lock().retain(|_, slot| {
+            if !slot.ends_with_collection || slot.namespace != *namespace {
+                return true;
+            }
+            slot.interrupt.stop(Code::QueryPlanKilled);
+            let was_idle = !matches!(slot.state, Lying::InUse);
+            slot.state = Lying::Over;
+            was_idle
+        });
     }
 
     /// Ends the cursors of sessions that have ended.
@@ -158,7 +182,8 @@ impl Cursors {
     /// How many are open, and how many of them never time out.
     pub fn count(&self) -> (usize, usize) {
         let open = self.open.lock();
-        (open.len(), open.values().filter(|slot| slot.no_timeout).count())
+        let alive = || open.values().filter(|slot| !matches!(slot.state, Lying::Over));
+        (alive().count(), alive().filter(|slot| slot.no_timeout).count())
     }
 }
 
@@ -172,7 +197,7 @@ impl Slot {
             no_timeout: cursor.no_timeout,
             ends_with_collection: !matches!(cursor.source, Source::Changes(_)),
             interrupt: cursor.interrupt.clone(),
-            cursor: Some(cursor),
+            state: Lying::Idle(cursor),
         }
     }
 }
@@ -219,7 +244,7 @@ impl Drop for Borrowed<'_> {
                 cursor.interrupt.pause();
                 if let Some(slot) = open.get_mut(&self.id) {
                     slot.used = Instant::now();
-                    slot.cursor = Some(cursor);
+                    slot.state = Lying::Idle(cursor);
                 }
             }
         }
@@ -233,9 +258,12 @@ impl Engine {
             tokio::time::sleep(SWEEP_INTERVAL).await;
             self.cursors.kill_if(
                 |slot| {
-                    slot.cursor.is_some()
-                        && !slot.no_timeout
-                        && slot.used.elapsed() > CURSOR_IDLE_MAX
+                    let may_lie = match slot.state {
+                        Lying::Idle(_) => slot.no_timeout,
+                        Lying::InUse => true,
+                        Lying::Over => false,
+                    };
+                    !may_lie && slot.used.elapsed() > CURSOR_IDLE_MAX
                 },
                 Code::CursorKilled,
             );

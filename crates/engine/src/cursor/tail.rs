@@ -3,46 +3,60 @@
 use super::Rows;
 use crate::Engine;
 use crate::catalog::{Collection, State};
-use crate::plan::{self, Interrupt, Query};
+use crate::plan::{self, Interrupt, Query, Row};
 use crate::storage::RecordId;
 use command::Namespace;
 use error::{Code, Result};
-use language::projection::Projection;
-use language::query::Filter;
 use std::ops::Bound;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 pub struct Tail {
     pub namespace: Namespace,
-    pub filter: Arc<Filter>,
-    pub projection: Option<Arc<Projection>>,
     pub await_data: bool,
     pub interrupt: Interrupt,
+    /// What is asked of each look, which goes on where the last one ended.
+    query: Query,
     state: Arc<State>,
-    /// The last record given out or passed over, or 0.
-    last: Arc<AtomicU64>,
+    place: Arc<Place>,
     /// The last record of the view that `rows` looks at.
     end: u64,
     rows: Option<Rows>,
 }
 
+/// How far a tailable cursor has come, over all its looks.
+struct Place {
+    /// The last record given out or passed over, or 0.
+    last: AtomicU64,
+    /// Documents still to be skipped.
+    skip: AtomicU64,
+    /// Documents that may still be given out. When there are none the cursor stays open, and
+    /// has nothing to give.
+    left: AtomicU64,
+}
+
 impl Tail {
     pub fn new(
         collection: &Collection,
-        filter: Arc<Filter>,
-        projection: Option<Arc<Projection>>,
+        mut query: Query,
         await_data: bool,
         interrupt: Interrupt,
     ) -> Tail {
+        let limit = query.limit.take().filter(|limit| *limit > 0);
+        let place = Place {
+            last: AtomicU64::new(0),
+            skip: AtomicU64::new(std::mem::take(&mut query.skip)),
+            left: AtomicU64::new(limit.unwrap_or(u64::MAX)),
+        };
+        // It goes through the collection whatever the hint.
+        query.hint = None;
         Tail {
             namespace: collection.namespace.clone(),
-            filter,
-            projection,
             await_data,
             interrupt,
+            query,
             state: collection.state.clone(),
-            last: Arc::new(AtomicU64::new(0)),
+            place: Arc::new(place),
             end: 0,
             rows: None,
         }
@@ -50,7 +64,7 @@ impl Tail {
 
     /// Whether the collection held anything yet.
     pub fn has_started(&self) -> bool {
-        self.last.load(Ordering::Relaxed) > 0
+        self.place.last.load(Ordering::Relaxed) > 0
     }
 
     /// What rings when something is inserted.
@@ -70,7 +84,7 @@ impl Tail {
     /// The rows have run out; the next look begins behind the last one.
     pub fn rewind(&mut self) {
         self.rows = None;
-        self.last.fetch_max(self.end, Ordering::Relaxed);
+        self.place.last.fetch_max(self.end, Ordering::Relaxed);
     }
 
     fn open(&mut self, engine: &Engine) -> Result<Rows> {
@@ -85,21 +99,40 @@ impl Tail {
             return Err(gone());
         }
         let view = engine.store.view();
-        let last = RecordId(self.last.load(Ordering::Relaxed));
+        let last = RecordId(self.place.last.load(Ordering::Relaxed));
         if last.0 > 0 && view.record(collection.id, last)?.is_none() {
             return Err(gone());
         }
         let mut records = view.records(collection.id, (Bound::Unbounded, Bound::Unbounded));
         self.end = records.next_back().transpose()?.map_or(0, |(record, _)| record.0);
-        let mut query = Query::new(self.filter.clone());
-        query.projection = self.projection.clone();
+        let mut query = self.query.clone();
         query.after = (last.0 > 0).then_some(last);
         let rows = plan::open(&collection, query, view, self.interrupt.clone())?;
-        let seen = self.last.clone();
-        Ok(Box::new(rows.map(move |row| {
-            let row = row?;
-            seen.store(row.record.0, Ordering::Relaxed);
-            Ok(row.document)
-        })))
+        Ok(self.place.clone().follow(rows))
+    }
+}
+
+impl Place {
+    /// The rows that are to be given out, each noted as it is.
+    fn follow(self: Arc<Self>, rows: impl Iterator<Item = Result<Row>> + Send + 'static) -> Rows {
+        let left = usize::try_from(self.left.load(Ordering::Relaxed)).unwrap_or(usize::MAX);
+        let wanted = rows.filter_map(move |row| match row {
+            Ok(row) => {
+                self.last.store(row.record.0, Ordering::Relaxed);
+                self.admits().then_some(Ok(row.document))
+            }
+            Err(error) => Some(Err(error)),
+        });
+        Box::new(wanted.take(left))
+    }
+
+    fn admits(&self) -> bool {
+        let skip = self.skip.load(Ordering::Relaxed);
+        if skip > 0 {
+            self.skip.store(skip - 1, Ordering::Relaxed);
+            return false;
+        }
+        self.left.fetch_sub(1, Ordering::Relaxed);
+        true
     }
 }

@@ -13,6 +13,10 @@ use std::sync::Arc;
 /// What the names of collections begin with that are only written to be renamed.
 pub const TEMPORARY_PREFIX: &str = "tmp.agg_out.";
 
+/// What change streams call a collection that takes the place of another, as a copy would,
+/// before it has its name.
+pub(super) const COPY_NAME: &str = "tmp.renameCollection";
+
 /// A collection or view to be made; `options` are those `listCollections` shows.
 pub struct New<'a> {
     pub namespace: &'a Namespace,
@@ -146,7 +150,8 @@ impl Definition<'_> {
         Ok(())
     }
 
-    /// Gives a collection another name, over an existing one if `drop_target`.
+    /// Gives a collection another name, in another database too, over an existing one if
+    /// `drop_target`.
     pub fn rename(&mut self, from: &Namespace, to: &Namespace, drop_target: bool) -> Result<()> {
         let Some(collection) = self.catalog.get(from).cloned() else {
             return Err(
@@ -158,6 +163,8 @@ impl Definition<'_> {
                 Code::CommandNotSupportedOnView.error(format!("cannot rename view: {from}"))
             );
         }
+        check_not_building(&collection)?;
+        check_case(&self.catalog, &to.database)?;
         let target = self.catalog.get(to).cloned();
         if let Some(target) = &target {
             if !drop_target {
@@ -166,10 +173,33 @@ impl Definition<'_> {
             self.remove(to);
             self.discard(target)?;
         }
-        self.tell(|| changes::renamed(&collection, to, target.as_deref()));
+        let mut renamed = redefine(&collection, to, &collection.options)?;
+        if from.database == to.database {
+            self.tell(|| changes::renamed(&collection, to, target.as_deref()));
+        } else {
+            // Records go by the collection's number, so nothing is copied; clients see what they
+            // see of a copy: another collection takes the name, and the first is dropped.
+            renamed.uuid = bson::Uuid::new();
+            let database = to.database.clone();
+            let copy = Namespace { database, collection: COPY_NAME.into() };
+            let copy = Collection { namespace: copy, ..renamed.clone() };
+            self.tell(|| changes::renamed(&copy, to, target.as_deref()));
+            self.tell(|| changes::dropped(&collection));
+        }
         self.remove(from);
-        self.put(Arc::new(redefine(&collection, to, &collection.options)?));
+        self.put(Arc::new(renamed));
         Ok(())
+    }
+}
+
+/// A build goes by the collection's name and definition.
+pub(super) fn check_not_building(collection: &Collection) -> Result<()> {
+    match collection.indexes.iter().all(|index| index.ready) {
+        true => Ok(()),
+        false => Err(Code::BackgroundOperationInProgressForNamespace.error(format!(
+            "cannot perform operation: an index build is currently running for collection {}",
+            collection.namespace
+        ))),
     }
 }
 

@@ -110,21 +110,25 @@ impl Engine {
         definition.commit().await
     }
 
-    /// Gives an index another specification with the same keys.
+    /// Gives an index another specification with the same keys, if it is still what it was
+    /// when that was made.
     pub async fn alter_index(
         self: &Arc<Self>,
         namespace: &Namespace,
-        name: &str,
+        altered: &Arc<Index>,
         spec: &RawDocument,
     ) -> Result<()> {
         let mut definition = Definition::begin(self, &[namespace]).await;
         let collection = current(&definition, namespace)?;
-        let alter = |index: &Arc<Index>| match index.name == name {
-            true => index.altered(spec, index.ready).map(Arc::new),
-            false => Ok(index.clone()),
+        let mut indexes = collection.indexes.clone();
+        let Some(index) = indexes.iter_mut().find(|index| Arc::ptr_eq(index, altered)) else {
+            return Err(Code::ConflictingOperationInProgress.error(format!(
+                "the index {} of {namespace} was altered or dropped meanwhile",
+                altered.name
+            )));
         };
-        let indexes = collection.indexes.iter().map(alter).collect::<Result<Vec<_>>>()?;
-        definition.tell(|| changes::index_altered(&collection, name, spec));
+        *index = Arc::new(index.altered(spec, index.ready)?);
+        definition.tell(|| changes::index_altered(&collection, &altered.name, spec));
         definition.put(Arc::new(collection.with_indexes(indexes)));
         definition.commit().await
     }

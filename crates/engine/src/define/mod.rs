@@ -4,6 +4,7 @@
 //! alters are through, and is synced before anyone hears of it.
 
 mod build;
+mod capped;
 mod collection;
 mod database;
 mod indexes;

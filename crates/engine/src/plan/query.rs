@@ -15,7 +15,7 @@ use value::{Collator, Element, Path};
 pub const SORT_FIELDS_MAX: usize = 32;
 
 /// A read of one collection. `Query::new(filter)`, then set what else is asked.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Query {
     pub filter: Arc<Filter>,
     pub sort: Sort,

@@ -1,9 +1,10 @@
 //! `collMod`.
 
 mod index;
+mod unique;
 
 use super::create::{action_name, check_validator, check_view, level_name, round_up, view_options};
-use super::{Call, lookup};
+use super::{Call, blocking, lookup, reading};
 use crate::catalog::Collection;
 use bson::{RawBson, RawDocumentBuf};
 use command::views::{CollMod, Expiry};
@@ -44,21 +45,26 @@ pub async fn run(call: Call<'_>) -> Result<Reply> {
         let specs = std::slice::from_ref(&altered.spec);
         call.engine.policies.check_indexes(namespace, specs)?;
     }
-    if !change.dry_run && touches_options(&change) {
+    if touches_options(&change) {
         call.engine.alter(namespace, |collection| options(call, &change, collection)).await?;
     }
     let mut reply = ReplyWriter::new();
     if let Some(altered) = altered {
-        if !change.dry_run {
-            call.engine.alter_index(namespace, &altered.name, &altered.spec).await?;
+        if altered.unique {
+            let (view, interrupt) = (reading::view(call)?, &call.operation.interrupt);
+            blocking(|| unique::check(&view, &collection, &altered.index, interrupt))?;
         }
-        altered.append(&mut reply);
+        if !change.dry_run {
+            call.engine.alter_index(namespace, &altered.index, &altered.spec).await?;
+            altered.append(&mut reply);
+        }
     }
     Ok(lookup::finish(call, reply))
 }
 
 /// Refuses what the collection's kind does not have.
 fn check(change: &CollMod<'_>, collection: &Collection) -> Result<()> {
+    check_dry_run(change)?;
     let of_collections = [
         ("index", change.index.is_some()),
         ("validator", change.validator.is_some()),
@@ -91,6 +97,20 @@ fn check(change: &CollMod<'_>, collection: &Collection) -> Result<()> {
         ));
     }
     Ok(())
+}
+
+/// What can be tried is whether an index can be made unique.
+fn check_dry_run(change: &CollMod<'_>) -> Result<()> {
+    let unique_alone = change.index.is_some_and(|index| {
+        let others = (index.expire_after_seconds, index.hidden, index.prepare_unique);
+        index.unique.is_some() && others == (None, None, None)
+    });
+    match change.dry_run && (!unique_alone || touches_options(change)) {
+        true => Err(invalid(
+            "'dryRun' is only supported for making an index unique, and nothing beside it",
+        )),
+        false => Ok(()),
+    }
 }
 
 fn touches_options(change: &CollMod<'_>) -> bool {

@@ -112,12 +112,11 @@ fn tail(
         )));
     }
     let interrupt = call.operation.interrupt.clone();
-    let tail =
-        Tail::new(collection, query.filter, query.projection, find.await_data, interrupt.clone());
+    let tail = Tail::new(collection, query, find.await_data, interrupt.clone());
     let cursor = Cursor {
         namespace: find.namespace.clone(),
         owner: call.owner(),
-        source: Source::Tail(tail),
+        source: Source::Tail(Box::new(tail)),
         batch_size: find.batch_size.map(i64::unsigned_abs),
         no_timeout: find.no_cursor_timeout,
         interrupt,

@@ -4,10 +4,12 @@ mod abort_transaction;
 mod aggregate;
 mod bulk_write;
 mod call;
+mod clone_collection_as_capped;
 mod coll_mod;
 mod coll_stats;
 mod commit_transaction;
 mod context;
+mod convert_to_capped;
 mod count;
 mod create;
 mod create_indexes;
@@ -78,9 +80,11 @@ const HANDLERS: &[(&str, Handler)] = &[
     ("abortTransaction", |call| Box::pin(abort_transaction::run(call))),
     ("aggregate", |call| Box::pin(aggregate::run(call))),
     ("bulkWrite", |call| Box::pin(bulk_write::run(call))),
+    ("cloneCollectionAsCapped", |call| Box::pin(clone_collection_as_capped::run(call))),
     ("collMod", |call| Box::pin(coll_mod::run(call))),
     ("collStats", |call| Box::pin(coll_stats::run(call))),
     ("commitTransaction", |call| Box::pin(commit_transaction::run(call))),
+    ("convertToCapped", |call| Box::pin(convert_to_capped::run(call))),
     ("count", |call| Box::pin(count::run(call))),
     ("create", |call| Box::pin(create::run(call))),
     ("createIndexes", |call| Box::pin(create_indexes::run(call))),

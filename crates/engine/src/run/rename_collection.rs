@@ -2,7 +2,7 @@
 
 use super::{Call, lookup};
 use command::views::RenameCollection;
-use command::{Reply, ReplyWriter};
+use command::{Namespace, Reply, ReplyWriter};
 use error::{Code, Result};
 
 pub async fn run(call: Call<'_>) -> Result<Reply> {
@@ -15,12 +15,9 @@ pub async fn run(call: Call<'_>) -> Result<Reply> {
             rename.from, rename.to
         )));
     }
-    if rename.from.database != rename.to.database {
-        return Err(Code::CommandNotSupported.error(format!(
-            "a collection cannot be renamed into another database ({} to {}); copy it with \
-             $out or $merge and drop it",
-            rename.from, rename.to
-        )));
+    if is_local(&rename.from) != is_local(&rename.to) {
+        return Err(Code::IllegalOperation
+            .error("Cannot rename collections between a replicated and an unreplicated database"));
     }
     if call.engine.registry.get(&rename.to).is_some_and(|target| target.is_view()) {
         return Err(Code::NamespaceExists
@@ -31,4 +28,8 @@ pub async fn run(call: Call<'_>) -> Result<Reply> {
     }
     call.engine.rename(&rename.from, &rename.to, rename.drop_target).await?;
     Ok(lookup::finish(call, ReplyWriter::new()))
+}
+
+fn is_local(namespace: &Namespace) -> bool {
+    &*namespace.database == "local"
 }

@@ -56,7 +56,7 @@ pub fn of(view: &View, collection: &Collection) -> Result<Sizes> {
 }
 
 fn of_index(view: &View, index: &Index, documents: u64) -> Result<u64> {
-    let entries = view.entries(index.id, index.unique, (Bound::Unbounded, Bound::Unbounded));
+    let entries = view.entries(index.id, index.bare_keys, (Bound::Unbounded, Bound::Unbounded));
     let (mut count, mut bytes) = (0, 0);
     let mut records = BTreeSet::new();
     for entry in entries.take(SAMPLE_ENTRIES) {

@@ -12,7 +12,7 @@ use language::Context;
 use language::query::Filter;
 use language::update::Update;
 use std::sync::Arc;
-use value::DocumentWriter;
+use value::{DocumentWriter, elements};
 use write::{Change, Selection, Updated};
 
 pub async fn run(call: Call<'_>) -> Result<Reply> {
@@ -146,10 +146,8 @@ pub fn parse_update(
         }
         Modification::Pipeline(stages) => {
             let mut context = context.clone();
-            if let Some(constants) = constants {
-                let mut writer = DocumentWriter::resume(context.variables);
-                writer.copy_all(constants);
-                context.variables = writer.finish();
+            for constant in constants.into_iter().flat_map(elements) {
+                context.variables.set(constant.key, Some(constant.value().into()));
             }
             Update::parse(RawBsonRef::Array(&array(stages)), array_filters.as_deref(), &context)
         }

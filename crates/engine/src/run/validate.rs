@@ -153,7 +153,7 @@ impl Check {
         key: &value::key::Key,
     ) -> Result<()> {
         self.keys[at] += 1;
-        let types = if index.unique {
+        let types = if index.bare_keys {
             let entry = self.view.unique(index.id, &key.bytes)?;
             entry.filter(|entry| entry.record == record).map(|entry| entry.types().to_vec())
         } else {
@@ -186,7 +186,7 @@ impl Check {
         let index = &collection.indexes[at];
         let all = || (Bound::Unbounded, Bound::Unbounded);
         let mut found = 0;
-        for entry in self.view.entries(index.id, index.unique, all()) {
+        for entry in self.view.entries(index.id, index.bare_keys, all()) {
             if let Err(error) = entry {
                 self.index_errors[at].push(error.message().to_owned());
                 return Ok(());
@@ -199,7 +199,7 @@ impl Check {
         if !index.ready || found == self.keys[at] && self.index_errors[at].is_empty() {
             return Ok(());
         }
-        for entry in self.view.entries(index.id, index.unique, all()) {
+        for entry in self.view.entries(index.id, index.bare_keys, all()) {
             let entry = entry?;
             if !self.belongs(index, &entry)? {
                 self.index_errors[at]

@@ -10,6 +10,7 @@ use bson::RawDocument;
 use error::Result;
 use language::Needs;
 use std::borrow::Cow;
+use std::ops::Bound;
 use std::sync::Arc;
 use value::key::Key;
 
@@ -91,7 +92,10 @@ impl Transaction {
         key: Key,
         document: &RawDocument,
     ) -> Result<()> {
-        if !index.unique {
+        if !index.bare_keys {
+            if index.is_exclusive() {
+                self.check_sole(collection, index, record, &key, document).await?;
+            }
             let at = keys::entry(index.id, &key.bytes, Some(record));
             self.put(Tree::Entries, at, key.types);
             return Ok(());
@@ -119,11 +123,31 @@ impl Transaction {
         Ok(())
     }
 
+    /// Refuses a key that another document has, where entries go on with their records.
+    async fn check_sole(
+        &mut self,
+        collection: &Collection,
+        index: &Arc<Index>,
+        record: RecordId,
+        key: &Key,
+        document: &RawDocument,
+    ) -> Result<()> {
+        self.take(Subject::unique_key(index.id, &key.bytes)).await?;
+        let bounds = (Bound::Included(key.bytes.clone()), Bound::Included(key.bytes.clone()));
+        for entry in self.latest().entries(index.id, false, bounds) {
+            let entry = entry?;
+            if entry.record != record && entry.key() == key.bytes {
+                return Err(duplicate(collection, index, key, document));
+            }
+        }
+        Ok(())
+    }
+
     async fn remove_entry(&mut self, index: &Index, record: RecordId, key: &Key) -> Result<()> {
-        if index.unique {
+        if index.is_exclusive() {
             self.take(Subject::unique_key(index.id, &key.bytes)).await?;
         }
-        let record = (!index.unique).then_some(record);
+        let record = (!index.bare_keys).then_some(record);
         self.remove(Tree::Entries, keys::entry(index.id, &key.bytes, record));
         Ok(())
     }

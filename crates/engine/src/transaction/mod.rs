@@ -166,6 +166,16 @@ impl Transaction {
             Some(snapshot) => snapshot.view.clone(),
             None => self.fresh().clone(),
         };
+        self.with_changes(base)
+    }
+
+    /// Everything applied, and this transaction's own writes.
+    fn latest(&mut self) -> View {
+        let base = self.fresh().clone();
+        self.with_changes(base)
+    }
+
+    fn with_changes(&self, base: View) -> View {
         if self.changes.is_empty() {
             return base;
         }

@@ -104,7 +104,7 @@ impl write::Transaction for Transaction {
         self.put(Tree::Records, keys::record(collection.id, record), split.record);
         self.grow(&collection, record, None, Some(split.size), lengthened);
         self.tell_inserted(&collection, document);
-        self.make_room(&collection).await
+        self.make_room(&collection, usize::MAX).await.map(|_| ())
     }
 
     async fn replace(
@@ -297,10 +297,17 @@ impl Transaction {
         }
     }
 
-    /// Deletes the oldest documents of a capped collection that is over its bounds.
-    async fn make_room(&mut self, collection: &Arc<Collection>) -> Result<()> {
-        let Kind::Capped { bytes_max, documents_max } = collection.kind else { return Ok(()) };
-        loop {
+    /// Deletes some of the oldest documents of a capped collection, as long as it is over its
+    /// bounds; true when it is not any more.
+    pub async fn trim(&mut self, namespace: &Namespace, most: usize) -> Result<bool> {
+        let Some(collection) = self.enter(namespace).await? else { return Ok(true) };
+        self.take(Subject::record(collection.id, WHOLE_COLLECTION)).await?;
+        self.make_room(&collection, most).await
+    }
+
+    async fn make_room(&mut self, collection: &Arc<Collection>, most: usize) -> Result<bool> {
+        let Kind::Capped { bytes_max, documents_max } = collection.kind else { return Ok(true) };
+        for _ in 0..most {
             let view = self.view();
             let mut counts = view.counts(collection.id)?;
             if let Some(grown) = self.grown.iter().find(|it| it.collection.id == collection.id) {
@@ -310,16 +317,17 @@ impl Transaction {
             let over =
                 counts.bytes > bytes_max || documents_max.is_some_and(|max| counts.documents > max);
             if !over || counts.documents <= 1 {
-                return Ok(());
+                return Ok(true);
             }
             let all = (Bound::Unbounded, Bound::Unbounded);
-            let Some(oldest) = view.records(collection.id, all).next() else { return Ok(()) };
+            let Some(oldest) = view.records(collection.id, all).next() else { return Ok(true) };
             let (oldest, _) = oldest?;
             let Some(row) = self.claim(collection, oldest, &Needs::none()).await? else {
-                return Ok(());
+                return Ok(true);
             };
             write::Transaction::delete(self, &collection.namespace, &row).await?;
         }
+        Ok(false)
     }
 }
 

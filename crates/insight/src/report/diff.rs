@@ -79,20 +79,17 @@ impl Report {
 impl Diff {
     pub fn new(old: &Report, new: &Report) -> Diff {
         let days = days_between(&old.scanned.started, &new.scanned.started);
-        let missing_in = |findings: &[Finding], other: &[Finding]| {
-            let missing = findings.iter().filter(|it| !other.iter().any(|other| other.is_same(it)));
-            missing.cloned().collect()
-        };
+        let matches = Matches::new(&old.findings, &new.findings);
         let changes: Vec<Change> =
-            new.findings.iter().filter_map(|finding| change(&old.findings, finding)).collect();
+            matches.both.iter().filter_map(|(old, new)| change(old, new)).collect();
         let (worse, better) = changes.into_iter().partition(|change| change.new > change.old);
         Diff {
             version: super::VERSION,
             from: old.scanned.started.clone(),
             to: new.scanned.started.clone(),
             days: (days * 1000.0).round() / 1000.0,
-            appeared: missing_in(&new.findings, &old.findings),
-            gone: missing_in(&old.findings, &new.findings),
+            appeared: matches.new.into_iter().cloned().collect(),
+            gone: matches.old.into_iter().cloned().collect(),
             worse,
             better,
             growth: growth(old, new, days),
@@ -109,17 +106,50 @@ impl Diff {
     }
 }
 
-impl Finding {
-    /// Whether it is the same finding, whatever its evidence.
-    fn is_same(&self, other: &Finding) -> bool {
-        self.detector == other.detector
-            && self.namespace == other.namespace
-            && self.path == other.path
+/// The findings of two reports, those that are the same side by side.
+struct Matches<'a> {
+    both: Vec<(&'a Finding, &'a Finding)>,
+    /// What only one of the reports has.
+    old: Vec<&'a Finding>,
+    new: Vec<&'a Finding>,
+}
+
+impl<'a> Matches<'a> {
+    fn new(old: &'a [Finding], new: &'a [Finding]) -> Matches<'a> {
+        let mut matches =
+            Matches { both: Vec::new(), old: old.iter().collect(), new: new.iter().collect() };
+        // A detector may say two things of one place: what did not change goes first, so that
+        // neither is taken for the other.
+        matches.take(|old, new| old.is_same(new) && old.severity == new.severity);
+        matches.take(Finding::is_same);
+        matches
+    }
+
+    /// Puts side by side what belongs together and is still alone.
+    fn take(&mut self, belongs: fn(&Finding, &Finding) -> bool) {
+        let (both, old) = (&mut self.both, &mut self.old);
+        self.new.retain(|new| match old.iter().position(|old| belongs(old, new)) {
+            Some(at) => {
+                both.push((old.remove(at), new));
+                false
+            }
+            None => true,
+        });
     }
 }
 
-fn change(old: &[Finding], new: &Finding) -> Option<Change> {
-    let old = old.iter().find(|old| old.is_same(new))?;
+impl Finding {
+    /// Whether it is the same finding, whatever its evidence.
+    fn is_same(&self, other: &Finding) -> bool {
+        let fault = |it: &Finding| it.evidence.figures.get("fault").cloned();
+        self.detector == other.detector
+            && self.namespace == other.namespace
+            && self.path == other.path
+            && fault(self) == fault(other)
+    }
+}
+
+fn change(old: &Finding, new: &Finding) -> Option<Change> {
     (old.severity != new.severity).then(|| Change {
         detector: new.detector.clone(),
         namespace: new.namespace.clone(),

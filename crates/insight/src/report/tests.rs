@@ -206,3 +206,18 @@ fn differences_look_as_they_did() {
     let nothing = Diff::new(&old, &old);
     assert!(nothing.text(false).contains("Nothing changed."));
 }
+
+#[test]
+fn two_findings_of_one_place_are_not_taken_for_each_other() {
+    let mut old = report();
+    let mut second = old.findings[0].clone();
+    second.severity = Severity::Warn;
+    old.findings.push(second);
+    assert!(Diff::new(&old, &old).text(false).contains("Nothing changed."));
+
+    let mut new = old.clone();
+    new.findings.remove(0);
+    let diff = Diff::new(&old, &new);
+    assert_eq!((diff.gone.len(), diff.better.len(), diff.appeared.len()), (1, 0, 0));
+    assert_eq!(diff.gone[0].severity, Severity::Critical);
+}

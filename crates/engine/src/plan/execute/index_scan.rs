@@ -192,7 +192,7 @@ impl Cursor {
         let low = Bound::Included(range.low.clone());
         let high = range.high.clone().map_or(Bound::Unbounded, Bound::Excluded);
         let index = &self.plan.index;
-        let entries = shared.view.entries(index.id, index.unique, (low, high));
+        let entries = shared.view.entries(index.id, index.bare_keys, (low, high));
         self.current = Some((range, entries));
     }
 }

@@ -8,6 +8,7 @@ use bson::spec::BinarySubtype;
 use bson::{RawBinaryRef, RawBsonRef, RawDocument, RawDocumentBuf};
 use error::{Code, Result};
 use language::aggregate::{Documents, Spill};
+use language::interrupt;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use value::DocumentWriter;
@@ -36,6 +37,7 @@ impl Runs {
         let mut written = Written { bytes: 0, rows: 0 };
         for held in sorted {
             let row = encode(&held);
+            interrupt::check_sized(row.as_bytes().len())?;
             written.bytes += row.as_bytes().len() as u64;
             written.rows += 1;
             run.push(&row)?;

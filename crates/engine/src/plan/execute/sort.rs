@@ -7,6 +7,7 @@ use crate::index::extract;
 use crate::plan::SortField;
 use bson::{RawBsonRef, RawDocument};
 use error::{Code, Result};
+use language::interrupt;
 use std::collections::BinaryHeap;
 use std::sync::Arc;
 use value::key::Key;
@@ -107,7 +108,8 @@ impl Operation {
                 shared.query.sort_bytes_max
             )));
         }
-        let written = self.runs.write(std::mem::take(&mut self.heap).into_sorted_vec())?;
+        let sorted = self.take_sorted()?;
+        let written = self.runs.write(sorted)?;
         self.bytes = 0;
         stats.spills += 1;
         stats.spilled_bytes += written.bytes;
@@ -115,9 +117,14 @@ impl Operation {
         Ok(())
     }
 
+    /// What is held, in order. It may be much, so that a time limit is looked at meanwhile.
+    fn take_sorted(&mut self) -> Result<Vec<Held>> {
+        interrupt::sort(std::mem::take(&mut self.heap).into_vec(), Held::cmp)
+    }
+
     /// The rows in order, once all have come.
     fn finish(&mut self) -> Result<Sorted> {
-        let last = std::mem::take(&mut self.heap).into_sorted_vec();
+        let last = self.take_sorted()?;
         let runs = std::mem::take(&mut self.runs);
         Ok(match runs.is_empty() {
             true => Sorted::Memory(last.into_iter()),

@@ -4,6 +4,7 @@ use super::world::{World, query};
 use crate::plan::{Hint, Interrupt, Purpose, Query, open};
 use bson::{RawDocumentBuf, rawdoc};
 use error::Code;
+use std::sync::Arc;
 
 fn numbers(count: i32) -> Vec<RawDocumentBuf> {
     (0..count).map(|n| rawdoc! { "_id": n, "a": n % 10, "b": n }).collect()
@@ -83,6 +84,26 @@ fn a_sort_goes_to_files_where_it_may() {
     ties.allow_disk_use = true;
     ties.sort_bytes_max = 1000;
     assert_eq!(ids(&world.run(ties).unwrap()), (7..207).collect::<Vec<_>>());
+}
+
+/// An interrupt that has been asked to stop the work.
+struct Stopped;
+
+impl language::interrupt::Interrupt for Stopped {
+    fn check(&self) -> error::Result<()> {
+        Err(Code::Interrupted.error("stopped"))
+    }
+}
+
+#[test]
+fn putting_many_rows_in_order_can_be_interrupted() {
+    let sorted = |count| {
+        let world = World::new(&[], numbers(count));
+        let _entered = language::interrupt::enter(Arc::new(Stopped));
+        world.run(query(&rawdoc! {}).sorted(&rawdoc! { "a": -1 })).map(|rows| rows.len())
+    };
+    assert_eq!(sorted(1000).unwrap(), 1000, "nothing else asks");
+    assert_eq!(sorted(33_000).unwrap_err().code(), Code::Interrupted);
 }
 
 #[test]

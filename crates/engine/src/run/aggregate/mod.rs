@@ -11,6 +11,7 @@ pub use on_view::{
     count_on_view, distinct_on_view, find_on_view, prepare_count, prepare_distinct, prepare_find,
     prepare_unprojected,
 };
+pub use target::next_batch;
 pub use world::World;
 
 use super::context::resolved_context;

@@ -73,7 +73,7 @@ fn reply(call: Call<'_>, namespace: &Namespace) -> Reply {
 }
 
 /// The next documents of a pipeline; none when it has no more.
-fn next_batch(documents: &mut Documents) -> Result<Vec<RawDocumentBuf>> {
+pub fn next_batch(documents: &mut Documents) -> Result<Vec<RawDocumentBuf>> {
     blocking(|| {
         let mut batch = Vec::new();
         let mut bytes = 0;

@@ -1,7 +1,7 @@
 //! The change of one index.
 
 use super::invalid;
-use crate::catalog::{Collection, Index};
+use crate::catalog::{Collection, Index, IndexKind};
 use crate::run::drop_indexes::same_key;
 use bson::RawDocumentBuf;
 use command::ReplyWriter;
@@ -13,8 +13,11 @@ use value::DocumentWriter;
 
 /// An index's new specification, and what changed in it.
 pub struct Altered {
-    pub name: String,
+    pub index: Arc<Index>,
     pub spec: RawDocumentBuf,
+    /// It becomes unique.
+    pub unique: bool,
+    prepare_unique: Option<(bool, bool)>,
     seconds: Option<(Option<i64>, i64)>,
     hidden: Option<(bool, bool)>,
 }
@@ -22,7 +25,6 @@ pub struct Altered {
 impl Altered {
     pub fn new(collection: &Collection, change: &IndexChange<'_>) -> Result<Altered> {
         let index = find(collection, change.index)?;
-        check_unique(index, change)?;
         let old = index.expire_after_seconds;
         let new = change.expire_after_seconds.map(i64::from);
         if new.is_some() {
@@ -32,8 +34,10 @@ impl Altered {
             return Err(Code::BadValue.error("can't hide _id index"));
         }
         let mut altered = Altered {
-            name: index.name.clone(),
+            index: index.clone(),
             spec: index.spec.clone(),
+            unique: becomes_unique(index, change)?,
+            prepare_unique: prepared(index, change)?,
             seconds: new.filter(|new| old != Some(*new)).map(|new| (old, new)),
             hidden: change
                 .hidden
@@ -50,6 +54,7 @@ impl Altered {
             let changed = match option.key {
                 "hidden" => self.hidden.is_some(),
                 "expireAfterSeconds" => self.seconds.is_some(),
+                "prepareUnique" => self.unique || self.prepare_unique.is_some(),
                 _ => false,
             };
             if !changed {
@@ -61,6 +66,11 @@ impl Altered {
         }
         if let Some((_, seconds)) = self.seconds {
             writer.append_i64("expireAfterSeconds", seconds);
+        }
+        if self.unique {
+            writer.append_bool("unique", true);
+        } else if let Some((_, true)) = self.prepare_unique {
+            writer.append_bool("prepareUnique", true);
         }
         writer.finish()
     }
@@ -75,6 +85,12 @@ impl Altered {
         }
         if let Some((old, new)) = self.hidden {
             reply.append("hidden_old", old).append("hidden_new", new);
+        }
+        if self.unique {
+            reply.append("unique_new", true);
+        }
+        if let Some((old, new)) = self.prepare_unique {
+            reply.append("prepareUnique_old", old).append("prepareUnique_new", new);
         }
     }
 }
@@ -105,22 +121,30 @@ fn find<'c>(collection: &'c Collection, wanted: Hint<'_>) -> Result<&'c Arc<Inde
     }
 }
 
-/// Only what is unique already may be made unique.
-fn check_unique(index: &Index, change: &IndexChange<'_>) -> Result<()> {
-    if index.unique {
-        return Ok(());
+/// Whether the index is to become unique, which must have been prepared.
+fn becomes_unique(index: &Index, change: &IndexChange<'_>) -> Result<bool> {
+    if change.unique.is_none() || index.unique {
+        return Ok(false);
     }
-    if change.prepare_unique == Some(true) {
-        return Err(Code::CommandNotSupported
-            .error("an index cannot be made unique in place; drop it and create a unique one"));
-    }
-    match change.unique {
-        Some(_) => Err(invalid(
-            "Cannot make index unique without 'prepareUnique: true' before; drop the index and \
-             create a unique one",
+    match index.prepare_unique {
+        true => Ok(true),
+        false => Err(invalid(
+            "Cannot make index unique with 'prepareUnique=false'. Run collMod to set it first.",
         )),
-        None => Ok(()),
     }
+}
+
+/// What becomes of `prepareUnique`, of which a unique index has no need.
+fn prepared(index: &Index, change: &IndexChange<'_>) -> Result<Option<(bool, bool)>> {
+    let old = index.prepare_unique;
+    let Some(new) = change.prepare_unique.filter(|new| *new != old && !index.unique) else {
+        return Ok(None);
+    };
+    let plain = |kind| matches!(kind, IndexKind::Ascending | IndexKind::Descending);
+    if !index.fields.iter().all(|field| plain(field.kind)) {
+        return Err(invalid("hashed and wildcard indexes cannot be made unique"));
+    }
+    Ok(Some((old, new)))
 }
 
 fn check_expiry(index: &Index) -> Result<()> {

@@ -38,7 +38,7 @@ pub use parser::Parser;
 pub use scope::{Frame, Scope};
 pub use table::{Form, Row};
 
-use crate::{Context, Needs};
+use crate::{Context, Needs, metadata};
 use bson::{RawBson, RawBsonRef, RawDocument};
 use error::Result;
 use std::sync::Arc;
@@ -77,7 +77,7 @@ impl Expression {
     pub fn evaluate<'a>(&'a self, root: &'a RawDocument) -> Result<Option<Value<'a>>> {
         match &self.node {
             // The commonest expressions need no scope.
-            Node::Root => Ok(Some(Value::Ref(RawBsonRef::Document(root)))),
+            Node::Root(asked) => Ok(Some(metadata::bare(root, asked.wanted()))),
             Node::Field(path) => Ok(path.resolve(root)),
             Node::Constant(value) => Ok(value.as_ref().map(|v| Value::Ref(v.as_raw_bson_ref()))),
             node => {

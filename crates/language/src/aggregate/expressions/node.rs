@@ -3,6 +3,7 @@
 use super::call::Call;
 use super::held::{self, Held};
 use super::{FieldPath, Scope, coerce};
+use crate::metadata::{self, Asked};
 use crate::{Binding, Needs, interrupt};
 use bson::{RawBson, RawBsonRef, RawDocumentBuf};
 use error::Result;
@@ -17,7 +18,7 @@ pub enum Node {
     /// A literal, or what folding made of constants; `None` is missing.
     Constant(Option<RawBson>),
     /// `$$ROOT`.
-    Root,
+    Root(Arc<Asked>),
     /// `$path`, of the root document.
     Field(FieldPath),
     /// `$$name`, `$$name.path`.
@@ -91,7 +92,7 @@ impl Node {
     pub fn evaluate<'a>(&'a self, scope: &'a Scope<'a>) -> Evaluated<'a> {
         match self {
             Node::Constant(value) => Ok(value.as_ref().map(|v| Value::Ref(v.as_raw_bson_ref()))),
-            Node::Root => Ok(Some(Value::Ref(RawBsonRef::Document(scope.root)))),
+            Node::Root(asked) => Ok(Some(metadata::bare(scope.root, asked.wanted()))),
             Node::Field(path) => Ok(path.resolve(scope.root)),
             Node::Variable { slot, path } => {
                 let value = scope.variable(*slot).map(Value::get);
@@ -166,7 +167,7 @@ impl Node {
     pub fn needs(&self, needs: &mut Needs) {
         match self {
             Node::Constant(_) | Node::Variable { .. } | Node::Bound { .. } => {}
-            Node::Root => needs.all(),
+            Node::Root(_) => needs.all(),
             Node::Field(path) => needs.add(path.path()),
             Node::Document(fields) => fields.iter().for_each(|(_, node)| node.needs(needs)),
             Node::Array(nodes) => nodes.iter().for_each(|node| node.needs(needs)),

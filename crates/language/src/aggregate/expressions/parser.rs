@@ -10,7 +10,7 @@ use bson::{RawBson, RawBsonRef, RawDocument};
 use error::{Code, Result};
 use rustc_hash::FxHashSet;
 use value::Value;
-use value::element::{array_elements, elements, get};
+use value::element::{array_elements, elements};
 
 /// Holds the variables in scope while an expression is parsed.
 #[derive(Debug)]
@@ -165,11 +165,7 @@ impl<'c> Parser<'c> {
             return Err(Code::location(16872).error("'$' by itself is not a valid FieldPath"));
         }
         let Some(name) = name.strip_prefix('$') else {
-            let path = FieldPath::parse(name)?;
-            return Ok(match self.slot("CURRENT") {
-                Some(slot) => Node::Variable { slot, path: Some(path) },
-                None => Node::Field(path),
-            });
+            return self.variable("CURRENT", Some(FieldPath::parse(name)?));
         };
         let (variable, path) = match name.split_once('.') {
             Some((variable, path)) => (variable, Some(path)),
@@ -198,11 +194,13 @@ impl<'c> Parser<'c> {
             };
             Ok(Node::Constant(value))
         };
-        if let Some(element) = get(&self.context.variables, name) {
-            return constant(Some(element.value()));
+        if let Some(value) = self.context.variables.get(name) {
+            return constant(value.as_ref().map(RawBson::as_raw_bson_ref));
         }
         match name {
-            "ROOT" | "CURRENT" => Ok(path.map_or(Node::Root, Node::Field)),
+            "ROOT" | "CURRENT" => {
+                Ok(path.map_or_else(|| Node::Root(self.context.asked.clone()), Node::Field))
+            }
             "REMOVE" => constant(None),
             "NOW" => constant(Some(RawBsonRef::DateTime(self.context.now))),
             "CLUSTER_TIME" => {

@@ -6,6 +6,7 @@ use crate::aggregate::expressions::{coerce, field_path};
 use crate::aggregate::limits::{JOINED_BYTES_MAX, STAGE_MEMORY_BYTES_MAX};
 use crate::aggregate::{Pipeline, Place, Spill};
 use crate::describe;
+use crate::metadata::{self, Asked};
 use bson::{RawBsonRef, RawDocumentBuf};
 use error::{Code, Result};
 use std::ops::ControlFlow;
@@ -16,6 +17,8 @@ use value::{ArrayWriter, DocumentWriter};
 #[derive(Debug)]
 struct Facet {
     facets: Vec<(Box<str>, Pipeline)>,
+    /// The metadata that documents carry, which does not go into the arrays.
+    asked: Arc<Asked>,
 }
 
 pub fn parse(stage: Specification<'_>) -> Result<Vec<Box<dyn Stage>>> {
@@ -50,7 +53,7 @@ pub fn parse(stage: Specification<'_>) -> Result<Vec<Box<dyn Stage>>> {
             Pipeline::parse_nested(stages, stage.context, Place::Facet, stage.depth + 1)?;
         facets.push((element.key.into(), pipeline));
     }
-    one(Facet { facets })
+    one(Facet { facets, asked: stage.context.asked.clone() })
 }
 
 impl Facet {
@@ -59,7 +62,8 @@ impl Facet {
         let mut out = DocumentWriter::new();
         for ((name, pipeline), input) in self.facets.iter().zip(inputs) {
             let mut array = ArrayWriter::new();
-            for document in pipeline.clone().run(input, foreign.clone())? {
+            let documents = pipeline.clone().run(input, foreign.clone())?;
+            for document in metadata::detach_all(documents, self.asked.wanted()) {
                 array.push(RawBsonRef::Document(&document?));
                 if out.len() + array.bytes() > JOINED_BYTES_MAX {
                     return Err(Code::location(4031700).error(format!(

@@ -5,6 +5,7 @@ use super::{Documents, Foreign, Specification, Stage, Transform, map, one};
 use crate::Needs;
 use crate::aggregate::expressions::{Expression, coerce};
 use crate::describe;
+use crate::metadata::{self, Asked};
 use bson::{RawBson, RawBsonRef, RawDocument, RawDocumentBuf};
 use error::{Code, Result};
 use std::ops::ControlFlow;
@@ -14,11 +15,14 @@ use std::sync::Arc;
 struct ReplaceRoot {
     name: &'static str,
     root: Expression,
+    /// The metadata that the pipeline asks for: it goes over to the new root.
+    asked: Arc<Asked>,
 }
 
 pub fn parse(stage: Specification<'_>) -> Result<Vec<Box<dyn Stage>>> {
     let root = if stage.name == "$replaceWith" { stage.value } else { new_root(stage.value)? };
-    one(ReplaceRoot { name: stage.name, root: Expression::parse(root, stage.context)? })
+    let root = Expression::parse(root, stage.context)?;
+    one(ReplaceRoot { name: stage.name, root, asked: stage.context.asked.clone() })
 }
 
 fn new_root(value: RawBsonRef<'_>) -> Result<RawBsonRef<'_>> {
@@ -62,7 +66,9 @@ impl Stage for ReplaceRoot {
 impl Transform for ReplaceRoot {
     fn apply(&self, document: &RawDocument) -> Result<RawDocumentBuf> {
         match self.root.evaluate_owned(document)? {
-            Some(RawBson::Document(root)) => Ok(root),
+            Some(RawBson::Document(root)) => {
+                Ok(metadata::carry(document, root, self.asked.wanted()))
+            }
             other => {
                 let what =
                     if self.name == "$replaceWith" { "replacement document" } else { "newRoot" };

@@ -60,7 +60,7 @@ fn stages_follow_each_other() {
 #[test]
 fn constants_are_variables() {
     let mut context = Context::new();
-    context.variables = rawdoc! { "c": 7 };
+    context.variables.set("c", Some(7.into()));
     let after = run(rawdoc! { "_id": 1 }, &rawarray![{ "$set": { "a": "$$c" } }], &context);
     assert_eq!(after.unwrap(), Some(rawdoc! { "_id": 1, "a": 7 }));
 }

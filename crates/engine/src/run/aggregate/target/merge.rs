@@ -15,6 +15,7 @@ use language::aggregate::expressions::Expression;
 use language::aggregate::stages::{WhenMatched, WhenNotMatched};
 use language::query::Filter;
 use language::update::Update;
+use language::variables::Variables;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use value::element::{elements, get};
@@ -180,15 +181,13 @@ impl Work<'_> {
 
     /// The command's variables, and those of the stage, which may look at the new
     /// document.
-    fn variables(&self, own: &RawDocument, document: &RawDocument) -> Result<RawDocumentBuf> {
-        let mut writer = DocumentWriter::resume(self.context.variables.clone());
+    fn variables(&self, own: &RawDocument, document: &RawDocument) -> Result<Variables> {
+        let mut variables = self.context.variables.clone();
         for variable in elements(own) {
             let expression = Expression::parse(variable.value(), &self.context)?;
-            if let Some(value) = expression.evaluate(document)? {
-                writer.append(variable.key, value.get());
-            }
+            variables.set(variable.key, expression.evaluate_owned(document)?);
         }
-        Ok(writer.finish())
+        Ok(variables)
     }
 
     async fn insert(&self, document: &RawDocument) -> Result<()> {

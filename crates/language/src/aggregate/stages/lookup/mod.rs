@@ -2,7 +2,8 @@
 //! with variables, or both.
 //!
 //! The pipeline is parsed once; its variables get their values for each document. What
-//! is the same for every document is read once (`Reuse`).
+//! is the same for every document, or for those that ask for the same, is read once
+//! (`Reuse`).
 
 mod equality;
 mod reuse;
@@ -17,8 +18,8 @@ use crate::aggregate::expressions::{Expression, FieldPath, coerce};
 use crate::aggregate::limits::JOINED_BYTES_MAX;
 use crate::aggregate::{Pipeline, Place};
 use crate::query::Filter;
-use crate::{Binding, Context, Needs};
-use bson::{RawArray, RawArrayBuf, RawBsonRef, RawDocument};
+use crate::{Binding, Context, Needs, metadata};
+use bson::{RawArray, RawArrayBuf, RawBsonRef, RawDocument, RawDocumentBuf};
 use error::{Code, Result};
 use reuse::Reuse;
 use std::ops::ControlFlow;
@@ -142,8 +143,8 @@ pub fn parse(stage: Specification<'_>) -> Result<Vec<Box<dyn Stage>>> {
         ));
     }
     let reuse = match &fields {
-        Some(_) => Reuse::None,
-        None => reuse::plan(stages, &pipeline, &variables, parse)?,
+        Some(_) => reuse::plan_equality(stages, &variables),
+        None => reuse::plan(stages, &pipeline, &variables, context.asked.wanted(), parse)?,
     };
     one(Lookup {
         from: parts.from.map(Into::into),
@@ -166,12 +167,17 @@ impl Lookup {
         Ok(())
     }
 
+    /// What `localField` and `foreignField` ask for, for one document.
+    fn equality(&self, document: &RawDocument) -> Option<RawDocumentBuf> {
+        let (local, foreign) = self.fields.as_ref()?;
+        Some(equality::filter(local.path(), foreign, document))
+    }
+
     /// The pipeline for one document, whose variables are bound.
-    fn pipeline_for(&self, document: &RawDocument) -> Result<Pipeline> {
+    fn pipeline_for(&self, equality: Option<&RawDocument>) -> Result<Pipeline> {
         let mut pipeline = self.pipeline.clone();
-        if let Some((local, foreign)) = &self.fields {
-            let filter = equality::filter(local.path(), foreign, document);
-            let filter = Filter::parse(&filter, &self.context)?;
+        if let Some(filter) = equality {
+            let filter = Filter::parse(filter, &self.context)?;
             // The join's filter goes before the pipeline, but after `$documents`.
             match pipeline.source().is_some() {
                 false => pipeline.push_front(Match::new(filter)),
@@ -195,7 +201,7 @@ impl Lookup {
 
     fn array(&self, documents: Documents) -> Result<RawArrayBuf> {
         let mut array = ArrayWriter::new();
-        for joined in documents {
+        for joined in metadata::detach_all(documents, self.context.asked.wanted()) {
             array.push(RawBsonRef::Document(&joined?));
             self.check_size(array.bytes())?;
         }

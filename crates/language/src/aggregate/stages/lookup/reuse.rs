@@ -1,15 +1,23 @@
 //! What a `$lookup` reads once for all its documents: the whole array where nothing in
 //! the pipeline depends on the document, or what the stages before the first that does
-//! give. What does not fit in memory is read anew each time.
+//! give. Of a join by equality the arrays of a few values are kept. What does not fit in
+//! memory is read anew each time.
 
 use super::{Binding, Documents, Expression, Foreign, Lookup, Match, Pipeline};
 use crate::aggregate::limits::STAGE_MEMORY_BYTES_MAX;
-use crate::interrupt;
+use crate::{Wanted, interrupt};
 use bson::{RawArray, RawArrayBuf, RawBsonRef, RawDocument, RawDocumentBuf};
 use error::Result;
+use rustc_hash::FxHashMap;
 use std::sync::Arc;
 use value::element::{array_elements, elements};
 use value::{ArrayWriter, Element};
+
+/// What the arrays of a join by equality may take that are kept. When they take more, they go,
+/// and the next are kept.
+const EQUAL_BYTES_MAX: usize = 16 * 1024 * 1024;
+/// An array that takes more of it is not kept.
+const EQUAL_ARRAY_BYTES_MAX: usize = EQUAL_BYTES_MAX / 16;
 
 /// Fields of a stage that make it give something else each time.
 const RANDOM: [&str; 3] = ["$rand", "$sample", "$sampleRate"];
@@ -19,6 +27,8 @@ const RANDOM: [&str; 3] = ["$rand", "$sample", "$sampleRate"];
 pub enum Reuse {
     None,
     All,
+    /// The array of documents whose `localField` has the same value.
+    Equal,
     /// The stages that are the same, and those that follow.
     Prefix {
         same: Pipeline,
@@ -31,13 +41,15 @@ pub fn plan(
     stages: &RawArray,
     pipeline: &Pipeline,
     variables: &[(Arc<Binding>, Expression)],
+    wanted: Wanted,
     parse: impl Fn(&RawArray) -> Result<Pipeline>,
 ) -> Result<Reuse> {
     let depends = |stage: &Element<'_>| mentions(stage.value(), variables);
     let Some(at) = array_elements(stages).position(|stage| depends(&stage)) else {
         return Ok(Reuse::All);
     };
-    if at == 0 {
+    // What other stages leave for reuse carries no metadata.
+    if at == 0 || wanted.any() {
         return Ok(Reuse::None);
     }
     let part = |stages: &mut dyn Iterator<Item = Element<'_>>| {
@@ -51,6 +63,14 @@ pub fn plan(
         return Ok(Reuse::None);
     }
     Ok(Reuse::Prefix { same, rest: part(&mut array_elements(stages).skip(at))? })
+}
+
+/// The same for a join by equality, whose stages stand behind its filter.
+pub fn plan_equality(stages: &RawArray, variables: &[(Arc<Binding>, Expression)]) -> Reuse {
+    match array_elements(stages).any(|stage| mentions(stage.value(), variables)) {
+        true => Reuse::None,
+        false => Reuse::Equal,
+    }
 }
 
 /// Whether anything in a value may refer to one of the variables, or to chance. It
@@ -75,11 +95,33 @@ pub struct Join {
     lookup: Arc<Lookup>,
     foreign: Arc<dyn Foreign>,
     kept: Kept,
+    equal: Equal,
+}
+
+/// Arrays of a join by equality, by its filter.
+#[derive(Default)]
+struct Equal {
+    arrays: FxHashMap<Box<[u8]>, Arc<RawArrayBuf>>,
+    bytes: usize,
+}
+
+impl Equal {
+    fn keep(&mut self, filter: &RawDocument, array: &Arc<RawArrayBuf>) {
+        let bytes = filter.as_bytes().len() + array.as_bytes().len();
+        if bytes > EQUAL_ARRAY_BYTES_MAX {
+            return;
+        }
+        if self.bytes + bytes > EQUAL_BYTES_MAX {
+            *self = Equal::default();
+        }
+        self.bytes += bytes;
+        self.arrays.insert(filter.as_bytes().into(), array.clone());
+    }
 }
 
 enum Kept {
     Nothing,
-    Array(RawArrayBuf),
+    Array(Arc<RawArrayBuf>),
     Documents(Arc<Vec<RawDocumentBuf>>),
     /// It was too large to be kept.
     TooLarge,
@@ -87,26 +129,36 @@ enum Kept {
 
 impl Join {
     pub fn new(lookup: Arc<Lookup>, foreign: Arc<dyn Foreign>) -> Join {
-        Join { lookup, foreign, kept: Kept::Nothing }
+        Join { lookup, foreign, kept: Kept::Nothing, equal: Equal::default() }
     }
 
     /// The documents that are joined to a document.
-    pub fn array(&mut self, document: &RawDocument) -> Result<RawArrayBuf> {
+    pub fn array(&mut self, document: &RawDocument) -> Result<Arc<RawArrayBuf>> {
         interrupt::check_now()?;
         if let Kept::Array(array) = &self.kept {
             return Ok(array.clone());
         }
         let lookup = self.lookup.clone();
+        let equality = lookup.equality(document);
+        if let Some(filter) = &equality
+            && let Some(array) = self.equal.arrays.get(filter.as_bytes())
+        {
+            return Ok(array.clone());
+        }
         lookup.bind(document)?;
         if let Reuse::Prefix { same, rest } = &lookup.reuse
             && let Some(documents) = self.prefix(same)?
         {
-            return lookup.array(rest.clone().run(documents, self.foreign.clone())?);
+            return lookup.array(rest.clone().run(documents, self.foreign.clone())?).map(Arc::new);
         }
-        let pipeline = lookup.pipeline_for(document)?;
-        let array = lookup.array(lookup.read(pipeline, &self.foreign)?)?;
-        if matches!(lookup.reuse, Reuse::All) && array.as_bytes().len() <= STAGE_MEMORY_BYTES_MAX {
-            self.kept = Kept::Array(array.clone());
+        let pipeline = lookup.pipeline_for(equality.as_deref())?;
+        let array = Arc::new(lookup.array(lookup.read(pipeline, &self.foreign)?)?);
+        match (&lookup.reuse, equality) {
+            (Reuse::All, _) if array.as_bytes().len() <= STAGE_MEMORY_BYTES_MAX => {
+                self.kept = Kept::Array(array.clone());
+            }
+            (Reuse::Equal, Some(filter)) => self.equal.keep(&filter, &array),
+            _ => {}
         }
         Ok(array)
     }

@@ -160,8 +160,11 @@ fn a_pipeline_tells_which_collections_it_reads() {
 
 /// How many times a `$lookup` reads the other collection for three documents.
 fn reads(lookup: Document) -> usize {
+    reads_for(lookup, vec![doc! {"n": 1}, doc! {"n": 2}, doc! {"n": 3}])
+}
+
+fn reads_for(lookup: Document, input: Vec<Document>) -> usize {
     let world = world();
-    let input = vec![doc! {"n": 1}, doc! {"n": 2}, doc! {"n": 3}];
     let found = run_in(vec![doc! {"$lookup": lookup}], input, world.clone()).unwrap();
     assert!(found.iter().all(|document| !document.get_array("j").unwrap().is_empty()));
     world.reads.load(Ordering::Relaxed)
@@ -184,6 +187,18 @@ fn what_depends_on_no_document_is_read_once() {
     let equal =
         doc! {"from": "items", "localField": "n", "foreignField": "_id", "pipeline": [], "as": "j"};
     assert_eq!(reads(equal), 3);
+}
+
+#[test]
+fn equal_values_are_read_once() {
+    let input = || vec![doc! {"n": 1, "m": 1}, doc! {"n": 2, "m": 2}, doc! {"n": 1, "m": 3}];
+    let with = |stages: Vec<Document>| {
+        doc! {"from": "items", "localField": "n", "foreignField": "_id", "let": {"m": "$m"}, "pipeline": stages, "as": "j"}
+    };
+    assert_eq!(reads_for(with(vec![]), input()), 2);
+    assert_eq!(reads_for(with(vec![doc! {"$limit": 1}]), input()), 2);
+    assert_eq!(reads_for(with(vec![doc! {"$addFields": {"m": "$$m"}}]), input()), 3);
+    assert_eq!(reads_for(with(vec![doc! {"$addFields": {"r": {"$rand": {}}}}]), input()), 3);
 }
 
 #[test]

@@ -1,0 +1,62 @@
+//! `cloneCollectionAsCapped`.
+
+use super::aggregate::next_batch;
+use super::convert_to_capped::{options, source};
+use super::writes::Writes;
+use super::{Call, lookup, reading};
+use crate::catalog::Collection;
+use crate::define::New;
+use crate::plan::{self, Query, Scan, Sort};
+use bson::{RawDocument, RawDocumentBuf};
+use command::views::CloneCollectionAsCapped;
+use command::{Namespace, Reply, ReplyWriter};
+use error::{Code, Result};
+use language::Context;
+use language::aggregate::Documents;
+use language::query::Filter;
+use std::sync::Arc;
+
+pub async fn run(call: Call<'_>) -> Result<Reply> {
+    let clone = CloneCollectionAsCapped::parse(call.request)?;
+    let (from, to) = (&clone.from, &clone.to);
+    let collection = source(call, from)?;
+    to.check_write()?;
+    if call.engine.registry.get(to).is_some() {
+        return Err(Code::NamespaceExists.error(format!(
+            "cloneCollectionAsCapped failed - destination collection {to} already exists. source \
+             collection: {from}"
+        )));
+    }
+    call.engine.policies.check_definition(to)?;
+    call.engine.policies.check_create(to, false, true)?;
+    let options = options(&collection, clone.size);
+    call.engine.create(New { namespace: to, options: &options, view: false }).await?;
+    if let Err(error) = copy(call, &collection, to).await {
+        call.engine.drop_collection(to).await?;
+        return Err(error);
+    }
+    Ok(lookup::finish(call, ReplyWriter::new()))
+}
+
+/// Copies the documents in natural order; the oldest make room for the newest.
+async fn copy(call: Call<'_>, from: &Arc<Collection>, to: &Namespace) -> Result<()> {
+    let filter = Filter::parse(&RawDocumentBuf::new(), &Context::new())?;
+    let mut query = Query::new(Arc::new(filter));
+    query.sort = Sort::Natural(Scan::Forward);
+    let interrupt = call.operation.interrupt.clone();
+    let rows = plan::open(from, query, reading::view(call)?, interrupt)?;
+    let mut documents: Documents = Box::new(rows.map(|row| Ok(row?.document.into())));
+    let writes = Writes::of(call);
+    loop {
+        let batch = next_batch(&mut documents)?;
+        if batch.is_empty() {
+            return writes.acknowledge(call.common.write_concern.as_ref()).await;
+        }
+        let batch: Vec<&RawDocument> = batch.iter().map(|document| &**document).collect();
+        let mut errors = Vec::new();
+        write::insert(&writes, to, &batch, true, true, &mut errors).await?;
+        if let Some(failed) = errors.pop() {
+            return Err(failed.error);
+        }
+    }
+}
