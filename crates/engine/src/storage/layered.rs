@@ -1,54 +1,31 @@
 //! A snapshot with changes on top that nobody else sees yet: how a transaction
 //! reads its own writes.
 
+use super::Overlay;
 use super::trees::{Failure, Pairs, Snapshot, Tree};
 use fjall::Slice;
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 use std::ops::Bound;
 use std::sync::Arc;
 
-/// New values by key; `None` is a removal.
-pub type Changes = BTreeMap<(Tree, Slice), Option<Slice>>;
-
 pub struct Layered {
     pub base: Arc<dyn Snapshot>,
-    pub changes: Arc<Changes>,
+    pub changes: Arc<Overlay>,
 }
 
 impl Snapshot for Layered {
     fn get(&self, tree: Tree, key: &[u8]) -> Result<Option<Slice>, Failure> {
-        match self.changes.get(&(tree, key.into())) {
+        match self.changes.get(tree, key) {
             Some(value) => Ok(value.clone()),
             None => self.base.get(tree, key),
         }
     }
 
     fn range(&self, tree: Tree, range: (Bound<Slice>, Bound<Slice>)) -> Pairs {
-        let top = self.changes.range(keyed(tree, &range));
-        let top = top.map(|((_, key), value)| (key.clone(), value.clone())).collect();
+        let top = self.changes.range(tree, &range);
         let base = self.base.range(tree, range);
         Box::new(Merge { base, front: None, back: None, top })
     }
-}
-
-type KeyBound = Bound<(Tree, Slice)>;
-
-fn keyed(tree: Tree, range: &(Bound<Slice>, Bound<Slice>)) -> (KeyBound, KeyBound) {
-    let start = match &range.0 {
-        Bound::Included(key) => Bound::Included((tree, key.clone())),
-        Bound::Excluded(key) => Bound::Excluded((tree, key.clone())),
-        Bound::Unbounded => Bound::Included((tree, Slice::empty())),
-    };
-    let end = match &range.1 {
-        Bound::Included(key) => Bound::Included((tree, key.clone())),
-        Bound::Excluded(key) => Bound::Excluded((tree, key.clone())),
-        Bound::Unbounded => match tree {
-            Tree::Records => Bound::Excluded((Tree::Entries, Slice::empty())),
-            Tree::Entries => Bound::Excluded((Tree::Large, Slice::empty())),
-            Tree::Large => Bound::Unbounded,
-        },
-    };
-    (start, end)
 }
 
 /// Two sorted sequences as one, from both ends; the top wins where keys meet.
@@ -132,6 +109,7 @@ impl DoubleEndedIterator for Merge {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::collections::BTreeMap;
 
     struct Fixed(BTreeMap<Slice, Slice>);
 
@@ -150,10 +128,11 @@ mod tests {
     fn layered() -> Layered {
         let base = ["a", "c", "e", "g"].iter().map(|key| (Slice::from(*key), "base".into()));
         let changes = [("b", Some("top")), ("c", None), ("e", Some("top")), ("h", Some("top"))];
-        let changes = changes
-            .into_iter()
-            .map(|(key, value)| ((Tree::Records, key.into()), value.map(Slice::from)));
-        Layered { base: Arc::new(Fixed(base.collect())), changes: Arc::new(changes.collect()) }
+        let mut overlay = Overlay::default();
+        for (key, value) in changes {
+            overlay.insert(Tree::Records, key.into(), value.map(Slice::from));
+        }
+        Layered { base: Arc::new(Fixed(base.collect())), changes: Arc::new(overlay) }
     }
 
     fn text(pair: Result<(Slice, Slice), Failure>) -> String {

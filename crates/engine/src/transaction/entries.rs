@@ -108,7 +108,7 @@ impl Transaction {
         // With a new intent this transaction has not touched the key yet.
         let own = match new {
             true => None,
-            false => self.changes.get(&(Tree::Entries, at.as_slice().into())),
+            false => self.changes.get(Tree::Entries, &at),
         };
         let taken = match own {
             Some(value) => value.clone(),

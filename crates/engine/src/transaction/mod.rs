@@ -23,8 +23,8 @@ use crate::Engine;
 use crate::catalog::Collection;
 use crate::growth::Grown;
 use crate::plan::Interrupt;
-use crate::storage::layered::{Changes, Layered};
-use crate::storage::{Change, Commit, Silent, Tree, View, keys};
+use crate::storage::layered::Layered;
+use crate::storage::{Commit, Overlay, Silent, Tree, View, keys};
 use client::Snapshot;
 use command::Namespace;
 use error::{Code, Error, Result};
@@ -48,7 +48,7 @@ pub struct Transaction {
     /// Collections written to, with the right to rely on their definition.
     entered: Vec<Entered>,
     base: Fresh,
-    changes: Arc<Changes>,
+    changes: Arc<Overlay>,
     /// What the changes weigh, keys and values.
     bytes: usize,
     /// What becomes of the documents of each collection.
@@ -260,7 +260,7 @@ impl Transaction {
         let weight = |value: &Option<Slice>| value.as_ref().map_or(0, |value| value.len());
         let key_bytes = key.len();
         self.bytes += weight(&value);
-        match Arc::make_mut(&mut self.changes).insert((tree, key), value) {
+        match Arc::make_mut(&mut self.changes).insert(tree, key, value) {
             Some(earlier) => self.bytes -= weight(&earlier),
             None => self.bytes += key_bytes,
         }
@@ -281,9 +281,7 @@ impl Transaction {
 
     /// The commit of everything written; intents are let go once it is applied.
     pub fn into_commit(mut self) -> Commit {
-        let changes = Arc::unwrap_or_clone(self.changes);
-        let changes =
-            changes.into_iter().map(|((tree, key), value)| Change { tree, key, value }).collect();
+        let changes = Arc::unwrap_or_clone(self.changes).into_changes();
         let multikey = self.multikey;
         let publish = (!multikey.is_empty()).then(|| {
             Box::new(move || multikey.iter().for_each(|(index, bits)| index.multikey.store(*bits)))

@@ -4,8 +4,10 @@
 use crate::catalog::{Collection, Index, Kind};
 use crate::index;
 use crate::plan::{Execution, Hint, Interrupt, Plan, Query, Sort, Stage, choose, open};
-use crate::storage::layered::{Changes, Layered};
-use crate::storage::{CollectionId, Counts, IndexId, RecordId, Store, Tree, View, keys, large};
+use crate::storage::layered::Layered;
+use crate::storage::{
+    CollectionId, Counts, IndexId, Overlay, RecordId, Store, Tree, View, keys, large,
+};
 use bson::{RawBsonRef, RawDocument, RawDocumentBuf, rawdoc};
 use command::Namespace;
 use error::Result;
@@ -98,15 +100,15 @@ impl World {
     }
 }
 
-fn changes(store: &Store, collection: &Collection, documents: &[RawDocumentBuf]) -> Changes {
-    let mut changes = Changes::new();
+fn changes(store: &Store, collection: &Collection, documents: &[RawDocumentBuf]) -> Overlay {
+    let mut changes = Overlay::default();
     for (record, document) in (1..).map(RecordId).zip(documents) {
         let split = large::split(document, None, store.secret(), &[]);
         let key = keys::record(collection.id, record);
-        changes.insert((Tree::Records, key.into()), Some(split.record.into()));
+        changes.insert(Tree::Records, key.into(), Some(split.record.into()));
         for (number, value) in split.values {
             let key = keys::large(collection.id, record, number);
-            changes.insert((Tree::Large, key.into()), Some(value));
+            changes.insert(Tree::Large, key.into(), Some(value));
         }
         for index in &collection.indexes {
             let keys = index::keys(index, document).expect("keys");
@@ -115,13 +117,13 @@ fn changes(store: &Store, collection: &Collection, documents: &[RawDocumentBuf])
                 let at = keys::entry(index.id, &key.bytes, (!index.unique).then_some(record));
                 let mut value = if index.unique { record.0.to_be_bytes().to_vec() } else { vec![] };
                 value.extend_from_slice(&key.types);
-                let before = changes.insert((Tree::Entries, at.into()), Some(value.into()));
+                let before = changes.insert(Tree::Entries, at.into(), Some(value.into()));
                 assert!(before.is_none(), "a duplicate key in {}", index.name);
             }
         }
     }
     let counts = Counts { documents: documents.len() as u64, bytes: 0 };
-    changes.insert((Tree::Records, keys::counts(collection.id)), Some(counts.write().into()));
+    changes.insert(Tree::Records, keys::counts(collection.id), Some(counts.write().into()));
     changes
 }
 
