@@ -93,12 +93,17 @@ impl<'a> Elements<'a> {
         Elements { rest: bytes.get(4..bytes.len().saturating_sub(1)).unwrap_or(&[]) }
     }
 
-    /// Moves past the next element and returns it without its key.
+    /// The elements that these bytes are, one after the other.
+    pub fn within(bytes: &'a [u8]) -> Elements<'a> {
+        Elements { rest: bytes }
+    }
+
+    /// Moves past the next element and returns it, its key as bytes and beside it.
     #[inline]
-    pub fn next_item(&mut self) -> Option<Element<'a>> {
+    pub fn next_keyed(&mut self) -> Option<(&'a [u8], Element<'a>)> {
         let step = step(self.rest)?;
         self.rest = step.rest;
-        Some(step.item())
+        Some((step.key, step.item()))
     }
 
     /// Moves past the next element with this key and returns it. Keys passed over
@@ -136,16 +141,12 @@ impl<'a> Elements<'a> {
 
     /// The elements without their keys, for arrays, whose keys mean nothing.
     pub fn items(mut self) -> impl Iterator<Item = Element<'a>> {
-        std::iter::from_fn(move || self.next_item())
+        std::iter::from_fn(move || self.next_keyed().map(|(_, item)| item))
     }
 
     /// The elements, their keys as bytes and beside them.
     pub fn keyed(mut self) -> impl Iterator<Item = (&'a [u8], Element<'a>)> {
-        std::iter::from_fn(move || {
-            let step = step(self.rest)?;
-            self.rest = step.rest;
-            Some((step.key, step.item()))
-        })
+        std::iter::from_fn(move || self.next_keyed())
     }
 
     /// The values alone, for arrays, whose keys mean nothing.

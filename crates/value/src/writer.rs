@@ -139,6 +139,19 @@ impl DocumentWriter {
         self.bytes.extend_from_slice(element.bytes);
     }
 
+    /// The number of the next element of the innermost open array.
+    pub fn next_number(&self) -> u32 {
+        self.open.last().map_or(0, |open| open.next)
+    }
+
+    /// Copies elements that have the numbers which are next in the innermost open array.
+    pub fn copy_numbered(&mut self, elements: &[u8], count: u32) {
+        self.bytes.extend_from_slice(elements);
+        if let Some(open) = self.open.last_mut() {
+            open.next += count;
+        }
+    }
+
     /// Opens a document as the next element of the innermost open array.
     pub fn begin_next_document(&mut self) {
         self.next_header(ElementType::EmbeddedDocument);

@@ -8,6 +8,7 @@
 use parking_lot::Mutex;
 use rustc_hash::FxHashMap;
 use std::collections::VecDeque;
+use std::collections::hash_map::Entry;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use tokio::sync::oneshot;
@@ -58,8 +59,11 @@ pub struct Intents {
 #[derive(Debug)]
 struct Holder {
     owner: Owner,
-    waiting: VecDeque<(Owner, oneshot::Sender<Intent>)>,
+    /// Those in line; small where there are none, since most never have any.
+    waiting: Option<Box<Line>>,
 }
+
+type Line = VecDeque<(Owner, oneshot::Sender<Intent>)>;
 
 /// A held intent; dropping it hands it to the next one in line.
 #[derive(Debug)]
@@ -89,15 +93,15 @@ impl Intents {
 
     pub fn take(self: &Arc<Self>, owner: Owner, subject: Subject) -> Taken {
         let mut shard = self.shards[subject.shard()].lock();
-        match shard.get_mut(&subject) {
-            None => {
-                shard.insert(subject, Holder { owner, waiting: VecDeque::new() });
+        match shard.entry(subject) {
+            Entry::Vacant(free) => {
+                free.insert(Holder { owner, waiting: None });
                 Taken::New(Intent { intents: Some(self.clone()), subject })
             }
-            Some(holder) if holder.owner == owner => Taken::Mine,
-            Some(holder) => {
+            Entry::Occupied(held) if held.get().owner == owner => Taken::Mine,
+            Entry::Occupied(mut held) => {
                 let (wake, wait) = oneshot::channel();
-                holder.waiting.push_back((owner, wake));
+                held.get_mut().waiting.get_or_insert_default().push_back((owner, wake));
                 Taken::Busy(wait)
             }
         }
@@ -106,14 +110,14 @@ impl Intents {
     /// The next in line becomes the holder, if there is one.
     fn next(&self, subject: Subject) -> Option<oneshot::Sender<Intent>> {
         let mut shard = self.shards[subject.shard()].lock();
-        let holder = shard.get_mut(&subject)?;
-        match holder.waiting.pop_front() {
+        let Entry::Occupied(mut held) = shard.entry(subject) else { return None };
+        match held.get_mut().waiting.as_mut().and_then(|waiting| waiting.pop_front()) {
             Some((owner, wake)) => {
-                holder.owner = owner;
+                held.get_mut().owner = owner;
                 Some(wake)
             }
             None => {
-                shard.remove(&subject);
+                held.remove();
                 None
             }
         }

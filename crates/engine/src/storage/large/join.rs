@@ -9,7 +9,7 @@ use bson::{RawDocument, RawDocumentBuf};
 use error::{Code, Error, Result};
 use fjall::Slice;
 use language::Needs;
-use value::{DocumentWriter, Element, Path, elements};
+use value::{DocumentWriter, Element, Elements, Path, elements};
 
 /// The document of a record, or a successor of it, with the large values loaded
 /// that `needs` looks at; `None` if there was nothing to load.
@@ -116,18 +116,18 @@ impl Joiner<'_> {
         }
     }
 
-    /// Copies the elements of a segment, which number themselves.
+    /// Copies the elements of a segment; those that have moved are numbered anew.
     fn load_segment(&self, segment: Segment, key: &str, writer: &mut DocumentWriter) -> Result<()> {
-        let bytes = self.stored(segment.number, key)?;
-        let Ok(document) = RawDocument::from_bytes(&bytes) else {
+        let stored = self.stored(segment.number, key)?;
+        let Some(contents) = segment.read(&stored) else {
             return Err(self.misses(segment.number, key));
         };
-        let mut items = 0;
-        for item in elements(document).items() {
-            writer.copy_next(item);
-            items += 1;
+        if writer.next_number() == contents.first {
+            writer.copy_numbered(contents.elements, segment.items);
+        } else {
+            Elements::within(contents.elements).items().for_each(|item| writer.copy_next(item));
         }
-        if items == segment.items { Ok(()) } else { Err(self.misses(segment.number, key)) }
+        Ok(())
     }
 
     fn stored(&self, number: u32, key: &str) -> Result<Slice> {

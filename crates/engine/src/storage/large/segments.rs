@@ -3,15 +3,24 @@
 //! A large array is kept as runs of its elements, each under a number of its own. When
 //! the array changes, the runs that are still in it, wherever they have moved to, stay
 //! as they are: a `$push`, or a `$push` that also drops the first element, writes a few
-//! kilobytes and not the array. Segments hold the elements without their keys, which
-//! are numbered anew when the array is put together.
+//! kilobytes and not the array.
+//!
+//! A segment is stored as
+//!
+//! ```text
+//! 0   first     u32     what number its first element had when it was written
+//! 4   elements          as they are in an array, with their keys
+//! ```
+//!
+//! and its elements are numbered anew where they have moved since.
 //!
 //! Cutting is a compromise between what a change writes and how many segments an array
 //! has, all of which are listed in its record and read with the array.
 
 use bson::spec::ElementType;
 use fjall::Slice;
-use value::{DocumentWriter, Element, Elements};
+use std::ops::Range;
+use value::{Element, Elements};
 
 /// What an array may weigh and still be kept whole.
 pub const WHOLE_BYTES_MAX: usize = 8 * 1024;
@@ -28,14 +37,19 @@ const LOOK_AHEAD: usize = 8;
 /// and what an element counts that differs at once.
 const SEARCH_FACTOR: usize = 4;
 const MISS_BYTES: usize = 8;
-/// What an element takes in a segment beside its value: type and empty key.
-const ITEM_BYTES: usize = 2;
+/// The length that an array begins with, and the zero byte at its end.
+const LENGTH_BYTES: usize = 4;
+const END_BYTES: usize = 1;
+const FIRST_BYTES: usize = 4;
 
 /// A run of elements that is stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Segment {
     pub number: u32,
     pub items: u32,
+    /// The size of its elements without the digits of their keys, which change where it
+    /// moves.
+    pub bytes: u32,
 }
 
 /// An array as it was, and its segments.
@@ -44,89 +58,269 @@ pub struct Former<'a> {
     pub segments: Vec<Segment>,
 }
 
-/// A run of elements of an array.
-#[derive(Clone)]
-pub struct Run<'a> {
-    from: Elements<'a>,
+/// A run of elements of an array that is to be stored.
+#[derive(Debug, Clone)]
+pub struct Run {
+    /// The number of its first element.
+    first: u32,
     pub items: u32,
-    bytes: usize,
+    /// Where it is in the bytes of the array.
+    range: Range<usize>,
     /// The number it is stored under already.
     pub stored: Option<u32>,
 }
 
-impl<'a> Run<'a> {
-    fn starting(from: Elements<'a>) -> Run<'a> {
-        Run { from, items: 0, bytes: 0, stored: None }
+impl Run {
+    fn starting(at: Place) -> Run {
+        Run { first: at.index, items: 0, range: at.offset..at.offset, stored: None }
     }
 
-    fn extend(&mut self, item: &Element<'_>) {
-        self.items += 1;
-        self.bytes += ITEM_BYTES + item.bytes.len();
+    /// Goes on to here.
+    fn extend(&mut self, to: Place) {
+        self.items = to.index - self.first;
+        self.range.end = to.offset;
     }
 
     /// Takes the run that follows it.
-    fn join(&mut self, next: &Run<'_>) {
+    fn join(&mut self, next: &Run) {
         self.items += next.items;
-        self.bytes += next.bytes;
+        self.range.end = next.range.end;
         self.stored = None;
     }
 
-    fn is_small(&self) -> bool {
-        self.bytes < SEGMENT_BYTES
+    /// Its size without the digits of its keys.
+    fn bytes(&self) -> usize {
+        self.range.len().saturating_sub(digits(self.first, self.items))
     }
 
-    fn items(&self) -> impl Iterator<Item = Element<'a>> + use<'a> {
-        self.from.clone().items().take(self.items as usize)
+    fn is_small(&self) -> bool {
+        self.bytes() < SEGMENT_BYTES
+    }
+
+    /// Its row in the stub of the array.
+    pub fn segment(&self, number: u32) -> Segment {
+        Segment { number, items: self.items, bytes: self.bytes() as u32 }
     }
 
     /// What is stored of it.
-    pub fn write(&self) -> Slice {
-        let mut writer = DocumentWriter::with_capacity(self.bytes + 5);
-        self.items().for_each(|item| writer.copy_as("", item));
-        writer.into_bytes().into()
+    pub fn write(&self, array: &Element<'_>) -> Slice {
+        let elements = array.bytes.get(self.range.clone()).unwrap_or_default();
+        let mut stored = Vec::with_capacity(FIRST_BYTES + elements.len());
+        stored.extend_from_slice(&self.first.to_be_bytes());
+        stored.extend_from_slice(elements);
+        stored.into()
     }
 }
 
+/// What a stored segment holds.
+pub struct Contents<'a> {
+    pub first: u32,
+    pub elements: &'a [u8],
+}
+
+impl Segment {
+    /// The elements of a segment, if its size is that of the segment.
+    pub fn read(self, stored: &[u8]) -> Option<Contents<'_>> {
+        let (first, elements) = stored.split_first_chunk()?;
+        let first = u32::from_be_bytes(*first);
+        let bytes = self.bytes as usize + digits(first, self.items);
+        (elements.len() == bytes).then_some(Contents { first, elements })
+    }
+}
+
+/// How many digits so many numbers have together, from this one on.
+fn digits(first: u32, count: u32) -> usize {
+    let (mut sum, mut from) = (0, u64::from(first));
+    let end = from + u64::from(count);
+    let (mut width, mut next_width_at) = (1, 10);
+    while from < end {
+        if from < next_width_at {
+            let to = end.min(next_width_at);
+            sum += (to - from) * width;
+            from = to;
+        }
+        width += 1;
+        next_width_at *= 10;
+    }
+    sum as usize
+}
+
 /// Cuts an array, if it is long and can be put together again as it is.
-pub fn cut<'a>(array: &Element<'a>, former: Option<&Former<'_>>) -> Option<Vec<Run<'a>>> {
-    if array.bytes.len() <= WHOLE_BYTES_MAX || !is_numbered(array) {
+pub fn cut(array: &Element<'_>, former: Option<&Former<'_>>) -> Option<Vec<Run>> {
+    if array.bytes.len() <= WHOLE_BYTES_MAX || array.kind != ElementType::Array {
         return None;
     }
-    let none = Former { array: *array, segments: Vec::new() };
-    let runs = found_again(array, former.unwrap_or(&none));
+    let runs = found_again(array.bytes, former)?;
     let target_bytes = SEGMENT_BYTES.max(array.bytes.len() / CUT_MAX);
     let mut segments = Vec::new();
     for run in joined(runs) {
         match run.stored {
             Some(_) => segments.push(run),
-            None => cut_run(&run, target_bytes, &mut segments),
+            None => cut_run(array.bytes, run, target_bytes, &mut segments),
         }
     }
     put_smallest_together(&mut segments);
     Some(segments)
 }
 
-/// Whether the keys of an array are "0", "1", …: others would not come back.
-fn is_numbered(array: &Element<'_>) -> bool {
-    let mut number = Decimal::zero();
-    array.kind == ElementType::Array
-        && array.children().keyed().all(|(key, _)| {
-            let is_next = key == number.digits();
-            number.increase();
-            is_next
-        })
+/// A place in an array.
+#[derive(Debug, Clone, Copy)]
+struct Place {
+    offset: usize,
+    /// The number of the element that begins there.
+    index: u32,
+}
+
+impl Place {
+    const START: Place = Place { offset: LENGTH_BYTES, index: 0 };
+
+    fn after(self, key: &[u8], item: &Element<'_>) -> Place {
+        let bytes = 1 + key.len() + 1 + item.bytes.len();
+        Place { offset: self.offset + bytes, index: self.index + 1 }
+    }
+}
+
+/// The elements of an array from an offset on.
+fn elements_from(array: &[u8], offset: usize) -> Elements<'_> {
+    Elements::within(array.get(offset..array.len() - END_BYTES).unwrap_or_default())
+}
+
+/// The array as runs that were there before and runs that were not; `None` if its keys
+/// are not "0", "1", …: they would not come back.
+fn found_again(array: &[u8], former: Option<&Former<'_>>) -> Option<Vec<Run>> {
+    let old = former.map(old_segments).unwrap_or_default();
+    let mut ahead = &old[..];
+    let mut search = Search { array, bytes_left: SEARCH_FACTOR * array.len() };
+    let mut runs: Vec<Run> = Vec::new();
+    let mut at = Place::START;
+    let mut rest = elements_from(array, at.offset);
+    let mut number = Decimal::at(0);
+    loop {
+        let mut look = ahead.iter().take(LOOK_AHEAD).enumerate();
+        if let Some((place, end)) =
+            look.find_map(|(place, old)| Some((place, search.same(at, old)?)))
+        {
+            let mut run = Run { stored: Some(ahead[place].segment.number), ..Run::starting(at) };
+            run.extend(end);
+            runs.push(run);
+            ahead = &ahead[place + 1..];
+            at = end;
+            rest = elements_from(array, at.offset);
+            number = Decimal::at(at.index);
+            continue;
+        }
+        let Some((key, item)) = rest.next_keyed() else { break };
+        if key != number.digits() {
+            return None;
+        }
+        number.increase();
+        let end = at.after(key, &item);
+        match runs.last_mut() {
+            Some(run) if run.stored.is_none() => run.extend(end),
+            _ => {
+                let mut run = Run::starting(at);
+                run.extend(end);
+                runs.push(run);
+            }
+        }
+        at = end;
+    }
+    // What does not read to its end is left alone.
+    (at.offset == array.len() - END_BYTES).then_some(runs)
+}
+
+/// A segment in the array as it was.
+struct Old<'a> {
+    segment: Segment,
+    first: u32,
+    /// Its elements, with their keys.
+    elements: &'a [u8],
+}
+
+fn old_segments<'a>(former: &Former<'a>) -> Vec<Old<'a>> {
+    let mut at = Place::START;
+    let mut old = Vec::with_capacity(former.segments.len());
+    for &segment in &former.segments {
+        let end = at.offset + segment.bytes as usize + digits(at.index, segment.items);
+        let Some(elements) = former.array.bytes.get(at.offset..end) else { break };
+        old.push(Old { segment, first: at.index, elements });
+        at = Place { offset: end, index: at.index + segment.items };
+    }
+    old
+}
+
+/// Comparing is given up where an array repeats itself so much that it does not pay.
+struct Search<'a> {
+    array: &'a [u8],
+    bytes_left: usize,
+}
+
+impl Search<'_> {
+    /// Where the old segment ends in the new array, if its elements come next.
+    fn same(&mut self, at: Place, old: &Old<'_>) -> Option<Place> {
+        if self.bytes_left == 0 {
+            return None;
+        }
+        let index = at.index + old.segment.items;
+        let compared_bytes = if at.index == old.first {
+            let rest = self.array.get(at.offset..)?;
+            if rest.starts_with(old.elements) {
+                return Some(Place { offset: at.offset + old.elements.len(), index });
+            }
+            0
+        } else {
+            match self.moved(at, old) {
+                Ok(offset) => return Some(Place { offset, index }),
+                Err(compared_bytes) => compared_bytes,
+            }
+        };
+        self.bytes_left = self.bytes_left.saturating_sub(compared_bytes + MISS_BYTES);
+        None
+    }
+
+    /// The same where the elements have other numbers, which must be theirs; otherwise
+    /// how much was compared.
+    fn moved(&self, at: Place, old: &Old<'_>) -> Result<usize, usize> {
+        let mut number = Decimal::at(at.index);
+        let mut new = elements_from(self.array, at.offset);
+        let mut end = at;
+        for was in Elements::within(old.elements).items() {
+            match new.next_keyed() {
+                Some((key, item))
+                    if item.kind == was.kind
+                        && item.bytes == was.bytes
+                        && key == number.digits() =>
+                {
+                    end = end.after(key, &item);
+                    number.increase();
+                }
+                _ => return Err(end.offset - at.offset),
+            }
+        }
+        Ok(end.offset)
+    }
 }
 
 /// A number that is counted up in its digits.
 struct Decimal {
-    digits: [u8; 10],
+    digits: [u8; Decimal::DIGITS],
     from: usize,
 }
 
 impl Decimal {
-    fn zero() -> Decimal {
-        let digits = [b'0'; 10];
-        Decimal { digits, from: digits.len() - 1 }
+    const DIGITS: usize = 10;
+
+    fn at(mut number: u32) -> Decimal {
+        let mut decimal = Decimal { digits: [b'0'; Decimal::DIGITS], from: Decimal::DIGITS - 1 };
+        for at in (0..Decimal::DIGITS).rev() {
+            decimal.digits[at] = b'0' + (number % 10) as u8;
+            decimal.from = at;
+            number /= 10;
+            if number == 0 {
+                break;
+            }
+        }
+        decimal
     }
 
     fn digits(&self) -> &[u8] {
@@ -134,7 +328,7 @@ impl Decimal {
     }
 
     fn increase(&mut self) {
-        for at in (0..self.digits.len()).rev() {
+        for at in (0..Decimal::DIGITS).rev() {
             self.from = self.from.min(at);
             if self.digits[at] < b'9' {
                 self.digits[at] += 1;
@@ -145,84 +339,9 @@ impl Decimal {
     }
 }
 
-/// The array as runs that were there before and runs that were not.
-fn found_again<'a>(array: &Element<'a>, former: &Former<'_>) -> Vec<Run<'a>> {
-    let starts = starts(former);
-    let mut ahead = &starts[..];
-    let mut search = Search { bytes_left: SEARCH_FACTOR * array.bytes.len() };
-    let mut runs: Vec<Run<'a>> = Vec::new();
-    let mut at = array.children();
-    loop {
-        let found = ahead
-            .iter()
-            .take(LOOK_AHEAD)
-            .enumerate()
-            .find_map(|(place, (old, start))| Some((place, search.same(&at, *old, start)?)));
-        if let Some((place, (run, rest))) = found {
-            runs.push(run);
-            at = rest;
-            ahead = &ahead[place + 1..];
-            continue;
-        }
-        if runs.last().is_none_or(|run| run.stored.is_some()) {
-            runs.push(Run::starting(at.clone()));
-        }
-        match (at.next_item(), runs.last_mut()) {
-            (Some(item), Some(run)) => run.extend(&item),
-            _ => break,
-        }
-    }
-    runs.retain(|run| run.items > 0);
-    runs
-}
-
-/// The segments of an array as it was, and where their elements begin in it.
-fn starts<'a>(former: &Former<'a>) -> Vec<(Segment, Elements<'a>)> {
-    let mut at = former.array.children();
-    let mut starts = Vec::with_capacity(former.segments.len());
-    for segment in &former.segments {
-        starts.push((*segment, at.clone()));
-        for _ in 0..segment.items {
-            at.next_item();
-        }
-    }
-    starts
-}
-
-/// Comparing is given up where an array repeats itself so much that it does not pay.
-struct Search {
-    bytes_left: usize,
-}
-
-impl Search {
-    /// The old segment, if its elements come next in the new array, and what is behind.
-    fn same<'a>(
-        &mut self,
-        at: &Elements<'a>,
-        old: Segment,
-        start: &Elements<'_>,
-    ) -> Option<(Run<'a>, Elements<'a>)> {
-        if self.bytes_left == 0 {
-            return None;
-        }
-        let mut run = Run { stored: Some(old.number), ..Run::starting(at.clone()) };
-        let (mut new, mut old_items) = (at.clone(), start.clone());
-        while run.items < old.items {
-            match (new.next_item(), old_items.next_item()) {
-                (Some(a), Some(b)) if a.kind == b.kind && a.bytes == b.bytes => run.extend(&a),
-                _ => {
-                    self.bytes_left = self.bytes_left.saturating_sub(run.bytes + MISS_BYTES);
-                    return None;
-                }
-            }
-        }
-        Some((run, new))
-    }
-}
-
 /// New runs, each with the small segments beside it.
-fn joined(runs: Vec<Run<'_>>) -> Vec<Run<'_>> {
-    let mut joined: Vec<Run<'_>> = Vec::with_capacity(runs.len());
+fn joined(runs: Vec<Run>) -> Vec<Run> {
+    let mut joined: Vec<Run> = Vec::with_capacity(runs.len());
     for run in runs {
         match joined.last_mut() {
             Some(last)
@@ -237,26 +356,59 @@ fn joined(runs: Vec<Run<'_>>) -> Vec<Run<'_>> {
     joined
 }
 
-fn cut_run<'a>(run: &Run<'a>, target_bytes: usize, segments: &mut Vec<Run<'a>>) {
-    let mut at = run.from.clone();
-    let mut segment = Run::starting(at.clone());
-    for _ in 0..run.items {
-        let Some(item) = at.next_item() else { break };
-        segment.extend(&item);
-        if segment.bytes >= target_bytes {
-            segments.push(std::mem::replace(&mut segment, Run::starting(at.clone())));
+fn cut_run(array: &[u8], run: Run, target_bytes: usize, segments: &mut Vec<Run>) {
+    let mut at = Place { offset: run.range.start, index: run.first };
+    let mut rest = elements_from(array, at.offset);
+    let mut left = run;
+    while left.bytes() > target_bytes {
+        let mut segment = Run::starting(at);
+        while segment.bytes() < target_bytes
+            && let Some((key, item)) = rest.next_keyed()
+        {
+            at = at.after(key, &item);
+            segment.extend(at);
         }
-    }
-    if segment.items > 0 {
+        if segment.items == 0 {
+            break;
+        }
+        left = Run {
+            first: at.index,
+            items: left.items - segment.items,
+            range: at.offset..left.range.end,
+            stored: None,
+        };
         segments.push(segment);
+    }
+    if left.items > 0 {
+        segments.push(left);
     }
 }
 
-fn put_smallest_together(segments: &mut Vec<Run<'_>>) {
+fn put_smallest_together(segments: &mut Vec<Run>) {
     while segments.len() > SEGMENTS_MAX {
-        let pairs = segments.windows(2).map(|pair| pair[0].bytes + pair[1].bytes);
+        let pairs = segments.windows(2).map(|pair| pair[0].bytes() + pair[1].bytes());
         let Some((place, _)) = pairs.enumerate().min_by_key(|(_, bytes)| *bytes) else { return };
         let next = segments.remove(place + 1);
         segments[place].join(&next);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn digits_are_counted() {
+        for (first, count) in [(0, 0), (0, 1), (0, 10), (5, 20), (99, 2), (0, 12_345), (998, 1)] {
+            let numbers = first..first + count;
+            let counted: usize = numbers.clone().map(|number| number.to_string().len()).sum();
+            assert_eq!(digits(first, count), counted, "{first}, {count}");
+            let mut decimal = Decimal::at(first);
+            for number in numbers {
+                assert_eq!(decimal.digits(), number.to_string().as_bytes());
+                decimal.increase();
+            }
+        }
+        assert_eq!(digits(u32::MAX, 1), 10);
     }
 }

@@ -234,7 +234,8 @@ impl Splitter<'_> {
     fn take(&mut self, element: Element<'_>, former: Option<Former<'_>>) {
         let stub_bytes = match cut(&element, former.as_ref()) {
             Some(runs) => {
-                let segments: Vec<Segment> = runs.iter().map(|run| self.segment(run)).collect();
+                let segments: Vec<Segment> =
+                    runs.iter().map(|run| self.segment(run, &element)).collect();
                 write_segments(&element, &segments, self.secret, &mut self.writer)
             }
             None => {
@@ -247,7 +248,7 @@ impl Splitter<'_> {
         self.grown += element.bytes.len().saturating_sub(stub_bytes);
     }
 
-    fn segment(&mut self, run: &Run<'_>) -> Segment {
+    fn segment(&mut self, run: &Run, array: &Element<'_>) -> Segment {
         let number = match run.stored {
             Some(number) => {
                 self.kept.push(number);
@@ -255,11 +256,11 @@ impl Splitter<'_> {
             }
             None => {
                 let number = self.number();
-                self.values.push((number, run.write()));
+                self.values.push((number, run.write(array)));
                 number
             }
         };
-        Segment { number, items: run.items }
+        run.segment(number)
     }
 
     /// A number that nothing has. It is not the one that has become free last, so that

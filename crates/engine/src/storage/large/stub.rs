@@ -20,6 +20,7 @@
 //! 12  items   u32
 //! 16  number  u32       of each segment
 //!     items   u32
+//!     bytes   u32
 //! ```
 
 use super::segments::Segment;
@@ -33,7 +34,7 @@ const PAYLOAD_BYTES: usize = 21;
 const HEADER_BYTES: usize = 4 + 1;
 /// A stub that does not know how many elements it stands for.
 const SHORT_PAYLOAD_BYTES: usize = PAYLOAD_BYTES - 4;
-const SEGMENT_BYTES: usize = 8;
+const SEGMENT_BYTES: usize = 12;
 
 pub type Secret = [u8; 8];
 
@@ -87,10 +88,11 @@ impl<'a> Stub<'a> {
 impl<'a> Segments<'a> {
     pub fn iter(self) -> impl Iterator<Item = Segment> + use<'a> {
         self.rows.iter().map(|row| {
-            let [a, b, c, d, e, f, g, h] = *row;
+            let [a, b, c, d, e, f, g, h, i, j, k, l] = *row;
             Segment {
                 number: u32::from_be_bytes([a, b, c, d]),
                 items: u32::from_be_bytes([e, f, g, h]),
+                bytes: u32::from_be_bytes([i, j, k, l]),
             }
         })
     }
@@ -160,6 +162,7 @@ pub fn write_segments(
     for segment in segments {
         stub.extend_from_slice(&segment.number.to_be_bytes());
         stub.extend_from_slice(&segment.items.to_be_bytes());
+        stub.extend_from_slice(&segment.bytes.to_be_bytes());
     }
     finish(array.key, &stub, writer)
 }
