@@ -47,6 +47,8 @@ pub fn read(path: &PathBuf) -> Result<File, Box<dyn Error>> {
 async fn apply(uri: &str, file: &File, dry_run: bool) -> Result<(), Box<dyn Error>> {
     let client = Client::with_uri_str(uri).await?;
     let database = client.database(&file.database);
+    // All are checked before the first is set, so that a file is not half applied.
+    let mut changes = Vec::new();
     for (collection, policy) in &file.policies {
         let name = format!("{}.{collection}", file.database);
         let before = policy_of(&database, collection).await?;
@@ -58,11 +60,17 @@ async fn apply(uri: &str, file: &File, dry_run: bool) -> Result<(), Box<dyn Erro
         println!("{name}:{}", if before.is_some() { "" } else { " new" });
         lines.iter().for_each(|line| println!("  {line}"));
         let policy = Document::try_from(&**policy)?;
-        let command = doc! { "setGrowthPolicy": collection, "policy": policy, "dryRun": dry_run };
-        let reply = database.run_command(command).await.map_err(|error| said(&name, &error))?;
+        let command = doc! { "setGrowthPolicy": collection, "policy": policy };
+        let mut check = command.clone();
+        check.insert("dryRun", true);
+        let reply = database.run_command(check).await.map_err(|error| said(&name, &error))?;
         if let Some(line) = oversize(&reply) {
             println!("  {line}");
         }
+        changes.push((name, command));
+    }
+    for (name, command) in changes.into_iter().filter(|_| !dry_run) {
+        database.run_command(command).await.map_err(|error| said(&name, &error))?;
     }
     let listed = database.run_command(doc! { "listGrowthPolicies": 1 }).await?;
     for other in listed.get_array("policies")?.iter().filter_map(|other| other.as_document()) {

@@ -84,12 +84,8 @@ impl Server {
         engine.store.space().set_reserve(options.reserve_bytes);
         let horizon = options.growth_horizon_seconds;
         engine.store.growth().horizon_seconds.store(horizon, Ordering::Relaxed);
-        for (namespace, policy) in &options.policies {
-            let set = engine.ensure_policy(namespace, policy).await;
-            let refused =
-                |error: error::Error| format!("policy of {namespace}: {}", error.message());
-            set.map_err(|error| StartError::new(refused(error)))?;
-        }
+        let set = engine.ensure_policies(&options.policies).await;
+        set.map_err(|error| StartError::new(error.message().to_owned()))?;
         Ok(run(options, listeners, Embedded(engine)))
     }
 

@@ -46,6 +46,15 @@ fn a_file_is_checked_shown_and_set() {
     std::fs::write(&file, json).unwrap();
     assert_failed(&apply(&address, &file, &[]), "holds the pages of 'shop.users'");
     assert_failed(&apply(&address, &data.path().join("none"), &[]), "cannot be read");
+    // One policy of the file is refused by the server: none is set.
+    let more = "  first: { arrays: { a: { max: 1 } } }\n  user_activities: { arrays: { a: { max: 1 } } }\n";
+    std::fs::write(&file, format!("version: 1\ndatabase: shop\ncollections:\n{more}")).unwrap();
+    for flags in [&["--dry-run"][..], &[]] {
+        let output = apply(&address, &file, flags);
+        assert_failed(&output, "'shop.user_activities' holds the pages of 'shop.users'");
+        let output = apply(&address, &file, flags);
+        assert!(String::from_utf8_lossy(&output.stdout).contains("shop.first: new"));
+    }
     signal(&child, "TERM");
     child.wait().unwrap();
 }

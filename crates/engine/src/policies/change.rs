@@ -27,10 +27,8 @@ impl Engine {
     ) -> Result<i32> {
         let policy = Policy::parse(namespace, document)?;
         let _turn = self.policies.changes.lock().await;
-        self.policies.current().check(&policy)?;
-        self.check_collection(&policy)?;
+        self.check_policy(&policy)?;
         let old = self.policies.current().policy(namespace).cloned();
-        self.check_change(old.as_ref(), Some(&policy))?;
         let home = policies_of(&namespace.database);
         self.ensure(&home).await?;
         self.make_pages(&policy).await?;
@@ -52,8 +50,38 @@ impl Engine {
         Ok(version)
     }
 
+    /// Refuses a policy that cannot be set as things are now.
+    pub fn check_policy(&self, policy: &Policy) -> Result<()> {
+        let table = self.policies.current();
+        table.check(policy)?;
+        self.check_collection(policy)?;
+        self.check_change(table.policy(&policy.namespace), Some(policy))?;
+        policy.overflows().try_for_each(|overflow| self.check_names(policy, overflow))
+    }
+
+    /// Sets several policies, or none where one of them is refused, which is told with
+    /// the name of its collection. Those that are set already stay as they are.
+    pub async fn ensure_policies(
+        self: &Arc<Self>,
+        policies: &[(Namespace, RawDocumentBuf)],
+    ) -> Result<()> {
+        let said = |namespace: &Namespace, error: Error| {
+            error.context(&format!("the policy of {namespace}"))
+        };
+        for (namespace, document) in policies {
+            let policy = Policy::parse(namespace, document);
+            let checked = policy.and_then(|policy| self.check_policy(&policy));
+            checked.map_err(|error| said(namespace, error))?;
+        }
+        for (namespace, document) in policies {
+            let set = self.ensure_policy(namespace, document).await;
+            set.map_err(|error| said(namespace, error))?;
+        }
+        Ok(())
+    }
+
     /// Sets a policy, unless it is set already.
-    pub async fn ensure_policy(
+    async fn ensure_policy(
         self: &Arc<Self>,
         namespace: &Namespace,
         document: &RawDocument,

@@ -37,6 +37,12 @@ pub fn mirrored(overflow: &Overflow, spec: &RawDocument) -> Option<RawDocumentBu
     any.then(|| mirrored.finish())
 }
 
+/// Whether two indexes of pages are the same, be their names as they may.
+pub fn are_same(one: &RawDocument, other: &RawDocument) -> bool {
+    let mut parts = ["key"].iter().chain(TAKEN_OVER);
+    parts.all(|part| get_value(one, part) == get_value(other, part))
+}
+
 /// Whether an index names the array, or something in it.
 fn names(overflow: &Overflow, spec: &RawDocument) -> bool {
     let key = get_value(spec, "key").and_then(|key| key.as_document());
@@ -54,9 +60,10 @@ pub fn check_unique<'a>(
         if unique && names(overflow, spec) {
             let name = get_value(spec, "name").and_then(|name| name.as_str()).unwrap_or_default();
             return Err(Code::CannotCreateIndex.error(format!(
-                "the array '{}' overflows, and the unique index '{name}' names it: elements in \
-                 pages would not be seen; expected an index that is not unique",
-                overflow.path
+                "the array '{path}' overflows (the policy key 'arrays.{path}.on_limit'), and the \
+                 unique index '{name}' names it: elements in pages would not be seen; expected an \
+                 index that is not unique",
+                path = overflow.path
             )));
         }
     }

@@ -1,9 +1,10 @@
 //! The collections and views that overflow needs.
 
+use super::mirror;
 use crate::Engine;
-use crate::catalog::{Catalog, Collection, Index};
+use crate::catalog::{Catalog, Collection};
 use crate::define::{New, Progress};
-use bson::{RawDocumentBuf, rawdoc};
+use bson::{RawDocument, RawDocumentBuf, rawdoc};
 use command::Namespace;
 use error::{Code, Result};
 use guard::Policy;
@@ -16,18 +17,16 @@ use value::element::get_value;
 impl Engine {
     /// Makes what the overflows of a policy write to, as far as it is not there.
     pub(super) async fn make_pages(self: &Arc<Self>, policy: &Policy) -> Result<()> {
-        policy.overflows().try_for_each(|overflow| self.check_names(policy, overflow))?;
         for overflow in policy.overflows() {
             let collection = self.registry.get(&policy.namespace);
-            let specs = page_indexes(overflow, collection.as_deref());
-            self.create_indexes(&overflow.into, &specs, &Progress::default()).await?;
+            self.index_pages(overflow, page_indexes(overflow, collection.as_deref())).await?;
             self.make_view(policy, overflow).await?;
         }
         Ok(())
     }
 
     /// Refuses names under which something else is already.
-    fn check_names(&self, policy: &Policy, overflow: &Overflow) -> Result<()> {
+    pub(super) fn check_names(&self, policy: &Policy, overflow: &Overflow) -> Result<()> {
         if self.registry.get(&overflow.into).is_some_and(|it| it.is_view() || it.is_capped()) {
             return Err(Code::BadValue.error(format!(
                 "the policy key 'arrays.{}.overflow.into' names '{}', which is a view or capped; \
@@ -81,16 +80,35 @@ impl Engine {
     ) -> Result<()> {
         let table = self.policies.current();
         for overflow in table.policy(namespace).into_iter().flat_map(Policy::overflows) {
-            let specs: Vec<_> =
-                specs.iter().filter_map(|spec| super::mirror::mirrored(overflow, spec)).collect();
-            if !specs.is_empty() {
-                self.create_indexes(&overflow.into, &specs, &Progress::default()).await?;
-            }
+            let specs = specs.iter().filter_map(|spec| mirror::mirrored(overflow, spec));
+            self.index_pages(overflow, specs.collect()).await?;
         }
         Ok(())
     }
 
-    /// Drops what was mirrored of indexes that are no more.
+    /// Makes the indexes of pages that are not there. Two indexes of the collection may
+    /// have one mirror: fields that pages do not have are left out of it.
+    async fn index_pages(
+        self: &Arc<Self>,
+        overflow: &Overflow,
+        wanted: Vec<RawDocumentBuf>,
+    ) -> Result<()> {
+        let pages = self.registry.get(&overflow.into);
+        let mut missing: Vec<RawDocumentBuf> = Vec::new();
+        for spec in wanted {
+            let is_new = missing.iter().all(|earlier| !mirror::are_same(earlier, &spec));
+            if is_new && pages.as_deref().is_none_or(|pages| !has_index(pages, &spec)) {
+                missing.push(spec);
+            }
+        }
+        if missing.is_empty() {
+            return Ok(());
+        }
+        self.create_indexes(&overflow.into, &missing, &Progress::default()).await.map(|_| ())
+    }
+
+    /// Drops what was mirrored of indexes that are no more, and what other indexes
+    /// have as their mirror too is made anew under their name.
     pub async fn remove_mirrored_indexes(
         self: &Arc<Self>,
         namespace: &Namespace,
@@ -99,6 +117,8 @@ impl Engine {
         let table = self.policies.current();
         for overflow in table.policy(namespace).into_iter().flat_map(Policy::overflows) {
             self.remove_indexes(&overflow.into, names).await?;
+            let collection = self.registry.get(namespace);
+            self.index_pages(overflow, page_indexes(overflow, collection.as_deref())).await?;
         }
         Ok(())
     }
@@ -137,8 +157,13 @@ impl Engine {
 fn page_indexes(overflow: &Overflow, collection: Option<&Collection>) -> Vec<RawDocumentBuf> {
     let mut specs = vec![page_index(overflow)];
     let indexes = collection.into_iter().flat_map(|collection| collection.indexes.iter().skip(1));
-    specs.extend(indexes.filter_map(|it| super::mirror::mirrored(overflow, &it.spec)));
+    specs.extend(indexes.filter_map(|it| mirror::mirrored(overflow, &it.spec)));
     specs
+}
+
+/// Whether pages have an index, by whatever name.
+fn has_index(pages: &Collection, spec: &RawDocument) -> bool {
+    pages.indexes.iter().any(|index| index.ready && mirror::are_same(&index.spec, spec))
 }
 
 /// What a policy needs beside the data and does not find.
@@ -156,11 +181,7 @@ pub fn missing(policy: &Policy, catalog: &Catalog) -> Vec<Drift> {
         let pages = catalog.get(&overflow.into);
         let collection = catalog.get(&policy.namespace).map(|collection| &**collection);
         for spec in page_indexes(overflow, collection) {
-            let same = |index: &Arc<Index>| {
-                let part = |it| get_value(&index.spec, it) == get_value(&spec, it);
-                index.ready && part("key") && part("name")
-            };
-            if pages.is_none_or(|pages| !pages.indexes.iter().any(same)) {
+            if pages.is_none_or(|pages| !has_index(pages, &spec)) {
                 let name = get_value(&spec, "name").and_then(|name| name.as_str());
                 missing.push(drift(Kind::Index, overflow, name.unwrap_or_default()));
             }

@@ -14,7 +14,7 @@ pub async fn run(call: Call<'_>) -> Result<Reply> {
     let mut reply = ReplyWriter::new();
     let adopted = if set.dry_run {
         let policy = Policy::parse(&set.namespace, set.policy)?;
-        call.engine.policies.current().check(&policy)?;
+        call.engine.check_policy(&policy)?;
         blocking(|| call.engine.count_oversize(&policy, LOOK_MAX, interrupt))?
     } else {
         let version = call.engine.set_policy(&set.namespace, set.policy).await?;

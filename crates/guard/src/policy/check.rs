@@ -37,16 +37,27 @@ fn check_overflow(policy: &Policy, overflow: &Overflow) -> Result<()> {
             ));
         }
     }
-    for field in [overflow.name(), &overflow.parent_key] {
-        if PAGE_FIELDS.contains(&field) {
-            return Err(refused(
-                path,
-                &format!("needs a field '{field}' in its pages, where that name is taken"),
-            ));
-        }
+    if PAGE_FIELDS.contains(&overflow.name()) {
+        return Err(refused(
+            path,
+            &format!(
+                "overflows, and pages have a field '{}' of their own; expected an array whose last \
+                 name is none of {}",
+                overflow.name(),
+                PAGE_FIELDS.join(", ")
+            ),
+        ));
     }
-    if *overflow.parent_key == *overflow.name() {
-        return Err(refused(&key("parent_key"), "is the name of the array; expected another"));
+    let parent_key = &*overflow.parent_key;
+    if parent_key == overflow.name() || PAGE_FIELDS.contains(&parent_key) {
+        return Err(refused(
+            &key("parent_key"),
+            &format!(
+                "is '{parent_key}', which pages have already; expected a name other than {}, {}",
+                PAGE_FIELDS.join(", "),
+                overflow.name()
+            ),
+        ));
     }
     let names = ["count", "flag", "pages"];
     for (at, (name, counter)) in names.iter().zip(overflow.counters()).enumerate() {

@@ -1,6 +1,7 @@
 //! A policy file: YAML, or JSON, which is YAML too.
 
 use super::Policy;
+use crate::Table;
 use bson::{Bson, Document, RawDocumentBuf};
 use command::Namespace;
 use error::{Code, Error, Result};
@@ -14,7 +15,7 @@ pub struct File {
 }
 
 impl File {
-    /// Reads a file and checks each of its policies.
+    /// Reads a file and checks its policies, each by itself and beside the others.
     pub fn parse(text: &str) -> Result<File> {
         let document: Document = serde_saphyr::from_str(text).map_err(|error| {
             let message = format!("the file is no policy in YAML or JSON: {}", sentence(&error));
@@ -44,19 +45,27 @@ impl File {
                 }
             }
         }
-        let missing = |key: &str| refused(format!("the key '{key}' is missing"));
-        version.ok_or_else(|| missing("version"))?;
-        let database = database.ok_or_else(|| missing("database"))?;
+        let missing = |key: &str, expected: &str| {
+            refused(format!("the key '{key}' is missing; expected {key}: {expected}"))
+        };
+        version.ok_or_else(|| missing("version", "1"))?;
+        let database = database.ok_or_else(|| missing("database", "<name>"))?;
+        let collections = collections.ok_or_else(|| missing("collections", "a map of them"))?;
         let mut policies = Vec::new();
-        for (name, policy) in collections.ok_or_else(|| missing("collections"))? {
+        let mut table = Table::default();
+        for (name, policy) in collections {
             let within = |error: Error| error.context(&format!("collections.{name}"));
             let Bson::Document(policy) = policy else {
-                return Err(within(refused("a policy must be a map".to_owned())));
+                return Err(refused(format!(
+                    "the key 'collections.{name}' must be a map, but is {policy}"
+                )));
             };
             let policy = RawDocumentBuf::try_from(&narrow(policy))
                 .map_err(|error| within(refused(error.to_string())))?;
             let namespace = Namespace::new(&database, &name)?;
-            Policy::parse(&namespace, &policy).map_err(within)?;
+            let parsed = Policy::parse(&namespace, &policy).map_err(within)?;
+            table.check(&parsed).map_err(within)?;
+            table = table.with(parsed);
             policies.push((name, policy));
         }
         Ok(File { database, policies })
@@ -110,6 +119,20 @@ mod tests {
             (
                 "version: 1\ndatabase: d\ncollections: {c: {arrays: {a: {max: 0}}}}\n",
                 "'arrays.a.max' must be a whole number above 0, but is 0",
+            ),
+            (
+                "version: 1\ndatabase: d\ncollections: {c: 5}\n",
+                "'collections.c' must be a map, but is 5",
+            ),
+            (
+                "version: 1\ndatabase: d\ncollections: {p: {}, c: {arrays: {a: {max: 1, on_limit: \
+                 overflow, overflow: {into: p}}}}}\n",
+                "'arrays.a.overflow.into' names 'd.p', which has a policy itself",
+            ),
+            (
+                "version: 1\ndatabase: d\ncollections: {c: {arrays: {a: {max: 1, on_limit: \
+                 overflow, overflow: {into: p}}}}, p: {}}\n",
+                "'d.p' holds the pages of 'd.c'",
             ),
             (": :", "no policy in YAML or JSON: line 1"),
             ("version: 1\nversion: 1\n", "line 2 column 1: duplicate mapping key: version"),

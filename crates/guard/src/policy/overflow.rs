@@ -60,8 +60,8 @@ pub fn read(
     Ok(Overflow {
         path: path.clone(),
         head,
-        view: target(&format!("{into}_all")).map_err(refused)?,
         into: target(&into).map_err(refused)?,
+        view: target(&format!("{into}_all")).map_err(refused)?,
         parent_key: parent_key.into(),
         page: options.count("page")?.or(head.max).unwrap_or(PAGE_ELEMENTS),
         page_bytes,

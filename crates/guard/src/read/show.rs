@@ -2,6 +2,7 @@
 
 use super::Show;
 use crate::patterns::fields;
+use crate::patterns::place::{self, EMPTY_ARRAY_BYTES, weight};
 use crate::patterns::overflow::Counters;
 use crate::policy::{Keep, Overflow};
 use bson::{RawArrayBuf, RawBson, RawBsonRef, RawDocument, RawDocumentBuf};
@@ -42,7 +43,9 @@ pub async fn show<P: Pages>(
     pages: &mut P,
 ) -> Result<RawDocumentBuf> {
     let counters = Counters::read(document, rule);
-    let mut reading = Reading { rule, pages, bytes: document.as_bytes().len() };
+    let own = place::find(document, &rule.path).map_or(0, |own| own.bytes.len());
+    let bytes = document.as_bytes().len() - own + EMPTY_ARRAY_BYTES;
+    let mut reading = Reading { rule, pages, bytes, shown: 0 };
     let shown = match counters {
         Counters { pages: 0, .. } => reading.head_alone(how).await?,
         Counters { count, .. } => {
@@ -62,8 +65,10 @@ pub async fn show<P: Pages>(
 struct Reading<'a, P> {
     rule: &'a Overflow,
     pages: &'a mut P,
-    /// What the result weighs so far.
+    /// What the result weighs so far,
     bytes: usize,
+    /// and how many elements it shows.
+    shown: usize,
 }
 
 impl<P: Pages> Reading<'_, P> {
@@ -195,7 +200,8 @@ impl<P: Pages> Reading<'_, P> {
     ) -> Result<()> {
         let skipped = picked.start.saturating_sub(start);
         for item in array_elements(array).items().skip(skipped).take(picked.len()) {
-            self.bytes += item.bytes.len() + 2;
+            self.bytes += weight(item, self.shown);
+            self.shown += 1;
             if self.bytes > DOCUMENT_BYTES_MAX {
                 return Err(too_large(self.rule));
             }

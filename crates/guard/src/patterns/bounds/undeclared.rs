@@ -1,7 +1,7 @@
 //! Arrays that the policy does not name.
 
 use super::violation::Violation;
-use crate::policy::{Bounds, Policy, Undeclared};
+use crate::policy::{Policy, Undeclared};
 use bson::RawDocument;
 use bson::spec::ElementType;
 use error::Result;
@@ -27,7 +27,7 @@ pub fn check(policy: &Policy, before: Option<&RawDocument>, after: &RawDocument)
                 let violation = Violation { document: after, path: &path, array: found.array };
                 return Err(match policy.undeclared {
                     Undeclared::Reject => violation.undeclared(),
-                    _ => violation.of(Bounds { max: Some(finder.max), max_bytes: None }, found.len),
+                    _ => violation.over_cap(finder.max, found.len),
                 });
             }
         }

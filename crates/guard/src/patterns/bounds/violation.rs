@@ -2,9 +2,10 @@
 //! failed `$jsonSchema`, and a message that says all of it by itself.
 
 use crate::policy::Bounds;
+use bson::spec::ElementType;
 use bson::{RawBson, RawBsonRef, RawDocument, RawDocumentBuf};
 use error::{Code, Error};
-use value::{DocumentWriter, Element, Path, element};
+use value::{DocumentWriter, Element, Path, element, elements};
 
 /// What an array may weigh and still be shown in the error.
 const CONSIDERED_BYTES_MAX: usize = 1024 * 1024;
@@ -12,6 +13,7 @@ const CONSIDERED_BYTES_MAX: usize = 1024 * 1024;
 pub struct Violation<'a> {
     pub document: &'a RawDocument,
     pub path: &'a Path,
+    /// The array, where it stands in the document.
     pub array: Element<'a>,
 }
 
@@ -32,17 +34,14 @@ impl Violation<'_> {
         let remedy = "Remove elements first, or raise the bound with setGrowthPolicy (on_limit: \
                       overflow keeps any number of elements)";
         let broken = match (bounds.max, bounds.max_bytes) {
-            (Some(max), _) if len > max => Broken {
-                keyword: "maxItems",
-                limit: number(max),
-                reason: "array did not match specified length",
-                measured: ("numberOfItems", len),
-                message: format!(
+            (Some(max), _) if len > max => self.too_long(
+                max,
+                len,
+                format!(
                     "the array '{path}' would hold {len} elements, and its policy allows {max}. \
                      {remedy}."
                 ),
-                considered: Some(self.array),
-            },
+            ),
             (_, max) => {
                 let (bytes, max) = (self.array.bytes.len(), max.unwrap_or(0));
                 Broken {
@@ -61,7 +60,33 @@ impl Violation<'_> {
         failed(self.document, &self.details(&broken), &broken.message)
     }
 
-    /// The error of an array that nobody declared.
+    /// The error of an array that nobody declared and that is over the cap of such.
+    pub fn over_cap(&self, max: usize, len: usize) -> Error {
+        let path = self.path;
+        let broken = self.too_long(
+            max,
+            len,
+            format!(
+                "the array '{path}' would hold {len} elements, and undeclared_arrays of its policy \
+                 allows {max}. Remove elements first, or declare it under 'arrays' with \
+                 setGrowthPolicy."
+            ),
+        );
+        failed(self.document, &self.details(&broken), &broken.message)
+    }
+
+    fn too_long(&self, max: usize, len: usize, message: String) -> Broken<'_> {
+        Broken {
+            keyword: "maxItems",
+            limit: number(max),
+            reason: "array did not match specified length",
+            measured: ("numberOfItems", len),
+            message,
+            considered: Some(self.array),
+        }
+    }
+
+    /// The error of an array that nobody declared, where there may be none.
     pub fn undeclared(&self) -> Error {
         let path = self.path;
         let broken = Broken {
@@ -78,25 +103,54 @@ impl Violation<'_> {
         failed(self.document, &self.details(&broken), &broken.message)
     }
 
-    /// `properties` for each name of the path, the broken bound inside.
+    /// `properties` for each field and `items` for each element on the way to the
+    /// array, the broken bound inside.
     fn details(&self, broken: &Broken<'_>) -> RawDocumentBuf {
         let mut out = DocumentWriter::new();
         out.append_str("operatorName", "$jsonSchema");
         out.begin_array("schemaRulesNotSatisfied");
-        for name in self.path.components() {
+        let mut holder: Option<Element<'_>> = None;
+        while let Some((at, inner)) = self.next_on_the_way(holder) {
             out.begin_next_document();
-            out.append_str("operatorName", "properties");
-            out.begin_array("propertiesNotSatisfied");
-            out.begin_next_document();
-            out.append_str("propertyName", name);
-            if name == self.path.last() {
-                out.append_str("description", &broken.message);
+            if holder.is_some_and(|holder| holder.kind == ElementType::Array) {
+                out.append_str("operatorName", "items");
+                out.append_str("reason", "At least one item did not match the sub-schema");
+                out.append("itemIndex", number(at).as_raw_bson_ref());
+            } else {
+                out.append_str("operatorName", "properties");
+                out.begin_array("propertiesNotSatisfied");
+                out.begin_next_document();
+                out.append_str("propertyName", inner.key);
+                if self.is_array(inner) {
+                    out.append_str("description", &broken.message);
+                }
             }
             out.begin_array("details");
+            holder = Some(inner);
         }
         out.begin_next_document();
         broken.write(&mut out);
         out.finish()
+    }
+
+    /// What holds the array inside `holder`, or inside the document, and its place there.
+    fn next_on_the_way<'h>(&'h self, holder: Option<Element<'h>>) -> Option<(usize, Element<'h>)> {
+        let inside = match holder {
+            Some(holder) if self.is_array(holder) => return None,
+            Some(holder) => holder.children(),
+            None => elements(self.document),
+        };
+        let wanted = self.array.bytes.as_ptr_range();
+        let holds = |inner: &Element<'_>| {
+            let bytes = inner.bytes.as_ptr_range();
+            bytes.start <= wanted.start && wanted.end <= bytes.end
+        };
+        inside.enumerate().find(|(_, inner)| holds(inner))
+    }
+
+    /// Whether this is the array itself.
+    fn is_array(&self, found: Element<'_>) -> bool {
+        std::ptr::eq(found.bytes, self.array.bytes)
     }
 }
 

@@ -30,6 +30,7 @@ mod numbered;
 mod pack;
 pub(crate) mod page;
 mod piece;
+mod refill;
 mod resettle;
 mod settle;
 mod whole;
@@ -238,8 +239,13 @@ pub async fn update<T: Transaction>(
         let done = work.settle(Settled { row, was: *was, base, after: &after, now }).await?;
         done.write(rule, &now, &mut edits);
     }
-    let after = if edits.is_empty() { after } else { fields::edit_own(after, &edits)? };
-    Ok(Outcome { after: Some(after), elsewhere: false })
+    if edits.is_empty() {
+        return Ok(Outcome { after: Some(after), elsewhere: false });
+    }
+    // What the update wrote may be no more than counters that the server knows better.
+    let after = fields::edit_own(after, &edits)?;
+    let changed = after.as_bytes() != base.as_bytes();
+    Ok(Outcome { after: changed.then_some(after), elsewhere: false })
 }
 
 /// An array that an update meets.
@@ -319,6 +325,7 @@ impl<T: Transaction> Change<'_, T> {
                 }
                 Some(part) => work.run(part, row, applied.loaded).await?,
             };
+            let done = work.refill(done).await?;
             elsewhere |= done.paged;
             if let (None, Some(whole)) = (&done.head, &whole) {
                 whole.restore(rule, row, &after, &mut edits);
