@@ -66,7 +66,7 @@ impl Engine {
         policies: &[(Namespace, RawDocumentBuf)],
     ) -> Result<()> {
         let said = |namespace: &Namespace, error: Error| {
-            error.context(&format!("the policy of {namespace}"))
+            error.code().error(format!("the policy of {namespace}: {}", error.message()))
         };
         for (namespace, document) in policies {
             let policy = Policy::parse(namespace, document);
@@ -202,7 +202,7 @@ impl Engine {
         Ok(())
     }
 
-    fn holds_documents(&self, namespace: &Namespace) -> Result<bool> {
+    pub(super) fn holds_documents(&self, namespace: &Namespace) -> Result<bool> {
         let view = self.store.view();
         match self.registry.get(namespace) {
             Some(collection) => Ok(view.counts(collection.id)?.documents > 0),

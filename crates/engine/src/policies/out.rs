@@ -4,11 +4,16 @@
 
 use crate::Engine;
 use crate::define::{Definition, Progress};
-use bson::RawDocumentBuf;
+use crate::transaction::Transaction;
+use bson::{RawDocument, RawDocumentBuf};
 use command::Namespace;
 use error::{Code, Result};
 use guard::Policy;
+use guard::patterns::overflow::check_written_back;
+use language::Needs;
 use std::sync::Arc;
+use value::element::get_value;
+use write::Transaction as _;
 
 /// The policy of a temporary collection.
 pub struct Temporary {
@@ -46,6 +51,29 @@ impl Engine {
         let _turn = self.policies.changes.lock().await;
         self.policies.publish(self.policies.current().with(policy.clone()));
         Ok(Some(Temporary { policy, target }))
+    }
+
+    /// Refuses documents of which a read has shown no more than the heads of their
+    /// arrays: in the place of the documents they were read from, they would lose pages.
+    pub async fn check_out(
+        self: &Arc<Self>,
+        guarded: &Temporary,
+        documents: &[&RawDocument],
+    ) -> Result<()> {
+        let target = &guarded.target;
+        let mut transaction = Transaction::begin(self.clone());
+        for rule in target.overflows() {
+            if !self.holds_documents(&rule.into)? {
+                continue;
+            }
+            let needs = Needs::Paths(vec![rule.path.clone()]);
+            for document in documents {
+                let Some(id) = get_value(document, "_id") else { continue };
+                let old = transaction.get(&target.namespace, id, &needs).await?;
+                old.map_or(Ok(()), |old| check_written_back(rule, &old, document))?;
+            }
+        }
+        Ok(())
     }
 
     /// Gives the temporary collection and its pages their names.

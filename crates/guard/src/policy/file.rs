@@ -54,7 +54,9 @@ impl File {
         let mut policies = Vec::new();
         let mut table = Table::default();
         for (name, policy) in collections {
-            let within = |error: Error| error.context(&format!("collections.{name}"));
+            let within = |error: Error| {
+                error.code().error(format!("collections.{name}: {}", error.message()))
+            };
             let Bson::Document(policy) = policy else {
                 return Err(refused(format!(
                     "the key 'collections.{name}' must be a map, but is {policy}"

@@ -3,10 +3,10 @@
 //! writing it back must not lose the pages.
 
 use super::whole::Loaded;
-use super::{Counters, Done, Work, array, items, limits};
+use super::{Counters, Done, Work, array, has_pages, items, limits};
 use crate::patterns::place::identical;
 use crate::patterns::{fields, place};
-use crate::policy::Read;
+use crate::policy::{Overflow, Read};
 use bson::spec::ElementType;
 use bson::{RawArrayBuf, RawBson, RawDocument};
 use error::Result;
@@ -140,6 +140,17 @@ impl<T: Transaction> Work<'_, T> {
         done.head.get_or_insert_with(|| sequence.head.clone());
         Ok(done)
     }
+}
+
+/// Refuses what a read has shown of an array with pages where it is to stand for the
+/// whole array, in a document that takes the place of `old`.
+pub fn check_written_back(rule: &Overflow, old: &RawDocument, new: &RawDocument) -> Result<()> {
+    let pages = Counters::read(old, rule).pages;
+    let array = place::find(new, &rule.path);
+    let Some(array) = array.filter(|_| pages > 0 && rule.read == Read::Head) else { return Ok(()) };
+    let is_head = has_pages(new, rule)
+        || place::find(old, &rule.path).is_some_and(|head| identical(&head, &array));
+    if is_head { Err(limits::replaces_head(rule, pages)) } else { Ok(()) }
 }
 
 fn is_empty(value: Element<'_>) -> bool {

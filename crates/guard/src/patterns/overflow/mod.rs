@@ -35,6 +35,7 @@ mod resettle;
 mod settle;
 mod whole;
 
+pub use assign::check_written_back;
 pub(crate) use counters::int;
 pub use counters::{Counters, Seen, has_pages};
 pub use pack::{head_len, pages_of};

@@ -3,6 +3,7 @@
 
 use super::{Call, next_batch};
 use crate::define::{New, Progress, TEMPORARY_PREFIX};
+use crate::policies::out::Temporary;
 use crate::run::writes::Writes;
 use bson::{RawDocument, RawDocumentBuf};
 use command::Namespace;
@@ -23,7 +24,7 @@ pub async fn write(
     let name = format!("{TEMPORARY_PREFIX}{}", bson::Uuid::new());
     let temporary = Namespace::new(&into.database, &name)?;
     let guarded = call.engine.guard_temporary(&temporary, into).await?;
-    let written = fill(call, aggregate, into, &temporary, documents).await;
+    let written = fill(call, aggregate, into, (&temporary, guarded.as_ref()), documents).await;
     if let Err(error) = written {
         call.engine.drop_temporary(&temporary, guarded.as_ref()).await?;
         return Err(error);
@@ -44,7 +45,7 @@ async fn fill(
     call: Call<'_>,
     aggregate: &Aggregate<'_>,
     into: &Namespace,
-    temporary: &Namespace,
+    (temporary, guarded): (&Namespace, Option<&Temporary>),
     mut documents: Documents,
 ) -> Result<()> {
     let target = call.engine.registry.get(into);
@@ -65,6 +66,10 @@ async fn fill(
             break;
         }
         let batch: Vec<&RawDocument> = batch.iter().map(|document| &**document).collect();
+        if let Some(guarded) = guarded {
+            let checked = call.engine.check_out(guarded, &batch).await;
+            checked.map_err(|error| error.context("PlanExecutor error during aggregation"))?;
+        }
         let mut errors = Vec::new();
         let bypass = aggregate.bypass_validation;
         write::insert(&writes, temporary, &batch, true, bypass, &mut errors).await?;
