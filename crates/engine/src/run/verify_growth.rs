@@ -119,7 +119,7 @@ impl Check {
         for (rule, met) in survey.policy.overflows().zip(met) {
             let mut sequence = Sequence::new(rule, parent);
             let mut own = Vec::new();
-            let needs = Needs::Paths(vec![Path::new(rule.name())]);
+            let needs = Needs::Paths(vec![Path::new(&rule.parent_key), Path::new(rule.name())]);
             survey.each_page(rule, parent, &needs, &mut |page, bytes| {
                 let before = sequence.elements;
                 sequence.page(page, bytes);
@@ -168,13 +168,13 @@ impl Check {
         let Some(pages) = survey.catalog.get(&rule.into) else { return Ok(()) };
         let Some(index) = survey.collection.id_index() else { return Ok(()) };
         let all = (Bound::Unbounded, Bound::Unbounded);
+        let needs = Needs::Paths(vec![Path::new(&rule.parent_key)]);
         for (seen, record) in (0_u64..).zip(survey.view.records(pages.id, all)) {
             if seen.is_multiple_of(DOCUMENTS_PER_CHECK) {
                 survey.interrupt.check()?;
             }
-            let record = record?.1;
-            let page = record.stored();
-            let parent = get(page, &rule.parent_key).map(|parent| parent.value());
+            let page = record?.1.load(&survey.view, &needs)?;
+            let parent = get(&page, &rule.parent_key).map(|parent| parent.value());
             let mut key = Key::default();
             let wanted = parent.unwrap_or(RawBsonRef::Null);
             key.push(wanted, Direction::Ascending, index.collator.as_ref());
@@ -186,10 +186,10 @@ impl Check {
                 kind: Kind::Orphan,
                 id: Some(wanted.into()),
                 path: rule.path.as_str().to_owned(),
-                page: get_value(page, "page")
+                page: get_value(&page, "page")
                     .and_then(Number::from_value)
                     .map(Number::to_i64_saturated),
-                found: get_value(page, "_id").map(RawBson::from),
+                found: get_value(&page, "_id").map(RawBson::from),
                 expected: None,
             });
         }

@@ -4,6 +4,7 @@ use super::intents::Subject;
 use super::{Row, Transaction};
 use crate::catalog::{Action, Collection, Kind, Level};
 use crate::define::New;
+use crate::index::KEY_BYTES_MAX;
 use crate::plan::{self, Interrupt, Query, Sort};
 use crate::storage::large::{self, Before};
 use crate::storage::{CollectionId, RecordId, Tree, keys};
@@ -45,6 +46,9 @@ impl write::Transaction for Transaction {
         let Some(index) = collection.id_index() else { return Ok(None) };
         let mut key = Key::default();
         key.push(id, Direction::Ascending, index.collator.as_ref());
+        if key.bytes.len() > KEY_BYTES_MAX {
+            return Ok(None);
+        }
         let entry = self.view().unique(index.id, &key.bytes)?;
         match entry {
             Some(entry) => self.claim(&collection, entry.record, needs).await,

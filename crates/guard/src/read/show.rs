@@ -2,8 +2,8 @@
 
 use super::Show;
 use crate::patterns::fields;
-use crate::patterns::place::{self, EMPTY_ARRAY_BYTES, weight};
 use crate::patterns::overflow::Counters;
+use crate::patterns::place::{self, EMPTY_ARRAY_BYTES, weight};
 use crate::policy::{Keep, Overflow};
 use bson::{RawArrayBuf, RawBson, RawBsonRef, RawDocument, RawDocumentBuf};
 use error::{Code, Error, Result};

@@ -2,6 +2,7 @@
 
 use super::covered::Cover;
 use super::{Member, Operator, Running, Shared, Stats, Work};
+use crate::index::KEY_BYTES_MAX;
 use crate::plan::bounds::{self, Checker, KeyRange, Verdict, successor};
 use crate::plan::{IndexScan, Scan};
 use crate::storage::{Entries, Entry, RecordId};
@@ -189,10 +190,17 @@ impl Cursor {
 
     fn open(&mut self, range: KeyRange, shared: &Shared, stats: &mut Stats) {
         stats.seeks += 1;
-        let low = Bound::Included(range.low.clone());
-        let high = range.high.clone().map_or(Bound::Unbounded, Bound::Excluded);
+        let low = Bound::Included(seekable(&range.low));
+        let high =
+            range.high.as_deref().map_or(Bound::Unbounded, |it| Bound::Excluded(seekable(it)));
         let index = &self.plan.index;
         let entries = shared.view.entries(index.id, index.bare_keys, (low, high));
         self.current = Some((range, entries));
     }
+}
+
+/// A bound as the store can seek it. No key is longer than the longest, so one byte more
+/// of the bound tells all that is before it from all that is behind it.
+fn seekable(bound: &[u8]) -> Vec<u8> {
+    bound[..bound.len().min(KEY_BYTES_MAX + 1)].to_vec()
 }

@@ -155,11 +155,13 @@ impl<T: Transaction> Work<'_, T> {
         Ok(rows.into_iter().map(Page::new).collect())
     }
 
+    /// The parent's `_id`, by which pages are found, may be a large value itself.
     fn needs(&self, look: Look) -> Needs {
-        match look {
-            Look::Array => Needs::Paths(vec![Path::new(self.rule.name())]),
-            Look::Count => Needs::none(),
+        let mut paths = vec![Path::new(&self.rule.parent_key)];
+        if matches!(look, Look::Array) {
+            paths.push(Path::new(self.rule.name()));
         }
+        Needs::Paths(paths)
     }
 
     /// The same page with more of it loaded.
