@@ -52,14 +52,15 @@ impl Histogram {
         self.counts.iter().map(|(_, count)| count).sum()
     }
 
-    /// The number that so many of a thousand do not pass, of numbers that reach up to
-    /// `max`. It may be off by a sixteenth, the width of a step. `None` if there are
-    /// no numbers.
-    pub fn quantile(&self, thousandths: u64, max: u32) -> Option<u32> {
+    /// The number that so many of a thousand do not pass. It is exact among the
+    /// `largest`, which are known, the first of them the largest of all; below them it may
+    /// be off by a sixteenth, the width of a step. `None` if there are no numbers.
+    pub fn quantile(&self, thousandths: u64, largest: &[u32]) -> Option<u32> {
         let all = self.count();
         let rank = (all * thousandths).div_ceil(1_000).max(1);
-        if rank == all {
-            return Some(max);
+        let above = all.checked_sub(rank)?;
+        if let Some(known) = usize::try_from(above).ok().and_then(|above| largest.get(above)) {
+            return Some(*known);
         }
         let mut below = 0;
         for (step, count) in &self.counts {
@@ -68,7 +69,8 @@ impl Histogram {
                 // Numbers are taken to be spread evenly within a step.
                 let within = (rank - below) as f64 - 0.5;
                 let offset = f64::from(width) * within / *count as f64;
-                return Some((first + offset as u32).min(max));
+                let estimate = first + offset as u32;
+                return Some(largest.last().map_or(estimate, |least| estimate.min(*least)));
             }
             below += count;
         }
@@ -146,10 +148,21 @@ mod tests {
     #[test]
     fn small_numbers_have_exact_quantiles() {
         let ten = of(1..=10);
-        let quantiles = [500, 900, 990, 1_000].map(|thousandths| ten.quantile(thousandths, 10));
+        let quantiles = [500, 900, 990, 1_000].map(|thousandths| ten.quantile(thousandths, &[10]));
         assert_eq!(quantiles, [Some(5), Some(9), Some(10), Some(10)]);
-        assert_eq!(Histogram::default().quantile(500, 0), None);
-        assert_eq!(of([7]).quantile(500, 7), Some(7));
+        assert_eq!(Histogram::default().quantile(500, &[]), None);
+        assert_eq!(of([7]).quantile(500, &[7]), Some(7));
+    }
+
+    #[test]
+    fn quantiles_among_the_largest_are_exact() {
+        let numbers: Vec<u32> = (0..200).map(|at| 1_000 + at).collect();
+        let largest: Vec<u32> = numbers.iter().rev().take(64).copied().collect();
+        let spread = of(numbers);
+        assert_eq!(spread.quantile(900, &largest), Some(1_179));
+        assert_eq!(spread.quantile(990, &largest), Some(1_197));
+        let median = spread.quantile(500, &largest).unwrap();
+        assert!((1_050..1_136).contains(&median), "{median}");
     }
 
     #[test]

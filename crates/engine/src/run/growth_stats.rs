@@ -40,7 +40,7 @@ pub async fn run(call: Call<'_>) -> Result<Reply> {
 fn of_nothing(out: &mut DocumentWriter) {
     number(out, "documents", 0);
     out.begin_document("sizes");
-    spread(out, &Histogram::default(), 0, 0);
+    spread(out, &Histogram::default(), &[], 0);
     out.end();
     out.begin_array("largest");
     out.end();
@@ -79,9 +79,8 @@ impl<'a> Stats<'a> {
         number(out, "documents", counts.documents);
         if let Some(sizes) = &self.figures.sizes {
             out.append("since", date(sizes.since_ms));
-            let max = sizes.largest.ranked().first().map_or(0, |(_, size)| *size);
             out.begin_document("sizes");
-            spread(out, &sizes.histogram, max, counts.bytes);
+            spread(out, &sizes.histogram, &known(&sizes.largest.ranked()), counts.bytes);
             out.end();
         }
         self.write_bounds(out);
@@ -151,8 +150,12 @@ impl<'a> Stats<'a> {
         out.append_bool("exact", true);
         number(out, "documents", arrays.documents);
         number(out, "elements", arrays.elements);
-        let max = ranked.first().map_or(0, |(_, length)| *length);
-        spread(out, &arrays.histogram, max, arrays.elements);
+        let mut longest = known(&ranked);
+        if arrays.histogram.count() > arrays.documents {
+            // Where documents have several, only their longest are known.
+            longest.truncate(1);
+        }
+        spread(out, &arrays.histogram, &longest, arrays.elements);
         write_rule(rule, arrays, out);
         out.begin_array("longest");
         for (id, length) in ranked.into_iter().take(SHOWN) {
@@ -204,7 +207,7 @@ impl<'a> Stats<'a> {
             number(out, "sampledDocuments", documents);
             number(out, "documents", having);
             number(out, "elements", elements);
-            spread(out, &histogram, max, elements);
+            spread(out, &histogram, &[max], elements);
             out.end();
         }
         Ok(())
@@ -241,8 +244,13 @@ fn write_rule(rule: &ArrayRule, arrays: &Arrays, out: &mut DocumentWriter) {
     }
 }
 
-/// How numbers are spread.
-fn spread(out: &mut DocumentWriter, histogram: &Histogram, max: u32, sum: u64) {
+/// The sizes of the largest.
+fn known(ranked: &[(u64, u32)]) -> Vec<u32> {
+    ranked.iter().map(|(_, size)| *size).collect()
+}
+
+/// How numbers are spread, of which the `largest` are known.
+fn spread(out: &mut DocumentWriter, histogram: &Histogram, largest: &[u32], sum: u64) {
     out.begin_array("histogram");
     for range in histogram.ranges() {
         out.begin_next_document();
@@ -254,9 +262,9 @@ fn spread(out: &mut DocumentWriter, histogram: &Histogram, max: u32, sum: u64) {
     out.end();
     out.append_f64("avg", sum as f64 / histogram.count().max(1) as f64);
     for (name, thousandths) in [("p50", 500), ("p90", 900), ("p99", 990)] {
-        number(out, name, u64::from(histogram.quantile(thousandths, max).unwrap_or(0)));
+        number(out, name, u64::from(histogram.quantile(thousandths, largest).unwrap_or(0)));
     }
-    number(out, "max", u64::from(max));
+    number(out, "max", u64::from(largest.first().copied().unwrap_or(0)));
 }
 
 fn append_id(out: &mut DocumentWriter, record: &Record) {
