@@ -49,6 +49,12 @@ fn names(overflow: &Overflow, spec: &RawDocument) -> bool {
     key.is_some_and(|key| elements(key).any(|it| Path::new(it.key).overlaps(&overflow.path)))
 }
 
+/// Whether an index takes a key once, or is prepared to.
+pub fn refuses_documents(spec: &RawDocument) -> bool {
+    let is_set = |name: &str| get_value(spec, name).and_then(|it| it.as_bool()) == Some(true);
+    is_set("unique") || is_set("prepareUnique")
+}
+
 /// Refuses unique indexes over an array that overflows: its elements are in many
 /// documents, so no index sees all of them.
 pub fn check_unique<'a>(
@@ -56,8 +62,7 @@ pub fn check_unique<'a>(
     specs: impl Iterator<Item = &'a RawDocument>,
 ) -> Result<()> {
     for spec in specs {
-        let unique = get_value(spec, "unique").and_then(|it| it.as_bool()) == Some(true);
-        if unique && names(overflow, spec) {
+        if refuses_documents(spec) && names(overflow, spec) {
             let name = get_value(spec, "name").and_then(|name| name.as_str()).unwrap_or_default();
             return Err(Code::CannotCreateIndex.error(format!(
                 "the array '{path}' overflows (the policy key 'arrays.{path}.on_limit'), and the \

@@ -112,7 +112,7 @@ impl Policies {
             }
             Some(Guarded::Pages { of }) => {
                 let rules = |spec| {
-                    get(spec, "unique").is_some() || get(spec, "expireAfterSeconds").is_some()
+                    mirror::refuses_documents(spec) || get(spec, "expireAfterSeconds").is_some()
                 };
                 match specs().any(rules) {
                     true => Err(Code::CannotCreateIndex.error(format!(
