@@ -10,7 +10,7 @@ use crate::status::integer;
 /// A server that was just filled has work left, which is not what is measured: it may
 /// take so long to settle, and has settled once it was idle so often, at this distance.
 const SETTLE_MAX: Duration = Duration::from_secs(30);
-const SETTLE_LOOKS: usize = 3;
+const SETTLE_LOOKS: usize = 7;
 const SETTLE_PAUSE: Duration = Duration::from_millis(100);
 
 /// Waits until the server has nothing left to do for earlier writes. Servers that do not

@@ -107,6 +107,12 @@ pub trait Trees: Send + Sync + 'static {
 
     fn snapshot(&self) -> Arc<dyn Snapshot>;
 
+    /// Begins to write out what is held in memory, if that is much, so that reads need
+    /// not search it first. Called while nobody writes.
+    fn tidy(&self) -> Result<(), Failure> {
+        Ok(())
+    }
+
     /// Writes everything out so that the next start has nothing to replay.
     fn flush(&self) -> Result<(), Failure>;
 

@@ -9,13 +9,36 @@ use std::time::{Duration, Instant};
 
 /// How long a relaxed write may stay unsynced.
 const SYNC_INTERVAL: Duration = Duration::from_millis(100);
+/// After so long without a write there is time to put things in order.
+const IDLE_INTERVAL: Duration = Duration::from_millis(500);
+
+/// What the thread does next.
+enum Turn {
+    Sync,
+    Tidy,
+    /// There will never be anything to sync.
+    End,
+}
 
 impl Shared {
     pub fn sync_in_turn(&self) {
         let mut last_sync = Instant::now();
-        while self.wait_to_sync(last_sync) {
-            self.sync_applied();
-            last_sync = Instant::now();
+        let mut tidy = false;
+        loop {
+            match self.wait_for_turn(last_sync, tidy) {
+                Turn::Sync => {
+                    self.sync_applied();
+                    last_sync = Instant::now();
+                    tidy = false;
+                }
+                Turn::Tidy => {
+                    if let Err(error) = self.trees.tidy() {
+                        self.fail(lost(&error));
+                    }
+                    tidy = true;
+                }
+                Turn::End => break,
+            }
         }
         // A sync that fails once is not tried again: it would promise too much.
         if !self.has_failed() {
@@ -23,23 +46,27 @@ impl Shared {
         }
     }
 
-    /// Waits until there is something to sync; false when there never will be.
-    fn wait_to_sync(&self, last_sync: Instant) -> bool {
+    /// Waits until there is something to do. What is `tidy` stays so until the next sync.
+    fn wait_for_turn(&self, last_sync: Instant, tidy: bool) -> Turn {
         let mut state = self.state.lock();
         loop {
             if state.failed.is_some() || state.drained {
-                return false;
+                return Turn::End;
             }
             if state.wanted(Mark::Synced) {
-                return true;
+                return Turn::Sync;
             }
-            if state.applied == state.synced {
-                self.sync.wait(&mut state);
-                continue;
-            }
-            let left = SYNC_INTERVAL.saturating_sub(last_sync.elapsed());
+            let (interval, turn) = match state.applied == state.synced {
+                false => (SYNC_INTERVAL, Turn::Sync),
+                true if tidy => {
+                    self.sync.wait(&mut state);
+                    continue;
+                }
+                true => (IDLE_INTERVAL, Turn::Tidy),
+            };
+            let left = interval.saturating_sub(last_sync.elapsed());
             if left.is_zero() || self.sync.wait_for(&mut state, left).timed_out() {
-                return true;
+                return turn;
             }
         }
     }

@@ -38,6 +38,8 @@ const CACHE_BYTES_MAX: u64 = 4 * 1024 * 1024 * 1024;
 /// Bounds what a start after a crash must replay.
 const JOURNAL_BYTES_MAX: u64 = 256 * 1024 * 1024;
 const MEMTABLE_BYTES_MAX: u64 = 64 * 1024 * 1024;
+/// What may stay in memory while nobody writes.
+const TIDY_BYTES: u64 = 8 * 1024 * 1024;
 /// Large values are kept apart from their keys, so that compaction does not
 /// rewrite them.
 const BLOB_BYTES_MIN: u32 = 16 * 1024;
@@ -215,6 +217,15 @@ impl Trees for Disk {
             trees: self.trees.clone(),
             alarm: self.alarm.clone(),
         })
+    }
+
+    fn tidy(&self) -> Result<(), Failure> {
+        for tree in &self.trees {
+            if tree.tree.active_memtable().size() > TIDY_BYTES {
+                tree.rotate_memtable().map_err(|error| self.failure(error))?;
+            }
+        }
+        Ok(())
     }
 
     fn flush(&self) -> Result<(), Failure> {

@@ -68,6 +68,23 @@ fn every_batch_is_read_with_its_stamp() {
 }
 
 #[test]
+fn much_in_memory_is_written_out_when_there_is_time() {
+    let directory = tempfile::tempdir().unwrap();
+    let disk = Disk::open(directory.path()).unwrap();
+    let in_memory = || disk.keyspace(Tree::Records).tree.active_memtable().size();
+    fill(&disk, 10);
+    let little = in_memory();
+    disk.tidy().unwrap();
+    assert_eq!(in_memory(), little);
+    let much = vec![1; TIDY_BYTES as usize];
+    disk.apply(vec![change(Tree::Records, 1, Some(much.clone()))]).unwrap();
+    disk.tidy().unwrap();
+    assert!(in_memory() < TIDY_BYTES);
+    let stored = disk.snapshot().get(Tree::Records, &1_u32.to_be_bytes()).unwrap();
+    assert!(stored.is_some_and(|stored| *stored == *much));
+}
+
+#[test]
 fn the_bytes_of_the_journal_are_counted() {
     let directory = tempfile::tempdir().unwrap();
     let disk = Disk::open(directory.path()).unwrap();
