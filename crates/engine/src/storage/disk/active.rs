@@ -32,21 +32,18 @@ impl ActiveJournal {
         Ok(ActiveJournal { trees: trees.to_owned(), newest: Mutex::new(newest) })
     }
 
-    /// Syncs what has been handed to the operating system.
-    pub fn sync(&self) -> Result<()> {
+    /// Syncs what has been handed to the operating system; `None` if the newest journal
+    /// cannot be opened, as when too many files are.
+    pub fn sync(&self) -> Option<Result<()>> {
         let mut newest = self.newest.lock();
-        while let Some(next) = self.after(newest.number)? {
-            *newest = next;
-        }
-        newest.file.sync_data()
-    }
-
-    fn after(&self, number: u64) -> Result<Option<Journal>> {
-        let number = number + 1;
-        match File::open(journal::path(&self.trees, number)) {
-            Ok(file) => Ok(Some(Journal { number, file })),
-            Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
-            Err(error) => Err(error),
+        loop {
+            let number = newest.number + 1;
+            let path = journal::path(&self.trees, number);
+            // Asked first, since that takes no descriptor.
+            if matches!(path.try_exists(), Ok(false)) {
+                return Some(newest.file.sync_data());
+            }
+            *newest = Journal { number, file: File::open(path).ok()? };
         }
     }
 }
@@ -62,13 +59,19 @@ mod tests {
         begin(8);
         begin(9);
         let journal = ActiveJournal::open(directory.path()).unwrap();
-        journal.sync().unwrap();
+        journal.sync().unwrap().unwrap();
         assert_eq!(journal.newest.lock().number, 9);
         begin(10);
         begin(11);
         // Journals whose batches are in the trees are deleted.
         std::fs::remove_file(journal::path(directory.path(), 9)).unwrap();
-        journal.sync().unwrap();
+        journal.sync().unwrap().unwrap();
         assert_eq!(journal.newest.lock().number, 11);
+        // There is one that does not open.
+        let path = journal::path(directory.path(), 12);
+        std::os::unix::fs::symlink(&path, &path).unwrap();
+        assert!(journal.sync().is_none());
+        std::fs::remove_file(path).unwrap();
+        journal.sync().unwrap().unwrap();
     }
 }

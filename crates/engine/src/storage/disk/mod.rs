@@ -204,7 +204,10 @@ impl Trees for Disk {
             Reach::System => self.persist(PersistMode::Buffer),
             Reach::Disk => {
                 self.persist(PersistMode::Buffer)?;
-                self.journal.sync().map_err(|error| self.failure(error.into()))?;
+                match self.journal.sync() {
+                    Some(synced) => synced.map_err(|error| self.failure(error.into()))?,
+                    None => self.persist(PersistMode::SyncData)?,
+                }
                 self.synced.fetch_max(applied, Ordering::AcqRel);
                 self.mark(applied, false)
             }
