@@ -1,13 +1,16 @@
 //! A collection or view, as a command sees it: immutable, replaced as a whole.
 
 use super::{Activity, Index, Validator};
-use crate::storage::CollectionId;
-use bson::{RawArrayBuf, RawDocumentBuf};
+use crate::index::KEY_BYTES_MAX;
+use crate::storage::{CollectionId, RecordId, View};
+use bson::{RawArrayBuf, RawBsonRef, RawDocumentBuf};
 use command::Namespace;
+use error::Result;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use tokio::sync::{Notify, RwLock};
 use value::Collator;
+use value::key::{Direction, Key};
 
 #[derive(Debug, Clone)]
 pub struct Collection {
@@ -73,6 +76,18 @@ impl Collection {
     /// The index on `_id`; every collection that is not a view has one.
     pub fn id_index(&self) -> Option<&Arc<Index>> {
         self.indexes.first()
+    }
+
+    /// The record of the document with this `_id`, in a view.
+    pub fn record_of(&self, id: RawBsonRef<'_>, view: &View) -> Result<Option<RecordId>> {
+        let Some(index) = self.id_index() else { return Ok(None) };
+        let mut key = Key::default();
+        key.push(id, Direction::Ascending, index.collator.as_ref());
+        // No longer key is stored, and the trees take none to look for.
+        if key.bytes.len() > KEY_BYTES_MAX {
+            return Ok(None);
+        }
+        Ok(view.unique(index.id, &key.bytes)?.map(|entry| entry.record))
     }
 
     /// The same collection with other indexes.

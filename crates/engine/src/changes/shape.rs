@@ -11,7 +11,6 @@ use command::Namespace;
 use error::{Code, Error, Result};
 use language::Needs;
 use value::element::{elements, get_value};
-use value::key::{Direction, Key};
 use value::{DocumentWriter, Element};
 
 /// Shows events as a stream's options ask for.
@@ -124,14 +123,9 @@ impl Shape<'_> {
         let Some(collection) = self.engine.registry.get(&namespace) else { return Ok(None) };
         let uuid = stored.part("u").map(|uuid| uuid.value());
         let same = matches!(uuid, Some(RawBsonRef::Binary(uuid)) if *uuid.bytes == collection.uuid.bytes());
-        let (true, Some(index), Some(id)) = (same, collection.id_index(), get_value(key, "_id"))
-        else {
-            return Ok(None);
-        };
-        let mut key = Key::default();
-        key.push(id, Direction::Ascending, index.collator.as_ref());
-        let Some(entry) = self.view.unique(index.id, &key.bytes)? else { return Ok(None) };
-        let Some(record) = self.view.record(collection.id, entry.record)? else { return Ok(None) };
+        let (true, Some(id)) = (same, get_value(key, "_id")) else { return Ok(None) };
+        let Some(record) = collection.record_of(id, self.view)? else { return Ok(None) };
+        let Some(record) = self.view.record(collection.id, record)? else { return Ok(None) };
         record.load(self.view, &Needs::All).map(Some)
     }
 }

@@ -4,7 +4,6 @@
 
 use crate::Engine;
 use crate::define::{Definition, Progress};
-use crate::transaction::Transaction;
 use bson::{RawDocument, RawDocumentBuf};
 use command::Namespace;
 use error::{Code, Result};
@@ -13,7 +12,6 @@ use guard::patterns::overflow::check_written_back;
 use language::Needs;
 use std::sync::Arc;
 use value::element::get_value;
-use write::Transaction as _;
 
 /// The policy of a temporary collection.
 pub struct Temporary {
@@ -55,13 +53,10 @@ impl Engine {
 
     /// Refuses documents of which a read has shown no more than the heads of their
     /// arrays: in the place of the documents they were read from, they would lose pages.
-    pub async fn check_out(
-        self: &Arc<Self>,
-        guarded: &Temporary,
-        documents: &[&RawDocument],
-    ) -> Result<()> {
+    pub fn check_out(&self, guarded: &Temporary, documents: &[&RawDocument]) -> Result<()> {
         let target = &guarded.target;
-        let mut transaction = Transaction::begin(self.clone());
+        let Some(collection) = self.registry.get(&target.namespace) else { return Ok(()) };
+        let view = self.store.view();
         for rule in target.overflows() {
             if !self.holds_documents(&rule.into)? {
                 continue;
@@ -69,8 +64,9 @@ impl Engine {
             let needs = Needs::Paths(vec![rule.path.clone()]);
             for document in documents {
                 let Some(id) = get_value(document, "_id") else { continue };
-                let old = transaction.get(&target.namespace, id, &needs).await?;
-                old.map_or(Ok(()), |old| check_written_back(rule, &old, document))?;
+                let Some(record) = collection.record_of(id, &view)? else { continue };
+                let Some(old) = view.record(collection.id, record)? else { continue };
+                check_written_back(rule, &old.load(&view, &needs)?, document)?;
             }
         }
         Ok(())

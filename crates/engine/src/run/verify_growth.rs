@@ -21,7 +21,6 @@ use std::ops::Bound;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use value::element::{get, get_value};
-use value::key::{Direction, Key};
 use value::{Number, Path};
 
 /// What is told one by one; the rest is counted.
@@ -166,7 +165,6 @@ impl Check {
     /// Looks for pages whose document is not there.
     fn orphans(&mut self, survey: &Survey<'_>, rule: &Overflow) -> Result<()> {
         let Some(pages) = survey.catalog.get(&rule.into) else { return Ok(()) };
-        let Some(index) = survey.collection.id_index() else { return Ok(()) };
         let all = (Bound::Unbounded, Bound::Unbounded);
         let needs = Needs::Paths(vec![Path::new(&rule.parent_key)]);
         for (seen, record) in (0_u64..).zip(survey.view.records(pages.id, all)) {
@@ -175,10 +173,9 @@ impl Check {
             }
             let page = record?.1.load(&survey.view, &needs)?;
             let parent = get(&page, &rule.parent_key).map(|parent| parent.value());
-            let mut key = Key::default();
             let wanted = parent.unwrap_or(RawBsonRef::Null);
-            key.push(wanted, Direction::Ascending, index.collator.as_ref());
-            if parent.is_some() && survey.view.unique(index.id, &key.bytes)?.is_some() {
+            let found = survey.collection.record_of(wanted, &survey.view)?;
+            if parent.is_some() && found.is_some() {
                 continue;
             }
             self.pages += 1;

@@ -4,7 +4,6 @@ use super::intents::Subject;
 use super::{Row, Transaction};
 use crate::catalog::{Action, Collection, Kind, Level};
 use crate::define::New;
-use crate::index::KEY_BYTES_MAX;
 use crate::plan::{self, Interrupt, Query, Sort};
 use crate::storage::large::{self, Before};
 use crate::storage::{CollectionId, RecordId, Tree, keys};
@@ -17,7 +16,6 @@ use language::update::Update;
 use std::ops::Bound;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use value::key::{Direction, Key};
 use write::{Find, limits};
 
 /// The intent that makes inserts into a capped collection wait for each other.
@@ -43,15 +41,8 @@ impl write::Transaction for Transaction {
         needs: &Needs,
     ) -> Result<Option<Row>> {
         let Some(collection) = self.enter(namespace).await? else { return Ok(None) };
-        let Some(index) = collection.id_index() else { return Ok(None) };
-        let mut key = Key::default();
-        key.push(id, Direction::Ascending, index.collator.as_ref());
-        if key.bytes.len() > KEY_BYTES_MAX {
-            return Ok(None);
-        }
-        let entry = self.view().unique(index.id, &key.bytes)?;
-        match entry {
-            Some(entry) => self.claim(&collection, entry.record, needs).await,
+        match collection.record_of(id, &self.view())? {
+            Some(record) => self.claim(&collection, record, needs).await,
             None => Ok(None),
         }
     }

@@ -67,7 +67,7 @@ async fn fill(
         }
         let batch: Vec<&RawDocument> = batch.iter().map(|document| &**document).collect();
         if let Some(guarded) = guarded {
-            let checked = call.engine.check_out(guarded, &batch).await;
+            let checked = call.engine.check_out(guarded, &batch);
             checked.map_err(|error| error.context("PlanExecutor error during aggregation"))?;
         }
         let mut errors = Vec::new();
