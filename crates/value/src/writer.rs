@@ -119,12 +119,9 @@ impl DocumentWriter {
     /// Opens an array that begins with the `len` elements of another, copied as they
     /// are; further ones number themselves from there.
     pub fn begin_array_with(&mut self, key: &str, array: Element<'_>, len: usize) {
-        self.header(ElementType::Array, key);
-        let next = u32::try_from(len).unwrap_or(u32::MAX);
-        self.open.push(Open { start: self.bytes.len(), next });
-        self.bytes.extend_from_slice(&[0; 4]);
+        self.begin_array(key);
         let elements = array.bytes.get(4..array.bytes.len().saturating_sub(1));
-        self.bytes.extend_from_slice(elements.unwrap_or(&[]));
+        self.copy_numbered(elements.unwrap_or(&[]), u32::try_from(len).unwrap_or(u32::MAX));
     }
 
     /// Appends the next element of the innermost open array.

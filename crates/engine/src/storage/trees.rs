@@ -101,7 +101,8 @@ pub trait Trees: Send + Sync + 'static {
     /// survive. Called by one thread at a time.
     fn apply(&self, changes: Vec<Change>) -> Result<(), Failure>;
 
-    /// Makes everything applied so far survive. After a failure the trees take
+    /// Makes everything survive that was applied before the call. More may be applied
+    /// meanwhile, of which nothing is promised. After a failure the trees take
     /// no more writes.
     fn sync(&self, reach: Reach) -> Result<(), Failure>;
 

@@ -59,11 +59,11 @@ pub struct Former<'a> {
 }
 
 /// A run of elements of an array that is to be stored.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub struct Run {
     /// The number of its first element.
     first: u32,
-    pub items: u32,
+    items: u32,
     /// Where it is in the bytes of the array.
     range: Range<usize>,
     /// The number it is stored under already.
