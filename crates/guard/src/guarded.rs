@@ -12,9 +12,8 @@ use language::Needs;
 use language::query::{Filter, Matched};
 use language::update::Update;
 use std::borrow::Cow;
-use std::sync::Arc;
 use value::Path;
-use write::{Applied, Guard, Outcome, Returns, Transaction};
+use write::{Applied, Counted, Guard, Inserted, Outcome, Returns, Transaction};
 
 #[derive(Debug)]
 pub enum Guarded {
@@ -55,12 +54,18 @@ impl Guarded {
 
     /// The arrays of a document that appending leaves as they are: what is pushed
     /// goes to their pages.
-    pub fn cold(&self, document: &RawDocument) -> Vec<&Path> {
+    pub fn cold(&self, document: &RawDocument, counted: &[Counted]) -> Vec<&Path> {
         let Guarded::Policy(policy) = self else { return Vec::new() };
-        let is_cold = |rule: &&Arc<Overflow>| {
-            rule.keep == Keep::Oldest && overflow::has_pages(document, rule)
+        let has_pages = |at: usize, rule: &Overflow| match counted.iter().find(|it| it.rule == at) {
+            Some(counted) => counted.after.pages > 0,
+            None => overflow::has_pages(document, rule),
         };
-        policy.overflows().filter(is_cold).map(|rule| &rule.path).collect()
+        let rules = policy.arrays.iter().enumerate();
+        let cold = rules.filter(|(at, rule)| match &rule.on_limit {
+            OnLimit::Overflow(rule) => rule.keep == Keep::Oldest && has_pages(*at, rule),
+            _ => false,
+        });
+        cold.map(|(_, rule)| &rule.path).collect()
     }
 }
 
@@ -117,11 +122,11 @@ impl<T: Transaction> Guard<T> for Guarded {
         &self,
         transaction: &mut T,
         document: Cow<'d, RawDocument>,
-    ) -> Result<Cow<'d, RawDocument>> {
+    ) -> Result<Inserted<'d>> {
         let policy = self.policy()?;
         let sight = Sight::of(&policy.arrays, &document);
         sight.check_single(&policy.arrays)?;
-        let document = if bounds::hold(policy, &sight) {
+        let inserted = if bounds::hold(policy, &sight) {
             bounds::check_undeclared(policy, None, &document)?;
             let edits = overflow::insert(policy, transaction, &sight).await?;
             edits.apply(document)?
@@ -132,8 +137,9 @@ impl<T: Transaction> Guard<T> for Guarded {
                     .await?;
             edits.apply(document)?
         };
-        bounds::check_size(policy, &document, None, document.as_bytes().len())?;
-        Ok(document)
+        let document = &inserted.document;
+        bounds::check_size(policy, document, None, document.as_bytes().len())?;
+        Ok(inserted)
     }
 
     async fn update(

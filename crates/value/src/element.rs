@@ -119,16 +119,27 @@ impl<'a> Elements<'a> {
     }
 
     /// The first elements with these keys, found in one walk; their own keys are left out.
-    pub fn find_keys<const N: usize>(self, keys: [&str; N]) -> [Option<Element<'a>>; N] {
+    pub fn find_keys<const N: usize>(mut self, keys: [&str; N]) -> [Option<Element<'a>>; N] {
         let mut found = [None; N];
-        for (met, element) in self.keyed() {
+        // Most keys are told apart by their lengths alone.
+        let lengths = keys.iter().fold(0, |lengths, key| lengths | length_bit(key.as_bytes()));
+        while let Some(step) = step(self.rest) {
+            self.rest = step.rest;
+            if lengths & length_bit(step.key) == 0 {
+                continue;
+            }
             for (key, found) in keys.iter().zip(&mut found) {
-                if met == key.as_bytes() && found.is_none() {
-                    *found = Some(element);
+                if step.key == key.as_bytes() && found.is_none() {
+                    *found = Some(step.item());
                 }
             }
         }
         found
+    }
+
+    /// What follows the other elements, if these begin with them to the last byte.
+    pub fn after(&self, others: &Elements<'_>) -> Option<Elements<'a>> {
+        self.rest.strip_prefix(others.rest).map(Elements::within)
     }
 
     /// The element `index` places further on, its key not looked at.
@@ -210,6 +221,12 @@ fn step(bytes: &[u8]) -> Option<Step<'_>> {
     let (key, rest) = split_cstring(rest)?;
     let (value, rest) = rest.split_at_checked(shape.value_len(rest)?)?;
     Some(Step { kind: shape.kind, key, value, rest })
+}
+
+/// One of 64 bits, the same for keys of the same length.
+#[inline]
+fn length_bit(key: &[u8]) -> u64 {
+    1 << (key.len() % 64)
 }
 
 /// The little-endian length at the start of `bytes`.

@@ -15,10 +15,12 @@ impl Path {
         Path { text: text.into(), ends }
     }
 
+    #[inline]
     pub fn as_str(&self) -> &str {
         &self.text
     }
 
+    #[inline]
     pub fn len(&self) -> usize {
         self.ends.len()
     }
@@ -28,6 +30,7 @@ impl Path {
         false
     }
 
+    #[inline]
     pub fn component(&self, at: usize) -> &str {
         let start = if at == 0 { 0 } else { self.ends[at - 1] as usize + 1 };
         &self.text[start..self.ends[at] as usize]

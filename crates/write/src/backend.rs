@@ -1,6 +1,6 @@
 //! What the write loop asks of whoever keeps the documents.
 
-use crate::Guard;
+use crate::{Counted, Guard};
 use bson::{RawBsonRef, RawDocument};
 use command::Namespace;
 use error::Result;
@@ -55,21 +55,22 @@ pub trait Transaction: Send + Sized {
         find: &Find<'_>,
     ) -> impl Future<Output = Result<Vec<Self::Row>>> + Send;
 
-    /// Adds a document, which has an `_id`.
+    /// Adds a document, which has an `_id`, and of which the guard has counted some
+    /// arrays.
     fn insert(
         &mut self,
         namespace: &Namespace,
         document: &RawDocument,
+        counted: &[Counted],
     ) -> impl Future<Output = Result<()>> + Send;
 
-    /// Puts `after` in the place of `row`. Their `_id`s are equal. Where a client's
-    /// update led to it, that tells what may have changed.
+    /// Puts `after` in the place of `row`. Their `_id`s are equal.
     fn replace(
         &mut self,
         namespace: &Namespace,
         row: &Self::Row,
         after: &RawDocument,
-        by: Option<&Update>,
+        cause: Cause<'_>,
     ) -> impl Future<Output = Result<()>> + Send;
 
     fn delete(
@@ -93,6 +94,15 @@ pub trait Transaction: Send + Sized {
     /// says true if the work may be done anew. A client's own transaction says
     /// false: the failure is the client's to see.
     fn retry(&mut self) -> impl Future<Output = Result<bool>> + Send;
+}
+
+/// What is known of the way from one document to the next, and need not be found out.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Cause<'a> {
+    /// The client's update, which tells what may have changed.
+    pub update: Option<&'a Update>,
+    /// Arrays that the guard has counted.
+    pub counted: &'a [Counted],
 }
 
 /// Which documents a transaction looks for.

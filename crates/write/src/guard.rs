@@ -6,6 +6,7 @@ use error::Result;
 use language::Needs;
 use language::query::{Filter, Matched};
 use language::update::Update;
+use smallvec::SmallVec;
 use std::borrow::Cow;
 use std::future::Future;
 
@@ -38,12 +39,12 @@ pub trait Guard<T: Transaction>: Send + Sync {
         returns: &Returns<'_>,
     ) -> impl Future<Output = Result<RawDocumentBuf>> + Send;
 
-    /// The document to insert in the place of this one.
+    /// Takes part in the insertion of a document.
     fn insert<'d>(
         &self,
         transaction: &mut T,
         document: Cow<'d, RawDocument>,
-    ) -> impl Future<Output = Result<Cow<'d, RawDocument>>> + Send;
+    ) -> impl Future<Output = Result<Inserted<'d>>> + Send;
 
     /// Applies an update to a document.
     fn update(
@@ -67,6 +68,14 @@ pub struct Applied<'a, P> {
     pub loaded: &'a Needs,
 }
 
+/// What becomes of a new document.
+#[derive(Debug)]
+pub struct Inserted<'d> {
+    /// The document to insert in its place.
+    pub document: Cow<'d, RawDocument>,
+    pub counted: CountedArrays,
+}
+
 /// What became of a document.
 #[derive(Debug, Default)]
 pub struct Outcome {
@@ -74,4 +83,26 @@ pub struct Outcome {
     pub after: Option<RawDocumentBuf>,
     /// Whether the update has changed something elsewhere.
     pub elsewhere: bool,
+    pub counted: CountedArrays,
+}
+
+/// Arrays that a guard has counted on the way.
+pub type CountedArrays = SmallVec<[Counted; 2]>;
+
+/// An array before a write and after it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Counted {
+    /// Which array of the policy it is.
+    pub rule: usize,
+    /// `None` where the document is new.
+    pub before: Option<Length>,
+    pub after: Length,
+}
+
+/// How long an array is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Length {
+    pub elements: usize,
+    /// The pages that hold what the document does not.
+    pub pages: usize,
 }

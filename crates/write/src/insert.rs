@@ -1,6 +1,6 @@
 //! Inserts.
 
-use crate::{Backend, Guard, Transaction, document, limits};
+use crate::{Backend, CountedArrays, Guard, Inserted, Transaction, document, limits};
 use bson::RawDocument;
 use command::Namespace;
 use error::{Code, Error, Result};
@@ -121,14 +121,15 @@ impl<B: Backend> Inserter<'_, B> {
     }
 
     async fn one(&self, transaction: &mut B::Transaction, document: &RawDocument) -> Result<()> {
-        let mut document = prepare(document)?;
-        if let Some(guard) = transaction.guard(self.namespace).await? {
-            document = guard.insert(transaction, document).await?;
-        }
+        let document = prepare(document)?;
+        let Inserted { document, counted } = match transaction.guard(self.namespace).await? {
+            Some(guard) => guard.insert(transaction, document).await?,
+            None => Inserted { document, counted: CountedArrays::new() },
+        };
         if !self.bypass_validation {
             transaction.check(self.namespace, None, &document)?;
         }
-        transaction.insert(self.namespace, &document).await
+        transaction.insert(self.namespace, &document, &counted).await
     }
 }
 

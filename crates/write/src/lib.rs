@@ -12,8 +12,8 @@ mod insert;
 pub mod limits;
 mod update;
 
-pub use backend::{Backend, Candidates, Find, Selection, Transaction};
+pub use backend::{Backend, Candidates, Cause, Find, Selection, Transaction};
 pub use delete::{Delete, Deleted, delete};
-pub use guard::{Applied, Guard, Outcome};
+pub use guard::{Applied, Counted, CountedArrays, Guard, Inserted, Length, Outcome};
 pub use insert::{InsertError, insert};
 pub use update::{Change, Returns, Touched, Updated, update};

@@ -1,7 +1,8 @@
 //! Updates: operators, replacements, pipelines, upserts.
 
 use crate::{
-    Applied, Backend, Candidates, Guard, Outcome, Selection, Transaction, document, limits,
+    Applied, Backend, Candidates, Cause, CountedArrays, Guard, Inserted, Outcome, Selection,
+    Transaction, document, limits,
 };
 use bson::{RawBson, RawBsonRef, RawDocument, RawDocumentBuf};
 use command::Namespace;
@@ -164,8 +165,11 @@ impl<B: Backend> Statement<'_, B> {
             Some(returns) if !returns.after => Some(self.shown(transaction, &row, returns).await?),
             _ => None,
         };
-        let Outcome { after, elsewhere } = match &self.watch {
-            None => Outcome { after: change.update.apply(&row, matched)?, elsewhere: false },
+        let Outcome { after, elsewhere, counted } = match &self.watch {
+            None => {
+                let after = change.update.apply(&row, matched)?;
+                Outcome { after, ..Outcome::default() }
+            }
             Some(Watch { guard, plan }) => {
                 let applied = Applied { update: change.update, plan, matched, loaded: &needs };
                 guard.update(transaction, &row, applied).await?
@@ -175,7 +179,8 @@ impl<B: Backend> Statement<'_, B> {
             if !change.bypass_validation {
                 transaction.check(namespace, Some(&row), after)?;
             }
-            transaction.replace(namespace, &row, after, Some(change.update)).await?;
+            let cause = Cause { update: Some(change.update), counted: &counted };
+            transaction.replace(namespace, &row, after, cause).await?;
         }
         let modified = after.is_some() || elsewhere;
         if let Some(returns) = change.returns.as_ref().filter(|returns| returns.after) {
@@ -278,15 +283,16 @@ async fn insert_made<T: Transaction>(
     change: &Change<'_>,
     made: &RawDocument,
 ) -> Result<Option<RawDocumentBuf>> {
-    let mut made = Cow::Borrowed(made);
+    let made = Cow::Borrowed(made);
     let guard = transaction.guard(namespace).await?;
-    if let Some(guard) = &guard {
-        made = guard.insert(transaction, made).await?;
-    }
+    let Inserted { document: made, counted } = match &guard {
+        Some(guard) => guard.insert(transaction, made).await?,
+        None => Inserted { document: made, counted: CountedArrays::new() },
+    };
     if !change.bypass_validation {
         transaction.check(namespace, None, &made)?;
     }
-    transaction.insert(namespace, &made).await?;
+    transaction.insert(namespace, &made, &counted).await?;
     match (&guard, change.returns.as_ref().filter(|returns| returns.after)) {
         (_, None) => Ok(None),
         (None, Some(_)) => Ok(Some(made.into_owned())),

@@ -3,7 +3,9 @@
 use crate::catalog::Collection;
 use crate::storage::RecordId;
 use guard::{Guarded, Policy};
+use smallvec::{SmallVec, smallvec};
 use std::sync::Arc;
+use write::{Counted, Length};
 
 /// What a commit does to one collection.
 #[derive(Debug)]
@@ -41,9 +43,29 @@ pub struct Lengthened {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Lengths {
     /// One but where the path goes through arrays; none if there is no array.
-    pub each: Vec<u32>,
+    pub each: SmallVec<[u32; 1]>,
     /// The pages that hold what the document does not.
     pub pages: u32,
+}
+
+impl Lengthened {
+    /// Of an array that has been counted; `None` if it stays as long as it is.
+    pub fn of(counted: &Counted) -> Option<Lengthened> {
+        let Counted { rule, before, after } = *counted;
+        let lengths = |length: Option<Length>| length.map(Lengths::from).unwrap_or_default();
+        (before != Some(after)).then(|| Lengthened {
+            rule,
+            before: lengths(before),
+            after: lengths(Some(after)),
+        })
+    }
+}
+
+impl From<Length> for Lengths {
+    fn from(length: Length) -> Lengths {
+        let number = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
+        Lengths { each: smallvec![number(length.elements)], pages: number(length.pages) }
+    }
 }
 
 impl Grown {

@@ -12,7 +12,9 @@ use guard::patterns::place;
 use guard::policy::{ArrayRule, OnLimit};
 use language::Needs;
 use language::update::Update;
+use smallvec::SmallVec;
 use value::{Elements, Path, elements};
+use write::Cause;
 
 /// Loads what of a document is out of line; `None` if nothing was.
 pub type Load<'l> = dyn FnMut(&RawDocument, &Needs) -> Result<Option<RawDocumentBuf>> + 'l;
@@ -22,8 +24,7 @@ pub type Load<'l> = dyn FnMut(&RawDocument, &Needs) -> Result<Option<RawDocument
 pub struct Exchange<'a> {
     pub before: Option<&'a RawDocument>,
     pub after: Option<&'a RawDocument>,
-    /// The update of a client that it comes from.
-    pub by: Option<&'a Update>,
+    pub cause: Cause<'a>,
 }
 
 /// Which of a policy's arrays change their lengths.
@@ -33,10 +34,14 @@ pub fn lengthened(
     secret: &Secret,
     load: &mut Load<'_>,
 ) -> Result<Vec<Lengthened>> {
-    let Exchange { before, after, by } = exchange;
+    let Exchange { before, after, cause } = exchange;
     let mut changed = Vec::new();
     for (at, rule) in policy.arrays.iter().enumerate() {
-        if by.is_some_and(|update| !may_lengthen(update, rule)) {
+        if let Some(counted) = cause.counted.iter().find(|counted| counted.rule == at) {
+            changed.extend(Lengthened::of(counted));
+            continue;
+        }
+        if cause.update.is_some_and(|update| !may_lengthen(update, rule)) {
             continue;
         }
         let glance = |document| Glance::of(document, rule);
@@ -103,11 +108,11 @@ impl<'d> Glance<'d> {
     }
 
     fn lengths(self, rule: &ArrayRule, secret: &Secret, load: &mut Load<'_>) -> Result<Lengths> {
-        let pages = number(self.counters.pages);
-        if let Some(count) = self.counters.count {
-            return Ok(Lengths { each: vec![number(count)], pages });
+        if let Some(length) = self.counters.length() {
+            return Ok(length.into());
         }
-        let mut found = Found { path: &rule.path, secret, each: Vec::new(), unknown: false };
+        let pages = u32::try_from(self.counters.pages).unwrap_or(u32::MAX);
+        let mut found = Found { path: &rule.path, secret, each: SmallVec::new(), unknown: false };
         found.look(elements(self.document), 0);
         if found.unknown {
             // Arrays in an array that is out of line.
@@ -121,14 +126,10 @@ impl<'d> Glance<'d> {
     }
 }
 
-fn number(number: usize) -> u32 {
-    u32::try_from(number).unwrap_or(u32::MAX)
-}
-
 struct Found<'a> {
     path: &'a Path,
     secret: &'a Secret,
-    each: Vec<u32>,
+    each: SmallVec<[u32; 1]>,
     /// Whether something was met that would have to be loaded.
     unknown: bool,
 }
@@ -191,8 +192,9 @@ mod tests {
         };
         let policy = policy();
         let rules = policy.arrays.iter();
-        let lengths: Vec<_> =
-            rules.map(|rule| lengths(stored, rule, &SECRET, &mut load).unwrap().each).collect();
+        let lengths: Vec<_> = rules
+            .map(|rule| lengths(stored, rule, &SECRET, &mut load).unwrap().each.into_vec())
+            .collect();
         assert!(loaded <= 1, "only what is in an array out of line is loaded");
         lengths
     }
@@ -218,9 +220,10 @@ mod tests {
     fn only_what_changes_is_told() {
         let mut load = |_: &RawDocument, _: &Needs| Ok(None);
         let mut told = |before: Option<&RawDocument>, after: Option<&RawDocument>| -> Vec<_> {
-            let exchange = Exchange { before, after, by: None };
+            let exchange = Exchange { before, after, cause: Cause::default() };
             let changed = lengthened(&policy(), exchange, &SECRET, &mut load).unwrap();
-            changed.into_iter().map(|it| (it.rule, it.before.each, it.after.each)).collect()
+            let each = |lengths: Lengths| lengths.each.into_vec();
+            changed.into_iter().map(|it| (it.rule, each(it.before), each(it.after))).collect()
         };
         let before = rawdoc! { "_id": 1, "a": [1], "o": [1], "oCount": 1, "x": 1 };
         let same = rawdoc! { "_id": 1, "a": [1], "o": [2], "oCount": 1, "x": 2 };

@@ -247,7 +247,7 @@ fn found(place: Place<'_>, view: &View, record: &Record) -> Result<Event> {
     let stored = Some(record.stored());
     let arrays = match place.policy {
         Some(policy) => {
-            let exchange = Exchange { before: None, after: stored, by: None };
+            let exchange = Exchange { before: None, after: stored, cause: write::Cause::default() };
             lengthened(policy, exchange, place.secret, &mut load)?
         }
         None => Vec::new(),

@@ -233,8 +233,8 @@ async fn store(
     }
     let document: RawDocumentBuf = document.finish();
     match row {
-        Some(row) => transaction.replace(home, &row, &document, None).await?,
-        None => transaction.insert(home, &document).await?,
+        Some(row) => transaction.replace(home, &row, &document, write::Cause::default()).await?,
+        None => transaction.insert(home, &document, &[]).await?,
     }
     Ok(version + 1)
 }

@@ -54,7 +54,9 @@ async fn break_in(
     let mut transaction = Transaction::begin(engine.clone());
     let row = transaction.get(&namespace, id, &Needs::All).await.unwrap().unwrap();
     match change(&row) {
-        Some(after) => transaction.replace(&namespace, &row, &after, None).await.unwrap(),
+        Some(after) => {
+            transaction.replace(&namespace, &row, &after, write::Cause::default()).await.unwrap()
+        }
         None => transaction.delete(&namespace, &row).await.unwrap(),
     }
     engine.store.commit(transaction.into_commit(), Mark::Synced).await.unwrap();

@@ -8,9 +8,9 @@ use bson::RawDocument;
 use command::Namespace;
 use error::Result;
 use guard::Guarded;
-use language::update::Update;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use write::Cause;
 
 impl Transaction {
     /// What guards a collection.
@@ -28,7 +28,7 @@ impl Transaction {
         collection: &Collection,
         before: Option<&Row>,
         after: Option<&RawDocument>,
-        by: Option<&Update>,
+        cause: Cause<'_>,
     ) -> Result<Vec<Lengthened>> {
         let guarded = self.guarded(&collection.namespace);
         let Some(policy) = growth::policy(guarded.as_ref()) else { return Ok(Vec::new()) };
@@ -40,7 +40,7 @@ impl Transaction {
             Some(row) => large::join(&self.view(), &row.record, document, needs),
             None => Ok(None),
         };
-        let exchange = growth::Exchange { before: before.map(|row| &**row), after, by };
+        let exchange = growth::Exchange { before: before.map(|row| &**row), after, cause };
         growth::lengthened(policy, exchange, &secret, &mut load)
     }
 

@@ -12,11 +12,10 @@ use command::Namespace;
 use error::{Code, Error, Result};
 use guard::Guarded;
 use language::Needs;
-use language::update::Update;
 use std::ops::Bound;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use write::{Find, limits};
+use write::{Cause, Counted, Find, limits};
 
 /// The intent that makes inserts into a capped collection wait for each other.
 const WHOLE_COLLECTION: RecordId = RecordId(u64::MAX);
@@ -80,7 +79,12 @@ impl write::Transaction for Transaction {
         Ok(rows)
     }
 
-    async fn insert(&mut self, namespace: &Namespace, document: &RawDocument) -> Result<()> {
+    async fn insert(
+        &mut self,
+        namespace: &Namespace,
+        document: &RawDocument,
+        counted: &[Counted],
+    ) -> Result<()> {
         self.engine.store.space().check()?;
         let collection = self.enter_or_create(namespace).await?;
         if let Kind::Capped { bytes_max, .. } = collection.kind {
@@ -90,9 +94,10 @@ impl write::Transaction for Transaction {
             self.take(Subject::record(collection.id, WHOLE_COLLECTION)).await?;
         }
         let record = self.next_record(&collection)?;
-        let lengthened = self.lengthened(&collection, None, Some(document), None)?;
+        let cause = Cause { update: None, counted };
+        let lengthened = self.lengthened(&collection, None, Some(document), cause)?;
         self.add_entries(&collection, record, document).await?;
-        let split = self.split(namespace, document, None);
+        let split = self.split(namespace, document, None, counted);
         for (number, value) in split.values {
             self.put(Tree::Large, keys::large(collection.id, record, number), value);
         }
@@ -107,7 +112,7 @@ impl write::Transaction for Transaction {
         namespace: &Namespace,
         row: &Row,
         after: &RawDocument,
-        by: Option<&Update>,
+        cause: Cause<'_>,
     ) -> Result<()> {
         self.engine.store.space().check()?;
         let record = &row.record;
@@ -122,12 +127,12 @@ impl write::Transaction for Transaction {
         if let (Some(before), Some(more)) = (&mut before, &more) {
             before.loaded = more;
         }
-        let split = self.split(namespace, after, before);
+        let split = self.split(namespace, after, before, cause.counted);
         if split.size > limits::DOCUMENT_BYTES_MAX {
             return Err(limits::update_too_large());
         }
-        let lengthened = self.lengthened(&row.collection, Some(row), Some(after), by)?;
-        self.tell_replaced(row, after, by)?;
+        let lengthened = self.lengthened(&row.collection, Some(row), Some(after), cause)?;
+        self.tell_replaced(row, after, cause.update)?;
         self.exchange_entries(row, after).await?;
         let collection = record.collection;
         for number in &numbers {
@@ -145,7 +150,7 @@ impl write::Transaction for Transaction {
     }
 
     async fn delete(&mut self, _namespace: &Namespace, row: &Row) -> Result<()> {
-        let lengthened = self.lengthened(&row.collection, Some(row), None, None)?;
+        let lengthened = self.lengthened(&row.collection, Some(row), None, Cause::default())?;
         self.tell_deleted(row)?;
         self.remove_entries(row).await?;
         let record = &row.record;
@@ -263,9 +268,10 @@ impl Transaction {
         namespace: &Namespace,
         document: &RawDocument,
         before: Option<Before<'_>>,
+        counted: &[Counted],
     ) -> large::Split {
         let guard = self.guarded(namespace);
-        let cold = guard.as_ref().map(|guard| guard.cold(document)).unwrap_or_default();
+        let cold = guard.as_ref().map(|guard| guard.cold(document, counted)).unwrap_or_default();
         large::split(document, before, self.engine.store.secret(), &cold)
     }
 

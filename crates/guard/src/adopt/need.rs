@@ -115,7 +115,7 @@ impl Need {
         };
         if paged.is_empty() {
             let counters = array.map(|_| Counters::of(items.len(), 0)).unwrap_or_default();
-            self.counters |= counters.are_misstated(rule, &seen);
+            self.counters |= counters.are_misstated(&seen);
             if fits {
                 return Ok(0);
             }
@@ -129,7 +129,7 @@ impl Need {
             return Ok(moved.iter().map(|item| item.bytes.len()).sum());
         }
         let elements = items.len() + paged.iter().map(|page| page.count).sum::<usize>();
-        self.counters |= Counters::of(elements, paged.len()).are_misstated(rule, &seen);
+        self.counters |= Counters::of(elements, paged.len()).are_misstated(&seen);
         if !fits || paged.iter().any(|page| page.is_over(rule)) {
             let bytes: usize = paged.iter().map(|page| page.bytes).sum();
             self.add(elements, (paged.len(), bytes));

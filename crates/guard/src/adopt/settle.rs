@@ -12,7 +12,7 @@ use language::Needs;
 use std::borrow::Cow;
 use value::Path;
 use value::element::get_value;
-use write::{Backend, Transaction};
+use write::{Backend, Cause, Transaction};
 
 /// How far a document is settled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -146,7 +146,7 @@ async fn settle_inside<T: Transaction<Guard = Guarded>>(
     settled.over = Over::of(policy, &after, transaction.size(&row, &after));
     if after.as_bytes() != row.as_bytes() {
         transaction.check(namespace, Some(&row), &after)?;
-        transaction.replace(namespace, &row, &after, None).await?;
+        transaction.replace(namespace, &row, &after, Cause::default()).await?;
         settled.changed = true;
     }
     Ok(Some(settled))

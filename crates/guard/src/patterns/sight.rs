@@ -4,8 +4,10 @@ use super::overflow::Seen;
 use super::place;
 use crate::policy::{ArrayRule, OnLimit};
 use bson::RawDocument;
+use bson::spec::ElementType;
 use error::Result;
 use value::{Element, elements};
+use write::Length;
 
 /// What is shown for each of some rules, in their order.
 #[derive(Debug)]
@@ -15,8 +17,10 @@ pub struct Sight<'d> {
 }
 
 #[derive(Debug, Clone, Copy, Default)]
-struct Shown<'d> {
-    seen: Seen<'d>,
+pub struct Shown<'d> {
+    pub seen: Seen<'d>,
+    /// How many elements the array has, if it is one.
+    pub len: Option<usize>,
     /// Whether the document has more than one field of the array's name.
     twice: bool,
 }
@@ -32,9 +36,15 @@ impl<'d> Sight<'d> {
         for (rule, shown) in rules.iter().zip(&mut shown) {
             match &rule.on_limit {
                 OnLimit::Overflow(overflow) => shown.seen.look_deeper(document, overflow),
-                _ if rule.path.len() > 1 => shown.seen.array = place::find(document, &rule.path),
+                _ if rule.path.len() > 1 => {
+                    shown.seen.array = place::find(document, &rule.path);
+                    // On a path through arrays there may be more of them.
+                    continue;
+                }
                 _ => {}
             }
+            let array = shown.seen.array.filter(|found| found.kind == ElementType::Array);
+            shown.len = array.map(|array| array.children().count());
         }
         Sight { document, shown }
     }
@@ -47,8 +57,8 @@ impl<'d> Sight<'d> {
     pub fn rules<'s, 'p>(
         &'s self,
         rules: &'p [ArrayRule],
-    ) -> impl Iterator<Item = (&'p ArrayRule, Seen<'d>)> + use<'s, 'p, 'd> {
-        rules.iter().zip(self.shown.iter().map(|shown| shown.seen))
+    ) -> impl Iterator<Item = (&'p ArrayRule, Shown<'d>)> + use<'s, 'p, 'd> {
+        rules.iter().zip(self.shown.iter().copied())
     }
 
     /// Refuses a document with two fields of the same name on a path of the policy.
@@ -63,6 +73,11 @@ impl<'d> Sight<'d> {
 }
 
 impl<'d> Shown<'d> {
+    /// How long the array is, which has no pages.
+    pub fn length(&self) -> Option<Length> {
+        self.len.map(|elements| Length { elements, pages: 0 })
+    }
+
     #[inline]
     fn meet(&mut self, key: &[u8], field: Element<'d>, rule: &ArrayRule) {
         if key == rule.path.as_str().as_bytes() {
@@ -97,13 +112,13 @@ mod tests {
             "deep.q": 5, "a": 7,
         };
         let sight = Sight::of(&policy.arrays, &document);
-        for (rule, seen) in sight.rules(&policy.arrays) {
+        for (rule, Shown { seen, len, .. }) in sight.rules(&policy.arrays) {
             let found = place::find(&document, &rule.path).map(|it| it.bytes);
             assert_eq!(seen.array.map(|it| it.bytes), found, "{}", rule.path);
             if let OnLimit::Overflow(overflow) = &rule.on_limit {
                 let alone = Seen::of(&document, overflow);
                 assert_eq!(seen.counters(), alone.counters(), "{}", rule.path);
-                assert!(seen.counters().count.is_some());
+                assert!(seen.counters().count == len && len.is_some());
             }
         }
         assert!(sight.check_single(&policy.arrays).is_ok());

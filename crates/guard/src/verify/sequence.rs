@@ -74,7 +74,7 @@ impl<'a> Sequence<'a> {
             _ => Counters::of(len + self.elements as usize, self.pages as usize),
         };
         let says = seen.fields().map(|field| field.map(|field| field.value()));
-        if !counters.are_misstated(self.rule, &seen) && self.pages == 0 {
+        if !counters.are_misstated(&seen) && self.pages == 0 {
             return;
         }
         let kinds = [Kind::Count, Kind::Flag, Kind::Pages];

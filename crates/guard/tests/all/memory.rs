@@ -16,7 +16,7 @@ use std::ops::Deref;
 use std::sync::{Arc, Mutex};
 use value::element::get_value;
 use value::{DocumentWriter, Element, Path, elements};
-use write::{Backend, Candidates, Change, Find, Selection, Transaction, Updated};
+use write::{Backend, Candidates, Cause, Change, Counted, Find, Selection, Transaction, Updated};
 
 type Collections = BTreeMap<Namespace, Vec<RawDocumentBuf>>;
 
@@ -285,7 +285,12 @@ impl Transaction for Copied {
         Ok(found.iter().take(find.limit).map(|document| Row::new(document, find.needs)).collect())
     }
 
-    async fn insert(&mut self, namespace: &Namespace, document: &RawDocument) -> Result<()> {
+    async fn insert(
+        &mut self,
+        namespace: &Namespace,
+        document: &RawDocument,
+        _counted: &[Counted],
+    ) -> Result<()> {
         if self.position(namespace, get_value(document, "_id").unwrap()).is_some() {
             return Err(Code::DuplicateKey.error(format!("E11000 in {namespace}")));
         }
@@ -298,7 +303,7 @@ impl Transaction for Copied {
         namespace: &Namespace,
         row: &Row,
         after: &RawDocument,
-        _by: Option<&Update>,
+        _cause: Cause<'_>,
     ) -> Result<()> {
         let at = self.position(namespace, row.id()).unwrap();
         let mut whole = DocumentWriter::new();

@@ -15,20 +15,17 @@ pub use undeclared::{check as check_undeclared, over as undeclared_over};
 use crate::patterns::sight::Sight;
 use crate::policy::{OnLimit, Policy};
 use bson::RawDocument;
-use bson::spec::ElementType;
 use error::Result;
 use std::borrow::Cow;
 
 /// Whether the arrays of a new document are within bounds, as far as that can be told
 /// at a glance.
 pub fn hold(policy: &Policy, sight: &Sight<'_>) -> bool {
-    sight.rules(&policy.arrays).all(|(rule, seen)| match rule.on_limit {
-        OnLimit::Overflow(_) => true,
+    sight.rules(&policy.arrays).all(|(rule, shown)| match (&rule.on_limit, shown.seen.array) {
+        (OnLimit::Overflow(_), _) => true,
         _ if rule.path.len() > 1 => false,
-        _ => {
-            let array = seen.array.filter(|found| found.kind == ElementType::Array);
-            array.is_none_or(|array| rule.bounds.hold(array.children().count(), array.bytes.len()))
-        }
+        (_, Some(array)) => shown.len.is_none_or(|len| rule.bounds.hold(len, array.bytes.len())),
+        (_, None) => true,
     })
 }
 

@@ -10,7 +10,7 @@ use error::Result;
 use language::Needs;
 use language::update::{Part, Update};
 use value::element::get_value;
-use write::{Applied, Outcome, Transaction};
+use write::{Applied, CountedArrays, Outcome, Transaction};
 
 pub struct Change<'a, T: Transaction> {
     pub policy: &'a Policy,
@@ -40,12 +40,16 @@ impl<T: Transaction> Change<'_, T> {
         let after = within_bounds(self.policy, applied, base, after)?;
         let mut edits = Vec::new();
         let mut elsewhere = false;
-        for (Met { rule, was, paged }, part) in self.parts() {
+        let mut counted = CountedArrays::new();
+        for (met, part) in self.parts() {
+            let Met { rule, was, paged, .. } = met;
             let now = Seen::of(&after, rule);
             let mut work = Work { policy: self.policy, rule, transaction, parent };
             if !paged {
                 let settled = Settled { row, was, base, after: &after, now };
-                work.settle(settled).await?.write(rule, &now, &mut edits);
+                let done = work.settle(settled).await?;
+                counted.extend(met.counted(done.counters));
+                done.write(rule, &now, &mut edits);
                 continue;
             }
             let counters = work.counters(row, applied.loaded).await?;
@@ -66,11 +70,12 @@ impl<T: Transaction> Change<'_, T> {
             if let (None, Some(whole)) = (&done.head, &whole) {
                 whole.restore(rule, row, &after, &mut edits);
             }
+            counted.extend(met.counted(done.counters));
             done.write(rule, &now, &mut edits);
         }
         let after = if edits.is_empty() { after } else { fields::edit_own(after, &edits)? };
         let changed = after.as_bytes() != row.as_bytes();
-        Ok(Outcome { after: changed.then_some(after), elsewhere })
+        Ok(Outcome { after: changed.then_some(after), elsewhere, counted })
     }
 
     /// Each array, and what the update does to it.

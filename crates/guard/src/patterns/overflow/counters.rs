@@ -3,8 +3,9 @@
 use crate::patterns::fields::Edit;
 use crate::patterns::place;
 use crate::policy::Overflow;
-use bson::{RawBson, RawDocument};
+use bson::{RawBson, RawBsonRef, RawDocument};
 use value::{Element, Number};
+use write::Length;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Counters {
@@ -77,20 +78,36 @@ impl Counters {
         [self.count.map(int), pages.map(|_| RawBson::Boolean(true)), pages.map(int)]
     }
 
+    /// How long the array is, if that is known.
+    pub fn length(self) -> Option<Length> {
+        self.count.map(|elements| Length { elements, pages: self.pages })
+    }
+
+    /// Whether this is what a document says, in the very words in which it is written.
+    pub fn are_said(self, seen: &Seen<'_>) -> bool {
+        let pages = (self.pages > 0).then_some(self.pages);
+        let is_flagged = match seen.flag.map(|flag| flag.value()) {
+            None => pages.is_none(),
+            Some(flag) => pages.is_some() && flag == RawBsonRef::Boolean(true),
+        };
+        is_flagged && says(seen.count, self.count) && says(seen.pages, pages)
+    }
+
     /// Whether a document says otherwise. One that says nothing has not been
     /// written under the policy, and need not; what stands beside no array is no
     /// counter before a write makes it one, unless it speaks of pages.
-    pub fn are_misstated(self, rule: &Overflow, seen: &Seen<'_>) -> bool {
+    pub fn are_misstated(self, seen: &Seen<'_>) -> bool {
         if self == Counters::default() && seen.counters().pages == 0 {
             return false;
         }
-        let mut edits = Vec::new();
-        self.write(rule, seen, &mut edits);
-        !edits.is_empty() && seen.fields().iter().any(Option::is_some)
+        !self.are_said(seen) && seen.fields().iter().any(Option::is_some)
     }
 
     /// The edits that give a document these counters.
     pub fn write<'r>(self, rule: &'r Overflow, seen: &Seen<'_>, edits: &mut Vec<Edit<'r>>) {
+        if self.are_said(seen) {
+            return;
+        }
         let fields = rule.counters().into_iter().zip(seen.fields());
         for ((path, now), value) in fields.zip(self.values()) {
             let now = now.map(|element| element.value());
@@ -109,6 +126,16 @@ pub fn has_pages(document: &RawDocument, rule: &Overflow) -> bool {
 fn number(element: Option<Element<'_>>) -> Option<usize> {
     let number = Number::from_value(element?.value())?;
     usize::try_from(number.to_i64_exact()?).ok()
+}
+
+/// Whether a field is there with this number, or neither is.
+fn says(field: Option<Element<'_>>, number: Option<usize>) -> bool {
+    match (field.map(|field| field.value()), number) {
+        (Some(RawBsonRef::Int32(said)), Some(number)) => i32::try_from(number) == Ok(said),
+        (Some(said), Some(number)) => said == int(number).as_raw_bson_ref(),
+        (None, None) => true,
+        _ => false,
+    }
 }
 
 pub fn int(number: usize) -> RawBson {

@@ -55,11 +55,12 @@ use language::Needs;
 use language::update::{Part, Scope, Update};
 use page::Page;
 use settle::Settled;
+use smallvec::SmallVec;
 use std::borrow::Cow;
 use std::sync::{Arc, OnceLock};
 use value::element::get_value;
 use value::{Element, Path};
-use write::{Applied, Outcome, Transaction};
+use write::{Applied, Counted, CountedArrays, Inserted, Length, Outcome, Transaction};
 
 /// What an update does to the arrays that overflow.
 #[derive(Debug)]
@@ -81,8 +82,8 @@ struct TakenApart {
 impl Plan {
     pub fn new(policy: &Policy, update: &Update) -> Plan {
         let is_about = |rule: &Arc<Overflow>| {
-            let mut fields = rule.counters().into_iter().chain([&rule.path]);
-            fields.any(|path| update.touches(path))
+            let mut counters = rule.counters().into_iter();
+            update.touches(&rule.path) || counters.any(|path| update.touches(path))
         };
         Plan { is_elsewhere: !policy.overflows().any(is_about), taken_apart: OnceLock::new() }
     }
@@ -106,7 +107,8 @@ impl Plan {
 /// out: a document with pages seldom needs its head.
 pub fn needs(policy: &Policy, update: &Update, needs: &mut Needs) {
     let apart = |rule: &&Arc<Overflow>| rule.keep == Keep::Oldest && update.has_part(&rule.path);
-    let paths: Vec<&Path> = policy.overflows().filter(apart).map(|rule| &rule.path).collect();
+    let paths: SmallVec<[&Path; 4]> =
+        policy.overflows().filter(apart).map(|rule| &rule.path).collect();
     match paths.is_empty() {
         true => update.needs(needs),
         false => update.needs_without(&paths, needs),
@@ -151,13 +153,17 @@ pub async fn insert<'p, T: Transaction>(
 ) -> Result<Edits<'p>> {
     let document = sight.document();
     let parent = get_value(document, "_id").unwrap_or(RawBsonRef::Null);
-    let mut edits = Edits { all: Vec::new(), add: true };
-    for (rule, seen) in sight.rules(&policy.arrays) {
-        let OnLimit::Overflow(rule) = &rule.on_limit else { continue };
+    let mut edits = Edits { all: Vec::new(), add: true, counted: CountedArrays::new() };
+    for (at, (rule, shown)) in sight.rules(&policy.arrays).enumerate() {
+        let OnLimit::Overflow(rule) = &rule.on_limit else {
+            edits.count(at, shown.length());
+            continue;
+        };
         let mut work = Work { policy, rule, transaction, parent };
-        if let Some(done) = work.settle_new(document, seen).await? {
-            edits.add &= done.head.is_none() && seen.fields().iter().all(Option::is_none);
-            done.write(rule, &seen, &mut edits.all);
+        if let Some(done) = work.settle_new(document, shown).await? {
+            edits.count(at, done.counters.length());
+            edits.add &= done.head.is_none() && shown.seen.fields().iter().all(Option::is_none);
+            done.write(rule, &shown.seen, &mut edits.all);
         }
     }
     Ok(edits)
@@ -168,20 +174,27 @@ pub struct Edits<'p> {
     all: Vec<Edit<'p>>,
     /// Whether they do nothing but add fields.
     add: bool,
+    /// Its arrays, as they will be.
+    counted: CountedArrays,
 }
 
 impl Edits<'_> {
-    pub fn apply<'d>(&self, document: Cow<'d, RawDocument>) -> Result<Cow<'d, RawDocument>> {
+    fn count(&mut self, rule: usize, length: Option<Length>) {
+        self.counted.extend(length.map(|after| Counted { rule, before: None, after }));
+    }
+
+    pub fn apply<'d>(self, document: Cow<'d, RawDocument>) -> Result<Inserted<'d>> {
+        let counted = self.counted;
         let shallow = |edit: &Edit<'_>| edit.0.len() == 1;
         let edited = match document {
-            document if self.all.is_empty() => return Ok(document),
+            document if self.all.is_empty() => return Ok(Inserted { document, counted }),
             document if self.add && self.all.iter().all(shallow) => {
                 fields::add(&document, &self.all)
             }
             Cow::Borrowed(document) => fields::edit(document, &self.all),
             Cow::Owned(document) => fields::edit_own(document, &self.all),
         };
-        edited.map(Cow::Owned)
+        Ok(Inserted { document: Cow::Owned(edited?), counted })
     }
 }
 
@@ -207,11 +220,14 @@ pub async fn update<T: Transaction>(
     row: &T::Row,
     applied: &Applied<'_, guarded::Plan>,
 ) -> Result<Outcome> {
-    let mut rules: Vec<Met<'_>> = policy.overflows().map(|rule| Met::new(rule, row)).collect();
+    let mut rules: Vec<Met<'_>> = Met::all(policy, row).collect();
     if applied.plan.overflow.is_elsewhere && rules.iter().all(Met::is_settled) {
-        let after = applied.update.apply(row, applied.matched)?;
-        let within = |after| within_bounds(policy, applied, row, after);
-        return Ok(Outcome { after: after.map(within).transpose()?, elsewhere: false });
+        let Some(after) = applied.update.apply(row, applied.matched)? else {
+            return Ok(Outcome::default());
+        };
+        let after = within_bounds(policy, applied, row, after)?;
+        let counted = rules.iter().filter_map(|met| met.counted(met.was.counters())).collect();
+        return Ok(Outcome { after: Some(after), elsewhere: false, counted });
     }
     let parent = get_value(row, "_id").unwrap_or(RawBsonRef::Null);
     for met in rules.iter_mut().filter(|met| met.paged && !met.rule.counted) {
@@ -236,24 +252,29 @@ pub async fn update<T: Transaction>(
     };
     let after = within_bounds(policy, applied, base, after)?;
     let mut edits = Vec::new();
-    for Met { rule, was, .. } in &rules {
+    let mut counted = CountedArrays::new();
+    for met in &rules {
+        let Met { rule, was, .. } = *met;
         let now = Seen::of(&after, rule);
         let mut work = Work { policy, rule, transaction, parent };
-        let done = work.settle(Settled { row, was: *was, base, after: &after, now }).await?;
+        let done = work.settle(Settled { row, was, base, after: &after, now }).await?;
+        counted.extend(met.counted(done.counters));
         done.write(rule, &now, &mut edits);
     }
     if edits.is_empty() {
-        return Ok(Outcome { after: Some(after), elsewhere: false });
+        return Ok(Outcome { after: Some(after), elsewhere: false, counted });
     }
     // What the update wrote may be no more than counters that the server knows better.
     let after = fields::edit_own(after, &edits)?;
     let changed = after.as_bytes() != base.as_bytes();
-    Ok(Outcome { after: changed.then_some(after), elsewhere: false })
+    Ok(Outcome { after: changed.then_some(after), elsewhere: false, counted })
 }
 
 /// An array that an update meets.
 #[derive(Clone, Copy)]
 struct Met<'a> {
+    /// Which array of the policy it is.
+    at: usize,
     rule: &'a Arc<Overflow>,
     /// What the row says of it.
     was: Seen<'a>,
@@ -262,9 +283,13 @@ struct Met<'a> {
 }
 
 impl<'a> Met<'a> {
-    fn new(rule: &'a Arc<Overflow>, row: &'a RawDocument) -> Met<'a> {
-        let was = Seen::of(row, rule);
-        Met { rule, was, paged: was.counters().pages > 0 }
+    /// The arrays of a document that overflow.
+    fn all(policy: &'a Policy, row: &'a RawDocument) -> impl Iterator<Item = Met<'a>> {
+        policy.arrays.iter().enumerate().filter_map(move |(at, rule)| {
+            let OnLimit::Overflow(rule) = &rule.on_limit else { return None };
+            let was = Seen::of(row, rule);
+            Some(Met { at, rule, was, paged: was.counters().pages > 0 })
+        })
     }
 
     /// Whether there is nothing to do while the array stays as it is: it has been
@@ -272,9 +297,13 @@ impl<'a> Met<'a> {
     fn is_settled(&self) -> bool {
         let counters = self.was.counters();
         let is_counted = counters.count.is_some() == self.was.array.is_some();
-        let mut edits = Vec::new();
-        counters.write(self.rule, &self.was, &mut edits);
-        self.rule.counted && is_counted && edits.is_empty()
+        self.rule.counted && is_counted && counters.are_said(&self.was)
+    }
+
+    /// How long the array was and is, if the document tells.
+    fn counted(&self, after: Counters) -> Option<Counted> {
+        let before = Some(self.was.counters().length()?);
+        Some(Counted { rule: self.at, before, after: after.length()? })
     }
 }
 

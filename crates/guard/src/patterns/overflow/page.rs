@@ -13,7 +13,7 @@ use std::ops::Deref;
 use std::sync::Arc;
 use value::element::{get, get_value};
 use value::{DocumentWriter, Element, Number, Path};
-use write::{Find, Transaction};
+use write::{Cause, Find, Transaction};
 
 /// Pages that are read, or deleted, at once.
 const BATCH_PAGES: usize = 64;
@@ -172,7 +172,7 @@ impl<T: Transaction> Work<'_, T> {
     /// Writes a page with these elements.
     pub async fn insert_page(&mut self, number: i64, items: &[Element<'_>]) -> Result<()> {
         let page = document(self.rule, self.parent, number, items);
-        self.transaction.insert(&self.rule.into, &page).await
+        self.transaction.insert(&self.rule.into, &page, &[]).await
     }
 
     /// Gives a page other elements; without any it is deleted.
@@ -181,14 +181,14 @@ impl<T: Transaction> Work<'_, T> {
             return self.delete_page(page).await;
         }
         let after = document(self.rule, self.parent, page.number, items);
-        self.transaction.replace(&self.rule.into, &page.row, &after, None).await
+        self.transaction.replace(&self.rule.into, &page.row, &after, Cause::default()).await
     }
 
     /// Adds elements behind those of a page, which are copied as they are.
     pub async fn extend_page(&mut self, page: &Page<T::Row>, items: &[Element<'_>]) -> Result<()> {
         let held = (page.array(self.rule), page.count());
         let after = extended(self.rule, self.parent, page.number, held, items);
-        self.transaction.replace(&self.rule.into, &page.row, &after, None).await
+        self.transaction.replace(&self.rule.into, &page.row, &after, Cause::default()).await
     }
 
     pub async fn delete_page(&mut self, page: &Page<T::Row>) -> Result<()> {

@@ -3,6 +3,7 @@
 use super::pack::head_len;
 use super::{Counters, Done, Seen, Work, array, is_missing, items, limits, load};
 use crate::patterns::place;
+use crate::patterns::sight::Shown;
 use crate::policy::Keep;
 use bson::RawDocument;
 use bson::spec::ElementType;
@@ -30,11 +31,12 @@ impl<T: Transaction> Work<'_, T> {
     pub async fn settle_new(
         &mut self,
         document: &RawDocument,
-        seen: Seen<'_>,
+        shown: Shown<'_>,
     ) -> Result<Option<Done>> {
         self.check_path(document)?;
-        let Some(found) = seen.array.filter(is_array) else { return Ok(Some(Done::default())) };
-        let len = found.children().count();
+        let (Some(found), Some(len)) = (shown.seen.array, shown.len) else {
+            return Ok(Some(Done::default()));
+        };
         if !self.rule.head.hold(len, found.bytes.len()) {
             // A document that is there already keeps its pages: the insert fails.
             let namespace = &self.policy.namespace;
@@ -59,8 +61,20 @@ impl<T: Transaction> Work<'_, T> {
         }
         self.check_path(after)?;
         match now.array.filter(is_array) {
-            Some(found) => self.keep(found, found.children().count()).await,
+            Some(found) => self.keep(found, self.len(was.counters(), old, found)).await,
             None => Ok(Done::default()),
+        }
+    }
+
+    /// How many elements an array has. Those that it had before have been counted.
+    fn len(&self, was: Counters, old: Option<Element<'_>>, now: Element<'_>) -> usize {
+        let appended = match old.filter(is_array) {
+            Some(old) if self.rule.counted => now.children().after(&old.children()),
+            _ => None,
+        };
+        match (was.count, appended) {
+            (Some(count), Some(appended)) => count + appended.count(),
+            _ => now.children().count(),
         }
     }
 
