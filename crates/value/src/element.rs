@@ -106,13 +106,23 @@ impl<'a> Elements<'a> {
         Some((step.key, step.item()))
     }
 
-    /// Moves past the next element with this key and returns it. Keys passed over
-    /// are compared as bytes, never decoded.
+    /// Moves past the next element with this key and returns it.
     pub fn find_key(&mut self, key: &str) -> Option<Element<'a>> {
+        self.find_step(key)?.element()
+    }
+
+    /// The same, the element without its key.
+    pub fn find_item(&mut self, key: &str) -> Option<Element<'a>> {
+        self.find_step(key).map(|step| step.item())
+    }
+
+    /// Keys passed over are compared as bytes, never decoded.
+    #[inline]
+    fn find_step(&mut self, key: &str) -> Option<Step<'a>> {
         while let Some(step) = step(self.rest) {
             self.rest = step.rest;
             if step.key == key.as_bytes() {
-                return step.element();
+                return Some(step);
             }
         }
         None

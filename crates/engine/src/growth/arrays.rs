@@ -26,6 +26,8 @@ pub struct Arrays {
     pub histogram: Histogram,
     /// Documents by their longest array.
     pub longest: Largest<()>,
+    /// The figures as they were last written; empty once they have changed.
+    written: Vec<u8>,
 }
 
 impl Arrays {
@@ -40,6 +42,7 @@ impl Arrays {
             pages: 0,
             histogram: Histogram::default(),
             longest: Largest::default(),
+            written: Vec::new(),
         }
     }
 
@@ -57,6 +60,7 @@ impl Arrays {
         turn: &mut Turn,
         resolve: impl FnOnce(&mut Arrays) -> Result<()>,
     ) -> Result<()> {
+        self.written.clear();
         self.add(after);
         self.subtract(before);
         let longest = |lengths: &Lengths| lengths.each.iter().max().copied();
@@ -121,16 +125,26 @@ impl Arrays {
         Ok(())
     }
 
-    pub fn write(&self, row: &mut Vec<u8>) {
+    /// Most writes leave the arrays as they are, and so their figures.
+    pub fn write(&mut self, row: &mut Vec<u8>) {
+        if self.written.is_empty() {
+            self.written = self.to_bytes();
+        }
+        row.extend_from_slice(&self.written);
+    }
+
+    fn to_bytes(&self) -> Vec<u8> {
+        let mut row = Vec::with_capacity(64);
         for text in [self.path.as_str(), self.count.as_ref().map_or("", Path::as_str)] {
-            write_number(text.len() as u64, row);
+            write_number(text.len() as u64, &mut row);
             row.extend_from_slice(text.as_bytes());
         }
         let floor = u64::from(self.longest.floor());
         for number in [self.documents, self.elements, self.overflowed, self.pages, floor] {
-            write_number(number, row);
+            write_number(number, &mut row);
         }
-        self.histogram.write(row);
+        self.histogram.write(&mut row);
+        row
     }
 
     /// Takes the figures of one path off the front of a row; `kept` gives those whose
@@ -152,6 +166,7 @@ impl Arrays {
             pages,
             histogram: Histogram::read(row)?,
             longest,
+            written: Vec::new(),
         })
     }
 }

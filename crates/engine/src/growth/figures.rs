@@ -86,14 +86,14 @@ impl Figures {
         Some(())
     }
 
-    pub fn write(&self) -> Slice {
+    pub fn write(&mut self) -> Slice {
         let mut row = Vec::with_capacity(128);
         row.extend_from_slice(&self.counts.write());
         if let Some(sizes) = &self.sizes {
             write_number(FORMAT, &mut row);
             sizes.write(&mut row);
             write_number(self.arrays.len() as u64, &mut row);
-            self.arrays.iter().for_each(|arrays| arrays.write(&mut row));
+            self.arrays.iter_mut().for_each(|arrays| arrays.write(&mut row));
         }
         row.into()
     }

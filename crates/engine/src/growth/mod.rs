@@ -223,9 +223,9 @@ impl Ledger<'_> {
     }
 
     /// Adds the rows that the group writes, and gives back what is to be told of it.
-    pub fn close(self, changes: &mut Vec<Change>) -> Alerts {
+    pub fn close(mut self, changes: &mut Vec<Change>) -> Alerts {
         for collection in self.touched {
-            let value = self.standings.get(&collection).map(|it| it.figures.write());
+            let value = self.standings.get_mut(&collection).map(|it| it.figures.write());
             changes.push(Change { tree: Tree::Records, key: keys::counts(collection), value });
         }
         changes.extend(self.turn.into_changes());

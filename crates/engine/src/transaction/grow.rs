@@ -25,13 +25,12 @@ impl Transaction {
     /// Which of the arrays that a policy names change their lengths.
     pub(super) fn lengthened(
         &mut self,
-        collection: &Collection,
+        guarded: Option<&Arc<Guarded>>,
         before: Option<&Row>,
         after: Option<&RawDocument>,
         cause: Cause<'_>,
     ) -> Result<Vec<Lengthened>> {
-        let guarded = self.guarded(&collection.namespace);
-        let Some(policy) = growth::policy(guarded.as_ref()) else { return Ok(Vec::new()) };
+        let Some(policy) = growth::policy(guarded) else { return Ok(Vec::new()) };
         if policy.arrays.is_empty() || !self.engine.store.growth().is_on.load(Ordering::Relaxed) {
             return Ok(Vec::new());
         }

@@ -95,9 +95,10 @@ impl write::Transaction for Transaction {
         }
         let record = self.next_record(&collection)?;
         let cause = Cause { update: None, counted };
-        let lengthened = self.lengthened(&collection, None, Some(document), cause)?;
+        let guarded = self.guarded(namespace);
+        let lengthened = self.lengthened(guarded.as_ref(), None, Some(document), cause)?;
         self.add_entries(&collection, record, document).await?;
-        let split = self.split(namespace, document, None, counted);
+        let split = self.split(guarded.as_ref(), document, None, counted);
         for (number, value) in split.values {
             self.put(Tree::Large, keys::large(collection.id, record, number), value);
         }
@@ -127,11 +128,12 @@ impl write::Transaction for Transaction {
         if let (Some(before), Some(more)) = (&mut before, &more) {
             before.loaded = more;
         }
-        let split = self.split(namespace, after, before, cause.counted);
+        let guarded = self.guarded(namespace);
+        let split = self.split(guarded.as_ref(), after, before, cause.counted);
         if split.size > limits::DOCUMENT_BYTES_MAX {
             return Err(limits::update_too_large());
         }
-        let lengthened = self.lengthened(&row.collection, Some(row), Some(after), cause)?;
+        let lengthened = self.lengthened(guarded.as_ref(), Some(row), Some(after), cause)?;
         self.tell_replaced(row, after, cause.update)?;
         self.exchange_entries(row, after).await?;
         let collection = record.collection;
@@ -149,8 +151,9 @@ impl write::Transaction for Transaction {
         Ok(())
     }
 
-    async fn delete(&mut self, _namespace: &Namespace, row: &Row) -> Result<()> {
-        let lengthened = self.lengthened(&row.collection, Some(row), None, Cause::default())?;
+    async fn delete(&mut self, namespace: &Namespace, row: &Row) -> Result<()> {
+        let guarded = self.guarded(namespace);
+        let lengthened = self.lengthened(guarded.as_ref(), Some(row), None, Cause::default())?;
         self.tell_deleted(row)?;
         self.remove_entries(row).await?;
         let record = &row.record;
@@ -265,13 +268,12 @@ impl Transaction {
     /// Takes a document apart for storage.
     fn split(
         &self,
-        namespace: &Namespace,
+        guarded: Option<&Arc<Guarded>>,
         document: &RawDocument,
         before: Option<Before<'_>>,
         counted: &[Counted],
     ) -> large::Split {
-        let guard = self.guarded(namespace);
-        let cold = guard.as_ref().map(|guard| guard.cold(document, counted)).unwrap_or_default();
+        let cold = guarded.map(|guarded| guarded.cold(document, counted)).unwrap_or_default();
         large::split(document, before, self.engine.store.secret(), &cold)
     }
 

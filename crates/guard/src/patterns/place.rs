@@ -5,18 +5,18 @@ use bson::{RawDocument, RawDocumentBuf};
 use error::{Code, Result};
 use value::{DocumentWriter, Element, Elements, Path, elements};
 
-/// What stands at a path of sub-documents.
+/// What stands at a path of sub-documents, without its key.
 pub fn find<'a>(document: &'a RawDocument, path: &Path) -> Option<Element<'a>> {
     let mut fields = elements(document);
     let last = path.len() - 1;
     for at in 0..last {
-        let inner = fields.find_key(path.component(at))?;
+        let inner = fields.find_item(path.component(at))?;
         if inner.kind != ElementType::EmbeddedDocument {
             return None;
         }
         fields = inner.children();
     }
-    fields.find_key(path.component(last))
+    fields.find_item(path.component(last))
 }
 
 /// What stands at each of these paths, found in one walk but for the deep ones.

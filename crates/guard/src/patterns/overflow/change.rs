@@ -48,7 +48,7 @@ impl<T: Transaction> Change<'_, T> {
             if !paged {
                 let settled = Settled { row, was, base, after: &after, now };
                 let done = work.settle(settled).await?;
-                counted.extend(met.counted(done.counters));
+                met.count(done.counters, &mut counted);
                 done.write(rule, &now, &mut edits);
                 continue;
             }
@@ -70,7 +70,7 @@ impl<T: Transaction> Change<'_, T> {
             if let (None, Some(whole)) = (&done.head, &whole) {
                 whole.restore(rule, row, &after, &mut edits);
             }
-            counted.extend(met.counted(done.counters));
+            met.count(done.counters, &mut counted);
             done.write(rule, &now, &mut edits);
         }
         let after = if edits.is_empty() { after } else { fields::edit_own(after, &edits)? };

@@ -30,6 +30,11 @@ impl<'d> Seen<'d> {
         Seen { array, count, flag, pages }
     }
 
+    /// The same in the document's next version, which is known to have the same counters.
+    pub fn in_next(self, next: &'d RawDocument, rule: &Overflow) -> Seen<'d> {
+        Seen { array: place::find(next, &rule.path), ..self }
+    }
+
     /// Takes a field of the document itself for what it is.
     pub fn meet_counter(&mut self, key: &[u8], field: Element<'d>, rule: &Overflow) {
         let slots = [&mut self.count, &mut self.flag, &mut self.pages];
@@ -83,14 +88,10 @@ impl Counters {
         self.count.map(|elements| Length { elements, pages: self.pages })
     }
 
-    /// Whether this is what a document says, in the very words in which it is written.
+    /// Whether this is what a document says, in the very words that `write` finds for it.
     pub fn are_said(self, seen: &Seen<'_>) -> bool {
         let pages = (self.pages > 0).then_some(self.pages);
-        let is_flagged = match seen.flag.map(|flag| flag.value()) {
-            None => pages.is_none(),
-            Some(flag) => pages.is_some() && flag == RawBsonRef::Boolean(true),
-        };
-        is_flagged && says(seen.count, self.count) && says(seen.pages, pages)
+        says(seen.count, self.count) && flags(seen.flag, pages.is_some()) && says(seen.pages, pages)
     }
 
     /// Whether a document says otherwise. One that says nothing has not been
@@ -105,15 +106,15 @@ impl Counters {
 
     /// The edits that give a document these counters.
     pub fn write<'r>(self, rule: &'r Overflow, seen: &Seen<'_>, edits: &mut Vec<Edit<'r>>) {
-        if self.are_said(seen) {
-            return;
+        let pages = (self.pages > 0).then_some(self.pages);
+        if !says(seen.count, self.count) {
+            edits.push((&rule.count, self.count.map(int)));
         }
-        let fields = rule.counters().into_iter().zip(seen.fields());
-        for ((path, now), value) in fields.zip(self.values()) {
-            let now = now.map(|element| element.value());
-            if now != value.as_ref().map(RawBson::as_raw_bson_ref) {
-                edits.push((path, value));
-            }
+        if !flags(seen.flag, pages.is_some()) {
+            edits.push((&rule.flag, pages.map(|_| RawBson::Boolean(true))));
+        }
+        if !says(seen.pages, pages) {
+            edits.push((&rule.pages, pages.map(int)));
         }
     }
 }
@@ -124,8 +125,11 @@ pub fn has_pages(document: &RawDocument, rule: &Overflow) -> bool {
 }
 
 fn number(element: Option<Element<'_>>) -> Option<usize> {
-    let number = Number::from_value(element?.value())?;
-    usize::try_from(number.to_i64_exact()?).ok()
+    let number = match element?.value() {
+        RawBsonRef::Int32(number) => i64::from(number),
+        other => Number::from_value(other)?.to_i64_exact()?,
+    };
+    usize::try_from(number).ok()
 }
 
 /// Whether a field is there with this number, or neither is.
@@ -135,6 +139,14 @@ fn says(field: Option<Element<'_>>, number: Option<usize>) -> bool {
         (Some(said), Some(number)) => said == int(number).as_raw_bson_ref(),
         (None, None) => true,
         _ => false,
+    }
+}
+
+/// Whether a flag is there that says so, or neither is.
+fn flags(field: Option<Element<'_>>, flagged: bool) -> bool {
+    match field {
+        Some(field) => flagged && field.value() == RawBsonRef::Boolean(true),
+        None => !flagged,
     }
 }
 

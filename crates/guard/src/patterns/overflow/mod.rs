@@ -65,8 +65,10 @@ use write::{Applied, Counted, CountedArrays, Inserted, Length, Outcome, Transact
 /// What an update does to the arrays that overflow.
 #[derive(Debug)]
 pub struct Plan {
-    /// Whether it is about neither the arrays nor what counts them.
-    is_elsewhere: bool,
+    /// Whether it may change the arrays,
+    arrays: bool,
+    /// or what counts them.
+    counters: bool,
     /// The update taken apart, once a document with pages is met.
     taken_apart: OnceLock<TakenApart>,
 }
@@ -81,11 +83,17 @@ struct TakenApart {
 
 impl Plan {
     pub fn new(policy: &Policy, update: &Update) -> Plan {
-        let is_about = |rule: &Arc<Overflow>| {
-            let mut counters = rule.counters().into_iter();
-            update.touches(&rule.path) || counters.any(|path| update.touches(path))
-        };
-        Plan { is_elsewhere: !policy.overflows().any(is_about), taken_apart: OnceLock::new() }
+        let mut counters = policy.overflows().flat_map(|rule| rule.counters());
+        Plan {
+            arrays: policy.overflows().any(|rule| update.touches(&rule.path)),
+            counters: counters.any(|path| update.touches(path)),
+            taken_apart: OnceLock::new(),
+        }
+    }
+
+    /// Whether the update is about neither the arrays nor what counts them.
+    fn is_elsewhere(&self) -> bool {
+        !self.arrays && !self.counters
     }
 
     fn taken_apart(&self, policy: &Policy, update: &Update) -> &TakenApart {
@@ -180,7 +188,9 @@ pub struct Edits<'p> {
 
 impl Edits<'_> {
     fn count(&mut self, rule: usize, length: Option<Length>) {
-        self.counted.extend(length.map(|after| Counted { rule, before: None, after }));
+        if let Some(after) = length {
+            self.counted.push(Counted { rule, before: None, after });
+        }
     }
 
     pub fn apply<'d>(self, document: Cow<'d, RawDocument>) -> Result<Inserted<'d>> {
@@ -221,12 +231,13 @@ pub async fn update<T: Transaction>(
     applied: &Applied<'_, guarded::Plan>,
 ) -> Result<Outcome> {
     let mut rules: Vec<Met<'_>> = Met::all(policy, row).collect();
-    if applied.plan.overflow.is_elsewhere && rules.iter().all(Met::is_settled) {
+    if applied.plan.overflow.is_elsewhere() && rules.iter().all(Met::is_settled) {
         let Some(after) = applied.update.apply(row, applied.matched)? else {
             return Ok(Outcome::default());
         };
         let after = within_bounds(policy, applied, row, after)?;
-        let counted = rules.iter().filter_map(|met| met.counted(met.was.counters())).collect();
+        let mut counted = CountedArrays::new();
+        rules.iter().for_each(|met| met.count(met.was.counters(), &mut counted));
         return Ok(Outcome { after: Some(after), elsewhere: false, counted });
     }
     let parent = get_value(row, "_id").unwrap_or(RawBsonRef::Null);
@@ -255,10 +266,13 @@ pub async fn update<T: Transaction>(
     let mut counted = CountedArrays::new();
     for met in &rules {
         let Met { rule, was, .. } = *met;
-        let now = Seen::of(&after, rule);
+        let now = match applied.plan.overflow.counters {
+            true => Seen::of(&after, rule),
+            false => was.in_next(&after, rule),
+        };
         let mut work = Work { policy, rule, transaction, parent };
         let done = work.settle(Settled { row, was, base, after: &after, now }).await?;
-        counted.extend(met.counted(done.counters));
+        met.count(done.counters, &mut counted);
         done.write(rule, &now, &mut edits);
     }
     if edits.is_empty() {
@@ -300,10 +314,11 @@ impl<'a> Met<'a> {
         self.rule.counted && is_counted && counters.are_said(&self.was)
     }
 
-    /// How long the array was and is, if the document tells.
-    fn counted(&self, after: Counters) -> Option<Counted> {
-        let before = Some(self.was.counters().length()?);
-        Some(Counted { rule: self.at, before, after: after.length()? })
+    /// Adds how long the array was and is, if the document tells.
+    fn count(&self, after: Counters, counted: &mut CountedArrays) {
+        if let (Some(before), Some(after)) = (self.was.counters().length(), after.length()) {
+            counted.push(Counted { rule: self.at, before: Some(before), after });
+        }
     }
 }
 
