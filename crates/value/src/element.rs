@@ -117,7 +117,7 @@ impl<'a> Elements<'a> {
     }
 
     /// Keys passed over are compared as bytes, never decoded.
-    #[inline]
+    #[inline(always)]
     fn find_step(&mut self, key: &str) -> Option<Step<'a>> {
         while let Some(step) = step(self.rest) {
             self.rest = step.rest;

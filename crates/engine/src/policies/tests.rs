@@ -7,7 +7,7 @@ use crate::storage::Mark;
 use crate::transaction::Transaction;
 use bson::{RawBsonRef, RawDocument, RawDocumentBuf, rawdoc};
 use command::{Client, Namespace, Request};
-use error::Result;
+use error::{Code, Result};
 use guard::Policy;
 use language::Needs;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -94,6 +94,24 @@ fn clean(reply: &RawDocument) -> bool {
 
 fn page(parent: i32, number: i32) -> bson::RawBson {
     rawdoc! { "parent": parent, "path": "a", "page": number }.into()
+}
+
+/// Someone asked what guards a collection that was not there; before they insert, it comes
+/// with a policy.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_policy_that_comes_between_is_not_missed() {
+    let directory = tempfile::tempdir().unwrap();
+    let engine = Engine::open(directory.path()).await.unwrap();
+    let mut transaction = Transaction::begin(engine.clone());
+    assert!(transaction.guard(&namespace("c")).await.unwrap().is_none());
+    run(&engine, rawdoc! { "create": "c", "$db": "d" }).await.unwrap();
+    let set = rawdoc! { "setGrowthPolicy": "c", "$db": "d", "policy": policy() };
+    run(&engine, set).await.unwrap();
+    let document = rawdoc! { "_id": 1, "a": [1, 2, 3] };
+    let refused = transaction.insert(&namespace("c"), &document, &[]).await.unwrap_err();
+    assert_eq!(refused.code(), Code::WriteConflict);
+    assert!(transaction.retry().await.unwrap());
+    assert!(transaction.guard(&namespace("c")).await.unwrap().is_some());
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -56,11 +56,12 @@ impl Transaction {
         }
     }
 
-    /// A collection as this transaction sees it.
-    pub(super) fn definition(&self, namespace: &Namespace) -> Option<Arc<Collection>> {
+    /// A collection as this transaction sees it: one that it has entered, or one of its
+    /// snapshot.
+    pub(super) fn definition(&self, namespace: &Namespace) -> Option<&Arc<Collection>> {
         match &self.snapshot {
-            Some(snapshot) => snapshot.catalog.get(namespace).cloned(),
-            None => self.engine.registry.get(namespace),
+            Some(snapshot) => snapshot.catalog.get(namespace),
+            None => self.entered(namespace).map(|entered| &entered.collection),
         }
     }
 
@@ -148,7 +149,7 @@ impl Transaction {
         namespace: &Namespace,
         specs: &[RawDocumentBuf],
     ) -> Result<Created> {
-        let found = self.definition(namespace);
+        let found = self.definition(namespace).cloned();
         let created_collection = found.is_none();
         let collection = match found {
             Some(collection) => collection,

@@ -15,7 +15,7 @@ use write::Cause;
 impl Transaction {
     /// What guards a collection.
     pub(super) fn guarded(&self, namespace: &Namespace) -> Option<Arc<Guarded>> {
-        match self.entered.iter().find(|entered| entered.collection.namespace == *namespace) {
+        match self.entered(namespace) {
             Some(entered) => entered.guarded.clone(),
             // There is none, or this transaction is making it.
             None => self.engine.policies.get(namespace),

@@ -47,6 +47,8 @@ pub struct Transaction {
     interrupt: Option<Interrupt>,
     /// Collections written to, with the right to rely on their definition.
     entered: Vec<Entered>,
+    /// A collection that was not there when someone asked what guards it.
+    absent: Option<Namespace>,
     base: Fresh,
     changes: Arc<Overlay>,
     /// What the changes weigh, keys and values.
@@ -105,6 +107,7 @@ impl Transaction {
             snapshot: None,
             interrupt: None,
             entered: Vec::new(),
+            absent: None,
             base,
             changes: Arc::default(),
             bytes: 0,
@@ -130,7 +133,7 @@ impl Transaction {
     /// The collection as this transaction may rely on it until its commit is
     /// applied; `None` if there is none.
     pub async fn enter(&mut self, namespace: &Namespace) -> Result<Option<Arc<Collection>>> {
-        if let Some(entered) = self.entered.iter().find(|e| e.collection.namespace == *namespace) {
+        if let Some(entered) = self.entered(namespace) {
             return Ok(Some(entered.collection.clone()));
         }
         if self.snapshot.is_some() {
@@ -156,6 +159,10 @@ impl Transaction {
                 return Ok(Some(collection));
             }
         }
+    }
+
+    fn entered(&self, namespace: &Namespace) -> Option<&Entered> {
+        self.entered.iter().find(|entered| entered.collection.namespace == *namespace)
     }
 
     /// Everything applied, with this transaction's own writes on top. Taken
@@ -238,6 +245,7 @@ impl Transaction {
         let_go(&mut self.intents);
         self.multikey.clear();
         self.told.forget();
+        self.absent = None;
         if let Some(shut) = self.shut.take() {
             self.entered.clear();
             drop(shut.read().await);

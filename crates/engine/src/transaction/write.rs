@@ -1,7 +1,7 @@
 //! The engine's side of the write loop's transaction.
 
 use super::intents::Subject;
-use super::{Row, Transaction};
+use super::{Row, Transaction, conflict};
 use crate::catalog::{Action, Collection, Kind, Level};
 use crate::define::New;
 use crate::plan::{self, Interrupt, Query, Sort};
@@ -29,7 +29,9 @@ impl write::Transaction for Transaction {
 
     async fn guard(&mut self, namespace: &Namespace) -> Result<Option<Arc<Guarded>>> {
         // Policies change only while nobody is in the collection.
-        self.enter(namespace).await?;
+        if self.enter(namespace).await?.is_none() {
+            self.absent = Some(namespace.clone());
+        }
         Ok(self.guarded(namespace))
     }
 
@@ -223,6 +225,11 @@ impl Transaction {
     /// The collection to insert into, made if there is none: the first insert
     /// does that, and one that meets a drop.
     async fn enter_or_create(&mut self, namespace: &Namespace) -> Result<Arc<Collection>> {
+        if self.absent.as_ref() == Some(namespace) && !self.is_clients() {
+            // It may come with a policy and a validator, which the document has not met.
+            self.engine.clone().ensure(namespace).await?;
+            return Err(conflict());
+        }
         loop {
             match self.enter(namespace).await? {
                 Some(view) if view.is_view() => {

@@ -47,7 +47,7 @@ impl<T: Transaction> Change<'_, T> {
             let mut work = Work { policy: self.policy, rule, transaction, parent };
             if !paged {
                 let settled = Settled { row, was, base, after: &after, now };
-                let done = work.settle(settled).await?;
+                let done = work.settle(&settled).await?;
                 met.count(done.counters, &mut counted);
                 done.write(rule, &now, &mut edits);
                 continue;

@@ -271,7 +271,7 @@ pub async fn update<T: Transaction>(
             false => was.in_next(&after, rule),
         };
         let mut work = Work { policy, rule, transaction, parent };
-        let done = work.settle(Settled { row, was, base, after: &after, now }).await?;
+        let done = work.settle(&Settled { row, was, base, after: &after, now }).await?;
         met.count(done.counters, &mut counted);
         done.write(rule, &now, &mut edits);
     }

@@ -13,7 +13,6 @@ use value::{Element, elements};
 use write::Transaction;
 
 /// An array as an update leaves it.
-#[derive(Clone, Copy)]
 pub struct Settled<'d, R> {
     /// The document as it was,
     pub row: &'d R,
@@ -49,8 +48,8 @@ impl<T: Transaction> Work<'_, T> {
     }
 
     /// Settles the array of a document after an update.
-    pub async fn settle(&mut self, settled: Settled<'_, T::Row>) -> Result<Done> {
-        let Settled { row, was, base, after, now } = settled;
+    pub async fn settle(&mut self, settled: &Settled<'_, T::Row>) -> Result<Done> {
+        let Settled { row, base, after, ref was, ref now } = *settled;
         let old = match std::ptr::eq(base, &**row) {
             true => was.array,
             false => place::find(base, &self.rule.path),
