@@ -6,24 +6,27 @@ use crate::policy::{ArrayRule, Bounds, OnLimit};
 use bson::{RawDocument, RawDocumentBuf};
 use error::Result;
 use std::cmp::Reverse;
-use value::{DocumentWriter, Element};
+use value::{DocumentWriter, Element, Path};
 
 /// Refuses a document with an array over one of its bounds that has grown in what that
 /// bound is about: what is over in number only may hold other, heavier elements.
 pub fn check(rule: &ArrayRule, before: Option<&RawDocument>, after: &RawDocument) -> Result<()> {
-    let over = over(rule, after);
+    let over = over(&rule.path, rule.bounds, after);
     if over.is_empty() {
         return Ok(());
     }
-    let was = before.map(|before| self::over(rule, before)).unwrap_or_default();
-    let Bounds { max, max_bytes } = rule.bounds;
-    let grown = grown(&over, &was, max, |it| it.len)
-        .or_else(|| self::grown(&over, &was, max_bytes, |it| it.bytes));
-    match grown {
+    let was = before.map(|before| self::over(&rule.path, rule.bounds, before)).unwrap_or_default();
+    match grown(rule.bounds, &over, &was) {
         Some(array) => Err(Violation { document: after, path: &rule.path, array: array.array }
             .of(rule.bounds, array.len)),
         None => Ok(()),
     }
+}
+
+/// Whether some array at a path is over a bound, and further than before.
+pub fn grows(path: &Path, bounds: Bounds, before: &RawDocument, after: &RawDocument) -> bool {
+    let over = over(path, bounds, after);
+    !over.is_empty() && grown(bounds, &over, &self::over(path, bounds, before)).is_some()
 }
 
 struct Over<'a> {
@@ -32,8 +35,14 @@ struct Over<'a> {
     bytes: usize,
 }
 
-/// An array over a bound, and further than before: largest compared with largest.
-fn grown<'o, 'a>(
+/// An array that is further over a bound than before.
+fn grown<'o, 'a>(bounds: Bounds, now: &'o [Over<'a>], was: &[Over<'_>]) -> Option<&'o Over<'a>> {
+    let longer = grown_in(now, was, bounds.max, |it| it.len);
+    longer.or_else(|| grown_in(now, was, bounds.max_bytes, |it| it.bytes))
+}
+
+/// The same by one measure: largest compared with largest.
+fn grown_in<'o, 'a>(
     now: &'o [Over<'a>],
     was: &[Over<'_>],
     bound: Option<usize>,
@@ -49,11 +58,11 @@ fn grown<'o, 'a>(
 }
 
 /// The arrays over their bounds.
-fn over<'a>(rule: &ArrayRule, document: &'a RawDocument) -> Vec<Over<'a>> {
-    let arrays = place::arrays(document, &rule.path).into_iter();
+fn over<'a>(path: &Path, bounds: Bounds, document: &'a RawDocument) -> Vec<Over<'a>> {
+    let arrays = place::arrays(document, path).into_iter();
     let measured =
         arrays.map(|array| Over { len: array.children().count(), bytes: array.bytes.len(), array });
-    measured.filter(|it| !rule.bounds.hold(it.len, it.bytes)).collect()
+    measured.filter(|it| !bounds.hold(it.len, it.bytes)).collect()
 }
 
 /// The document with its arrays cut down to their bounds; `None` if they are
@@ -63,7 +72,7 @@ pub fn trim(
     before: Option<&RawDocument>,
     after: &RawDocument,
 ) -> Option<RawDocumentBuf> {
-    if over(rule, after).is_empty()
+    if over(&rule.path, rule.bounds, after).is_empty()
         || before.is_some_and(|before| place::unchanged(before, after, &rule.path))
     {
         return None;
@@ -86,7 +95,7 @@ pub fn dropped(rule: &ArrayRule, document: &RawDocument) -> Dropped {
     if !drops(rule) {
         return dropped;
     }
-    for over in over(rule, document) {
+    for over in over(&rule.path, rule.bounds, document) {
         let mut trimmed = DocumentWriter::new();
         let oldest = matches!(rule.on_limit, OnLimit::DropOldest);
         dropped.elements += over.len - cut(over.array, rule.bounds, oldest, &mut trimmed);
@@ -130,7 +139,6 @@ fn cut(array: Element<'_>, bounds: Bounds, oldest: bool, out: &mut DocumentWrite
 mod tests {
     use super::*;
     use bson::rawdoc;
-    use value::Path;
 
     fn rule(on_limit: OnLimit, max: Option<usize>, max_bytes: Option<usize>) -> ArrayRule {
         ArrayRule { path: Path::new("a"), bounds: Bounds { max, max_bytes }, on_limit }
