@@ -66,9 +66,9 @@ pub fn replaces_head(rule: &Overflow, pages: usize) -> Error {
 
 pub fn empty_head(rule: &Overflow, pages: usize) -> Error {
     Code::OperationFailed.error(format!(
-        "the array '{}' has overflowed into {pages} page(s) of '{}', and its head is empty, since \
-         no element there fits its max_bytes; so an empty array may be what was read, and writing \
-         it back must not lose the pages. Use $unset to clear it",
+        "the array '{}' has overflowed into {pages} page(s) of '{}', and its head is empty, so \
+         that an empty array may be what was read, and writing it back must not lose the pages. \
+         Use $unset to clear it",
         rule.path, rule.into
     ))
 }
