@@ -62,7 +62,8 @@ async fn apply(uri: &str, file: &File, dry_run: bool) -> Result<(), Box<dyn Erro
         let policy = Document::try_from(&**policy)?;
         let command = doc! { "setGrowthPolicy": collection, "policy": policy };
         let mut check = command.clone();
-        check.insert("dryRun", true);
+        // Setting it counts the documents over its bounds.
+        check.extend(doc! { "dryRun": true, "count": dry_run });
         let reply = database.run_command(check).await.map_err(|error| said(&name, &error))?;
         if let Some(line) = oversize(&reply) {
             println!("  {line}");
@@ -70,7 +71,10 @@ async fn apply(uri: &str, file: &File, dry_run: bool) -> Result<(), Box<dyn Erro
         changes.push((name, command));
     }
     for (name, command) in changes.into_iter().filter(|_| !dry_run) {
-        database.run_command(command).await.map_err(|error| said(&name, &error))?;
+        let reply = database.run_command(command).await.map_err(|error| said(&name, &error))?;
+        if let Some(line) = oversize(&reply) {
+            println!("{name}: {line}");
+        }
     }
     let listed = database.run_command(doc! { "listGrowthPolicies": 1 }).await?;
     for other in listed.get_array("policies")?.iter().filter_map(|other| other.as_document()) {

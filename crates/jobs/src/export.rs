@@ -1,9 +1,12 @@
-//! A collection written to a file.
+//! A collection written to a file, arrays that overflow as a whole.
 
 use crate::output::Output;
 use crate::progress::Progress;
 use crate::{Error, Format, connect, extjson};
-use bson::doc;
+use bson::{Document, RawDocumentBuf, doc};
+use command::Namespace;
+use guard::Policy;
+use mongodb::Client;
 use std::path::Path;
 
 #[derive(Debug)]
@@ -31,7 +34,11 @@ impl Export<'_> {
         let collection = connect::collection(&client, self.namespace)?;
         // A view cannot be estimated.
         let total = collection.estimated_document_count().await.ok();
-        let mut cursor = collection.find(doc! {}).await?;
+        let mut find = collection.find(doc! {});
+        if let Some(whole) = whole_arrays(&client, self.namespace).await? {
+            find = find.projection(whole);
+        }
+        let mut cursor = find.await?;
         let mut output = Output::create(self.file)?;
         let progress = Progress::documents(total);
         let mut documents = 0;
@@ -53,4 +60,32 @@ impl Export<'_> {
         output.finish()?;
         Ok(Exported { documents })
     }
+}
+
+/// The projection that shows arrays whole of which documents keep only a head, and leaves
+/// out what is said of their pages: those are no part of the file. `None` where there are
+/// no such arrays, and on servers without growth policies.
+async fn whole_arrays(client: &Client, namespace: &str) -> Result<Option<Document>, Error> {
+    let Some((database, collection)) = namespace.split_once('.') else { return Ok(None) };
+    let ask = doc! { "getGrowthPolicy": collection };
+    let reply = client.database(database).run_command(ask).await.map_err(Error::from);
+    let reply = match reply {
+        Err(error) if error.is_unknown_command() => return Ok(None),
+        reply => reply?,
+    };
+    let Ok(policy) = reply.get_document("policy") else { return Ok(None) };
+    let unknown = |why: String| {
+        Error::Input(format!("the growth policy of {namespace} is not understood: {why}"))
+    };
+    let policy = RawDocumentBuf::try_from(policy).map_err(|error| unknown(error.to_string()))?;
+    let policy = Namespace::new(database, collection)
+        .and_then(|namespace| Policy::parse(&namespace, &policy))
+        .map_err(|error| unknown(error.message().to_owned()))?;
+    let mut projection = Document::new();
+    for rule in policy.overflows() {
+        projection.insert(rule.path.as_str(), doc! { "$slice": i32::MAX });
+        projection.insert(rule.flag.as_str(), 0);
+        projection.insert(rule.pages.as_str(), 0);
+    }
+    Ok((!projection.is_empty()).then_some(projection))
 }

@@ -34,7 +34,40 @@ pub fn mirrored(overflow: &Overflow, spec: &RawDocument) -> Option<RawDocumentBu
     for option in elements(spec).filter(|option| TAKEN_OVER.contains(&option.key)) {
         mirrored.copy(option);
     }
+    if is_set(spec, "hidden") {
+        mirrored.append_bool("hidden", true);
+    }
     any.then(|| mirrored.finish())
+}
+
+/// Adds an index of pages. One that is there already is shared, and hidden only where
+/// both are.
+pub fn share(specs: &mut Vec<RawDocumentBuf>, spec: RawDocumentBuf) {
+    match specs.iter_mut().find(|earlier| are_same(earlier, &spec)) {
+        Some(earlier) if is_hidden(earlier) && !is_hidden(&spec) => {
+            *earlier = with_hidden(earlier, false)
+        }
+        Some(_) => {}
+        None => specs.push(spec),
+    }
+}
+
+/// The index, hidden or not.
+pub fn with_hidden(spec: &RawDocument, hidden: bool) -> RawDocumentBuf {
+    let mut out = DocumentWriter::new();
+    elements(spec).filter(|option| option.key != "hidden").for_each(|option| out.copy(option));
+    if hidden {
+        out.append_bool("hidden", true);
+    }
+    out.finish()
+}
+
+pub fn is_hidden(spec: &RawDocument) -> bool {
+    is_set(spec, "hidden")
+}
+
+fn is_set(spec: &RawDocument, option: &str) -> bool {
+    get_value(spec, option).and_then(|it| it.as_bool()) == Some(true)
 }
 
 /// Whether two indexes of pages are the same, be their names as they may.
@@ -51,8 +84,7 @@ fn names(overflow: &Overflow, spec: &RawDocument) -> bool {
 
 /// Whether an index takes a key once, or is prepared to.
 pub fn refuses_documents(spec: &RawDocument) -> bool {
-    let is_set = |name: &str| get_value(spec, name).and_then(|it| it.as_bool()) == Some(true);
-    is_set("unique") || is_set("prepareUnique")
+    is_set(spec, "unique") || is_set(spec, "prepareUnique")
 }
 
 /// Refuses unique indexes over an array that overflows: its elements are in many

@@ -3,6 +3,7 @@
 
 pub mod adopt;
 mod change;
+pub mod choose;
 mod mirror;
 pub mod out;
 mod pages;

@@ -2,14 +2,14 @@
 
 use super::mirror;
 use crate::Engine;
-use crate::catalog::{Catalog, Collection};
+use crate::catalog::{Catalog, Collection, Index};
 use crate::define::{New, Progress};
 use bson::{RawDocument, RawDocumentBuf, rawdoc};
 use command::Namespace;
 use error::{Code, Result};
-use guard::Policy;
 use guard::policy::Overflow;
 use guard::verify::{Drift, Kind};
+use guard::{Guarded, Policy};
 use std::sync::Arc;
 use value::DocumentWriter;
 use value::element::get_value;
@@ -72,22 +72,25 @@ impl Engine {
         self.drop_emptying(namespace, &pages).await
     }
 
-    /// Mirrors new indexes of a collection on the pages of its arrays.
+    /// Mirrors the indexes of a collection on the pages of its arrays, as far as they are
+    /// not mirrored yet; those too that a transaction has made and nobody else sees.
     pub async fn mirror_indexes(
         self: &Arc<Self>,
         namespace: &Namespace,
-        specs: &[RawDocumentBuf],
+        made: &[RawDocumentBuf],
     ) -> Result<()> {
         let table = self.policies.current();
         for overflow in table.policy(namespace).into_iter().flat_map(Policy::overflows) {
-            let specs = specs.iter().filter_map(|spec| mirror::mirrored(overflow, spec));
-            self.index_pages(overflow, specs.collect()).await?;
+            let collection = self.registry.get(namespace);
+            let mut specs = page_indexes(overflow, collection.as_deref());
+            let made = made.iter().filter_map(|spec| mirror::mirrored(overflow, spec));
+            made.for_each(|spec| mirror::share(&mut specs, spec));
+            self.index_pages(overflow, specs).await?;
         }
         Ok(())
     }
 
-    /// Makes the indexes of pages that are not there. Two indexes of the collection may
-    /// have one mirror: fields that pages do not have are left out of it.
+    /// Makes the indexes of pages that are not there, and hides those that are to be hidden.
     async fn index_pages(
         self: &Arc<Self>,
         overflow: &Overflow,
@@ -96,9 +99,14 @@ impl Engine {
         let pages = self.registry.get(&overflow.into);
         let mut missing: Vec<RawDocumentBuf> = Vec::new();
         for spec in wanted {
-            let is_new = missing.iter().all(|earlier| !mirror::are_same(earlier, &spec));
-            if is_new && pages.as_deref().is_none_or(|pages| !has_index(pages, &spec)) {
+            let Some(index) = pages.as_deref().and_then(|pages| find_index(pages, &spec)) else {
                 missing.push(spec);
+                continue;
+            };
+            let hidden = mirror::is_hidden(&spec);
+            if index.hidden != hidden {
+                let altered = mirror::with_hidden(&index.spec, hidden);
+                self.alter_index(&overflow.into, index, &altered).await?;
             }
         }
         if missing.is_empty() {
@@ -112,15 +120,44 @@ impl Engine {
     pub async fn remove_mirrored_indexes(
         self: &Arc<Self>,
         namespace: &Namespace,
-        names: &[String],
+        removed: &[Arc<Index>],
     ) -> Result<()> {
         let table = self.policies.current();
         for overflow in table.policy(namespace).into_iter().flat_map(Policy::overflows) {
-            self.remove_indexes(&overflow.into, names).await?;
-            let collection = self.registry.get(namespace);
-            self.index_pages(overflow, page_indexes(overflow, collection.as_deref())).await?;
+            let Some(pages) = self.registry.get(&overflow.into) else { continue };
+            let is_mirror = |index: &&Arc<Index>| {
+                let spec = mirror::mirrored(overflow, &index.spec);
+                spec.is_some_and(|spec| {
+                    find_index(&pages, &spec).is_some_and(|mirror| mirror.name == index.name)
+                })
+            };
+            let names: Vec<String> =
+                removed.iter().filter(is_mirror).map(|index| index.name.clone()).collect();
+            if !names.is_empty() {
+                self.remove_indexes(&overflow.into, &names).await?;
+            }
         }
-        Ok(())
+        self.mirror_indexes(namespace, &[]).await
+    }
+
+    /// Refuses to drop indexes of pages that their policy needs.
+    pub fn check_index_drop(&self, collection: &Collection, names: &[String]) -> Result<()> {
+        let namespace = &collection.namespace;
+        let guarded = self.policies.get(namespace);
+        let Some(Guarded::Pages { of }) = guarded.as_deref() else {
+            return self.policies.check_definition(namespace);
+        };
+        let (table, whole) = (self.policies.current(), self.registry.get(of));
+        let mut overflows = table.policy(of).into_iter().flat_map(Policy::overflows);
+        let needed = overflows.find(|overflow| overflow.into == *namespace);
+        let needed = needed.map(|overflow| page_indexes(overflow, whole.as_deref()));
+        let is_needed = |spec: &RawDocumentBuf| {
+            find_index(collection, spec).is_some_and(|index| names.contains(&index.name))
+        };
+        match needed.is_none_or(|specs| specs.iter().any(is_needed)) {
+            true => self.policies.check_definition(namespace),
+            false => Ok(()),
+        }
     }
 
     async fn make_view(self: &Arc<Self>, policy: &Policy, overflow: &Overflow) -> Result<()> {
@@ -153,17 +190,19 @@ impl Engine {
     }
 }
 
-/// The indexes that the pages of a collection's array have.
+/// The indexes that the pages of a collection's array have. Two indexes of the collection
+/// may have one mirror: fields that pages do not have are left out of it.
 fn page_indexes(overflow: &Overflow, collection: Option<&Collection>) -> Vec<RawDocumentBuf> {
     let mut specs = vec![page_index(overflow)];
     let indexes = collection.into_iter().flat_map(|collection| collection.indexes.iter().skip(1));
-    specs.extend(indexes.filter_map(|it| mirror::mirrored(overflow, &it.spec)));
+    let mirrored = indexes.filter_map(|it| mirror::mirrored(overflow, &it.spec));
+    mirrored.for_each(|spec| mirror::share(&mut specs, spec));
     specs
 }
 
-/// Whether pages have an index, by whatever name.
-fn has_index(pages: &Collection, spec: &RawDocument) -> bool {
-    pages.indexes.iter().any(|index| index.ready && mirror::are_same(&index.spec, spec))
+/// An index of pages, by whatever name.
+fn find_index<'c>(pages: &'c Collection, spec: &RawDocument) -> Option<&'c Arc<Index>> {
+    pages.indexes.iter().find(|index| index.ready && mirror::are_same(&index.spec, spec))
 }
 
 /// What a policy needs beside the data and does not find.
@@ -181,7 +220,7 @@ pub fn missing(policy: &Policy, catalog: &Catalog) -> Vec<Drift> {
         let pages = catalog.get(&overflow.into);
         let collection = catalog.get(&policy.namespace).map(|collection| &**collection);
         for spec in page_indexes(overflow, collection) {
-            if pages.is_none_or(|pages| !has_index(pages, &spec)) {
+            if pages.is_none_or(|pages| find_index(pages, &spec).is_none()) {
                 let name = get_value(&spec, "name").and_then(|name| name.as_str());
                 missing.push(drift(Kind::Index, overflow, name.unwrap_or_default()));
             }

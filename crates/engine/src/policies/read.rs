@@ -42,12 +42,18 @@ impl Iterator for Shown {
     type Item = Result<Document>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        let row = self.rows.next()?;
-        Some(row.and_then(|row| self.show(row.record, &row.document).map(Document::Built)))
+        let shown = self.next_record().transpose()?;
+        Some(shown.map(|(_, document)| Document::Built(document)))
     }
 }
 
 impl Shown {
+    /// The next document, and the record it is made from.
+    pub fn next_record(&mut self) -> Result<Option<(RecordId, RawDocumentBuf)>> {
+        let Some(row) = self.rows.next().transpose()? else { return Ok(None) };
+        Ok(Some((row.record, self.show(row.record, &row.document)?)))
+    }
+
     fn show(&self, record: RecordId, document: &RawDocument) -> Result<RawDocumentBuf> {
         let mut shown = document.to_owned();
         let mut pages = Stored { place: &self.place, record };

@@ -18,10 +18,12 @@ pub async fn run(call: Call<'_>) -> Result<Reply> {
         .get(namespace)
         .ok_or_else(|| Code::NamespaceNotFound.error(format!("ns not found {namespace}")))?;
     lookup::refuse_view(&collection)?;
-    call.engine.policies.check_definition(namespace)?;
     let names = select(&collection, &drop.selection)?;
+    call.engine.check_index_drop(&collection, &names)?;
     call.engine.remove_indexes(namespace, &names).await?;
-    call.engine.remove_mirrored_indexes(namespace, &names).await?;
+    let removed: Vec<_> =
+        collection.indexes.iter().filter(|it| names.contains(&it.name)).cloned().collect();
+    call.engine.remove_mirrored_indexes(namespace, &removed).await?;
     let mut reply = ReplyWriter::new();
     // A clustered collection is its own index.
     let listed = collection.indexes.iter().skip(usize::from(collection.is_clustered()));

@@ -15,6 +15,9 @@ pub async fn run(call: Call<'_>) -> Result<Reply> {
     let adopted = if set.dry_run {
         let policy = Policy::parse(&set.namespace, set.policy)?;
         call.engine.check_policy(&policy)?;
+        if !set.count {
+            return Ok(lookup::finish(call, reply));
+        }
         blocking(|| call.engine.count_oversize(&policy, LOOK_MAX, interrupt))?
     } else {
         let version = call.engine.set_policy(&set.namespace, set.policy).await?;

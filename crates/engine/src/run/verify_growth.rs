@@ -139,27 +139,26 @@ impl Check {
         let need = Need::of(survey.policy, &document, record.size(), pages)?;
         self.elements += heads(survey.policy, &document);
         if need.is_over() {
-            self.oversize(parent, need, &document, record.size(), survey.policy);
+            self.oversize(parent, need, &document, survey.policy);
         }
         Ok(())
     }
 
-    /// Notes a document over some bound, and the first of its arrays.
+    /// Notes a document over some bound, and the first of its arrays. Pages over theirs have
+    /// been told by themselves.
     fn oversize(
         &mut self,
         id: RawBsonRef<'_>,
         need: Need,
         document: &RawDocument,
-        size: usize,
         policy: &Policy,
     ) {
+        let movable = || Over::movable(policy, document);
+        let Some(first) = need.over.into_iter().next().or_else(movable) else { return };
         self.oversize += 1;
-        if self.over.len() >= TOLD_MAX {
-            return;
+        if self.over.len() < TOLD_MAX {
+            self.over.push((id.into(), first));
         }
-        let movable = || Over::movable(policy, document).or(Some(Over::whole(size)));
-        let first = need.over.into_iter().next().or_else(movable);
-        self.over.extend(first.map(|over| (id.into(), over)));
     }
 
     /// Looks for pages whose document is not there.

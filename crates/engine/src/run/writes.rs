@@ -2,9 +2,11 @@
 
 use super::Call;
 use crate::Engine;
-use crate::catalog::Collection;
+use crate::catalog::{Catalog, Collection};
 use crate::operation::Operation;
 use crate::plan::{self, Execution, Hint, Interrupt, Query, Sort};
+use crate::policies::choose::{Chosen, Merged};
+use crate::policies::read::Place;
 use crate::session::{Retry, Statement};
 use crate::storage::{Mark, RecordId, Ticket};
 use crate::transaction::{Row, Transaction};
@@ -12,10 +14,7 @@ use bson::RawDocumentBuf;
 use command::Namespace;
 use command::common::WriteConcern;
 use error::Result;
-use guard::Guarded;
-use guard::read::relaxed;
 use language::Needs;
-use language::query::Filter;
 use parking_lot::Mutex;
 use std::ops::Range;
 use std::sync::Arc;
@@ -116,6 +115,14 @@ impl Writes {
         Ok(())
     }
 
+    /// The collections as the command sees them.
+    fn catalog(&self) -> Result<Arc<Catalog>> {
+        match &self.home {
+            Some(home) => home.catalog().map(Arc::new),
+            None => Ok(self.engine.registry.current()),
+        }
+    }
+
     /// Waits until everything written can be read.
     pub async fn applied(&self) -> Result<()> {
         let last = *self.last.lock();
@@ -130,23 +137,6 @@ impl Writes {
         let last = *self.last.lock();
         let Some(ticket) = last else { return Ok(()) };
         self.engine.store.reach(ticket, mark(concern)).await
-    }
-}
-
-impl Writes {
-    /// The filter for candidates. Where arrays are matched whole, their documents
-    /// are looked for by the rest of the filter; each is matched when it is claimed.
-    fn widened(&self, namespace: &Namespace, selection: &Selection<'_>) -> Result<Arc<Filter>> {
-        let guarded = self.engine.policies.get(namespace);
-        if let Some(Guarded::Policy(policy)) = guarded.as_deref() {
-            let merged: Vec<_> = policy.merged().cloned().collect();
-            if !merged.is_empty()
-                && let Some(relaxed) = relaxed(selection.filter, &merged)?
-            {
-                return Ok(Arc::new(relaxed));
-            }
-        }
-        Ok(selection.filter.clone())
     }
 }
 
@@ -211,13 +201,23 @@ impl write::Backend for Writes {
             None => (self.engine.registry.get(namespace), None),
         };
         let Some(collection) = collection else { return Ok(Candidates::none(namespace)) };
-        let mut query = Query::new(self.widened(namespace, selection)?);
+        let mut query = Query::new(selection.filter.clone());
         query.needs = Needs::none();
         query.sort = selection.sort.map(Sort::parse).transpose()?.unwrap_or_default();
         query.hint = selection.hint.map(Hint::parse).transpose()?.flatten();
         query.collator = selection.filter.collator().cloned();
         let view = view.unwrap_or_else(|| self.engine.store.view());
-        let rows = plan::open(&collection, query, view, self.interrupt.clone())?;
+        let interrupt = self.interrupt.clone();
+        let guarded = self.engine.policies.get(namespace);
+        let merged = guarded.as_deref().map(|guarded| Merged::of(guarded, &query)).transpose()?;
+        let rows = match merged.flatten() {
+            Some(merged) => {
+                let (catalog, collection) = (self.catalog()?, collection.clone());
+                let place = Place { catalog, view, interrupt, collection };
+                Rows::Merged(Box::new(merged.open(query, place)?))
+            }
+            None => Rows::Planned(plan::open(&collection, query, view, interrupt)?),
+        };
         Ok(Candidates {
             namespace: namespace.clone(),
             collection: Some(collection),
@@ -230,11 +230,41 @@ impl write::Backend for Writes {
     }
 }
 
+/// Where candidates come from.
+#[expect(
+    clippy::large_enum_variant,
+    reason = "nearly all are planned, and a box would cost each write an allocation"
+)]
+enum Rows {
+    Planned(Execution),
+    Merged(Box<Chosen>),
+}
+
+impl Rows {
+    fn next(&mut self) -> Result<Option<RecordId>> {
+        match self {
+            Rows::Planned(rows) => Ok(rows.next().transpose()?.map(|row| row.record)),
+            Rows::Merged(chosen) => chosen.next_record(),
+        }
+    }
+
+    fn is_light(&self) -> bool {
+        matches!(self, Rows::Planned(rows) if rows.is_light())
+    }
+
+    fn plan(&self) -> &Execution {
+        match self {
+            Rows::Planned(rows) => rows,
+            Rows::Merged(chosen) => &chosen.shown.rows,
+        }
+    }
+}
+
 /// Records that matched when the statement began.
 pub struct Candidates {
     namespace: Namespace,
     collection: Option<Arc<Collection>>,
-    rows: Option<Execution>,
+    rows: Option<Rows>,
     /// In a client's transaction nothing changes meanwhile: the first candidate is
     /// the one, and its view is let go before it is written to, since writing on
     /// beneath a view costs a copy of everything written so far.
@@ -262,7 +292,7 @@ impl Candidates {
     /// Leaves the plan's figures with the operation.
     fn note(&self) {
         if let (Some(operation), Some(rows)) = (&self.noted, &self.rows) {
-            operation.note(rows);
+            operation.note(rows.plan());
         }
     }
 }
@@ -281,9 +311,9 @@ impl write::Candidates<Transaction> for Candidates {
             tokio::task::yield_now().await;
         }
         let row = if rows.is_light() { rows.next() } else { super::blocking(|| rows.next()) };
-        match row.transpose()? {
-            Some(row) => {
-                self.current = Some(row.record);
+        match row? {
+            Some(record) => {
+                self.current = Some(record);
                 if self.first_only {
                     self.note();
                     self.rows = None;

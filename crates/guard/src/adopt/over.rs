@@ -49,7 +49,7 @@ impl Over {
     }
 
     /// The document itself.
-    pub fn whole(size: usize) -> Over {
+    fn whole(size: usize) -> Over {
         Over { path: None, elements: None, bytes: size }
     }
 

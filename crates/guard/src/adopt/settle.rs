@@ -42,14 +42,7 @@ where
     B: Backend,
     B::Transaction: Transaction<Guard = Guarded>,
 {
-    let mut transaction = backend.begin().await?;
-    loop {
-        let outcome = settle_inside(&mut transaction, namespace, id, aim).await;
-        if let Some(settled) = again(&mut transaction, outcome).await? {
-            backend.commit(transaction).await?;
-            return Ok(settled);
-        }
-    }
+    commit(backend, Settle { namespace, id, aim }).await
 }
 
 /// Gives pages the count of the elements they hold, deletes empty ones, and makes
@@ -63,14 +56,7 @@ where
     B: Backend,
     B::Transaction: Transaction<Guard = Guarded>,
 {
-    let mut transaction = backend.begin().await?;
-    loop {
-        let outcome = mend_inside(&mut transaction, namespace, id).await;
-        if let Some(settled) = again(&mut transaction, outcome).await? {
-            backend.commit(transaction).await?;
-            return Ok(settled);
-        }
-    }
+    commit(backend, Mend { namespace, id }).await
 }
 
 /// Deletes the pages of a document that is no more. False if it is there after all.
@@ -84,111 +70,130 @@ where
     B: Backend,
     B::Transaction: Transaction<Guard = Guarded>,
 {
+    commit(backend, Remove { namespace, path, parent }).await
+}
+
+/// Work in a transaction, which may have to be done over.
+trait Step<T>: Sync {
+    type Outcome: Send;
+
+    fn run(&self, transaction: &mut T) -> impl Future<Output = Result<Self::Outcome>> + Send;
+}
+
+/// Runs a step in a transaction of its own, and commits it. One that meets another's intent
+/// starts over.
+async fn commit<B: Backend, S: Step<B::Transaction>>(backend: &B, step: S) -> Result<S::Outcome> {
     let mut transaction = backend.begin().await?;
     loop {
-        let outcome = remove_inside(&mut transaction, namespace, path, parent).await;
-        if let Some(removed) = again(&mut transaction, outcome).await? {
-            backend.commit(transaction).await?;
-            return Ok(removed);
-        }
-    }
-}
-
-/// The outcome of an attempt; `None` if it is to be made once more.
-async fn again<T: Transaction, O>(transaction: &mut T, outcome: Result<O>) -> Result<Option<O>> {
-    match outcome {
-        Ok(outcome) => Ok(Some(outcome)),
-        Err(error) if error.code() == Code::WriteConflict => {
-            if transaction.retry().await? {
-                Ok(None)
-            } else {
-                Err(error)
+        match step.run(&mut transaction).await {
+            Ok(outcome) => {
+                backend.commit(transaction).await?;
+                return Ok(outcome);
             }
+            Err(error) if error.code() == Code::WriteConflict && transaction.retry().await? => {}
+            Err(error) => return Err(error),
         }
-        Err(error) => Err(error),
     }
 }
 
-async fn settle_inside<T: Transaction<Guard = Guarded>>(
-    transaction: &mut T,
-    namespace: &Namespace,
-    id: RawBsonRef<'_>,
+struct Settle<'a> {
+    namespace: &'a Namespace,
+    id: RawBsonRef<'a>,
     aim: Aim,
-) -> Result<Option<Settled>> {
-    let Some(guard) = transaction.guard(namespace).await? else {
-        return Err(no_policy(namespace));
-    };
-    let policy = guard.policy()?;
-    let mut needs = looked_at(policy);
-    transaction.check_needs(namespace, &mut needs);
-    let Some(row) = transaction.get(namespace, id, &needs).await? else { return Ok(None) };
-    let mut settled = Settled::default();
-    let mut after: Cow<'_, RawDocument> = Cow::Borrowed(&row);
-    if aim == Aim::Bounds {
-        for rule in &policy.arrays {
-            settled.cost.dropped += bounds::dropped(rule, &after).elements as u64;
-            if let Some(trimmed) = bounds::trimmed(rule, &after) {
-                after = Cow::Owned(trimmed);
+}
+
+struct Mend<'a> {
+    namespace: &'a Namespace,
+    id: RawBsonRef<'a>,
+}
+
+struct Remove<'a> {
+    namespace: &'a Namespace,
+    path: &'a Path,
+    parent: RawBsonRef<'a>,
+}
+
+impl<T: Transaction<Guard = Guarded>> Step<T> for Settle<'_> {
+    type Outcome = Option<Settled>;
+
+    async fn run(&self, transaction: &mut T) -> Result<Option<Settled>> {
+        let Settle { namespace, id, aim } = *self;
+        let Some(guard) = transaction.guard(namespace).await? else {
+            return Err(no_policy(namespace));
+        };
+        let policy = guard.policy()?;
+        let mut needs = looked_at(policy);
+        transaction.check_needs(namespace, &mut needs);
+        let Some(row) = transaction.get(namespace, id, &needs).await? else { return Ok(None) };
+        let mut settled = Settled::default();
+        let mut after: Cow<'_, RawDocument> = Cow::Borrowed(&row);
+        if aim == Aim::Bounds {
+            for rule in &policy.arrays {
+                settled.cost.dropped += bounds::dropped(rule, &after).elements as u64;
+                if let Some(trimmed) = bounds::trimmed(rule, &after) {
+                    after = Cow::Owned(trimmed);
+                }
             }
         }
+        let mut edits = Vec::new();
+        let parent = get_value(&row, "_id").unwrap_or(RawBsonRef::Null);
+        for rule in policy.overflows() {
+            let mut work = Work { policy, rule, transaction, parent };
+            let (done, cost) = work.resettle(&row, &needs, aim).await?;
+            done.write(rule, &Seen::of(&row, rule), &mut edits);
+            settled.cost.add(cost);
+        }
+        if !edits.is_empty() {
+            after = Cow::Owned(fields::edit(&after, &edits)?);
+        }
+        settled.over = Over::of(policy, &after, transaction.size(&row, &after));
+        if after.as_bytes() != row.as_bytes() {
+            transaction.check(namespace, Some(&row), &after)?;
+            transaction.replace(namespace, &row, &after, Cause::default()).await?;
+            settled.changed = true;
+        }
+        Ok(Some(settled))
     }
-    let mut edits = Vec::new();
-    let parent = get_value(&row, "_id").unwrap_or(RawBsonRef::Null);
-    for rule in policy.overflows() {
-        let mut work = Work { policy, rule, transaction, parent };
-        let (done, cost) = work.resettle(&row, &needs, aim).await?;
-        done.write(rule, &Seen::of(&row, rule), &mut edits);
-        settled.cost.add(cost);
-    }
-    if !edits.is_empty() {
-        after = Cow::Owned(fields::edit(&after, &edits)?);
-    }
-    settled.over = Over::of(policy, &after, transaction.size(&row, &after));
-    if after.as_bytes() != row.as_bytes() {
-        transaction.check(namespace, Some(&row), &after)?;
-        transaction.replace(namespace, &row, &after, Cause::default()).await?;
-        settled.changed = true;
-    }
-    Ok(Some(settled))
 }
 
-async fn mend_inside<T: Transaction<Guard = Guarded>>(
-    transaction: &mut T,
-    namespace: &Namespace,
-    id: RawBsonRef<'_>,
-) -> Result<Option<Settled>> {
-    let Some(guard) = transaction.guard(namespace).await? else {
-        return Err(no_policy(namespace));
-    };
-    let policy = guard.policy()?;
-    // The document first: whoever writes to its pages holds it.
-    let there = transaction.get(namespace, id, &Needs::none()).await?;
-    if there.is_none() {
-        return Ok(None);
+impl<T: Transaction<Guard = Guarded>> Step<T> for Mend<'_> {
+    type Outcome = Option<Settled>;
+
+    async fn run(&self, transaction: &mut T) -> Result<Option<Settled>> {
+        let Mend { namespace, id } = *self;
+        let Some(guard) = transaction.guard(namespace).await? else {
+            return Err(no_policy(namespace));
+        };
+        let policy = guard.policy()?;
+        // The document first: whoever writes to its pages holds it.
+        let there = transaction.get(namespace, id, &Needs::none()).await?;
+        if there.is_none() {
+            return Ok(None);
+        }
+        for rule in policy.overflows() {
+            Work { policy, rule, transaction, parent: id }.mend().await?;
+        }
+        Settle { namespace, id, aim: Aim::Counters }.run(transaction).await
     }
-    for rule in policy.overflows() {
-        Work { policy, rule, transaction, parent: id }.mend().await?;
-    }
-    settle_inside(transaction, namespace, id, Aim::Counters).await
 }
 
-async fn remove_inside<T: Transaction<Guard = Guarded>>(
-    transaction: &mut T,
-    namespace: &Namespace,
-    path: &Path,
-    parent: RawBsonRef<'_>,
-) -> Result<bool> {
-    let Some(guard) = transaction.guard(namespace).await? else {
-        return Err(no_policy(namespace));
-    };
-    let policy: &Policy = guard.policy()?;
-    if transaction.get(namespace, parent, &Needs::none()).await?.is_some() {
-        return Ok(false);
+impl<T: Transaction<Guard = Guarded>> Step<T> for Remove<'_> {
+    type Outcome = bool;
+
+    async fn run(&self, transaction: &mut T) -> Result<bool> {
+        let Remove { namespace, path, parent } = *self;
+        let Some(guard) = transaction.guard(namespace).await? else {
+            return Err(no_policy(namespace));
+        };
+        let policy: &Policy = guard.policy()?;
+        if transaction.get(namespace, parent, &Needs::none()).await?.is_some() {
+            return Ok(false);
+        }
+        for rule in policy.overflows().filter(|rule| rule.path == *path) {
+            Work { policy, rule, transaction, parent }.clear().await?;
+        }
+        Ok(true)
     }
-    for rule in policy.overflows().filter(|rule| rule.path == *path) {
-        Work { policy, rule, transaction, parent }.clear().await?;
-    }
-    Ok(true)
 }
 
 fn no_policy(namespace: &Namespace) -> Error {

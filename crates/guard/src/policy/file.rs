@@ -26,7 +26,9 @@ impl File {
         let mut collections = None;
         for (key, value) in document {
             match (key.as_str(), value) {
-                ("version", Bson::Int32(1) | Bson::Int64(1)) => version = Some(()),
+                ("version", Bson::Int32(1) | Bson::Int64(1) | Bson::Double(1.0)) => {
+                    version = Some(());
+                }
                 ("version", other) => {
                     return Err(refused(format!("the key 'version' must be 1, but is {other}")));
                 }
@@ -51,6 +53,8 @@ impl File {
         version.ok_or_else(|| missing("version", "1"))?;
         let database = database.ok_or_else(|| missing("database", "<name>"))?;
         let collections = collections.ok_or_else(|| missing("collections", "a map of them"))?;
+        command::namespace::check_database(&database)
+            .map_err(|error| refused(format!("the key 'database': {}", error.message())))?;
         let mut policies = Vec::new();
         let mut table = Table::default();
         for (name, policy) in collections {
@@ -64,7 +68,7 @@ impl File {
             };
             let policy = RawDocumentBuf::try_from(&narrow(policy))
                 .map_err(|error| within(refused(error.to_string())))?;
-            let namespace = Namespace::new(&database, &name)?;
+            let namespace = Namespace::new(&database, &name).map_err(within)?;
             let parsed = Policy::parse(&namespace, &policy).map_err(within)?;
             table.check(&parsed).map_err(within)?;
             table = table.with(parsed);

@@ -167,3 +167,45 @@ async fn wrong_use_is_explained() {
     assert!(!file.exists() && !place.path("file.ndjson.part").exists());
     place.stop().await;
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn arrays_that_overflow_go_round_whole() {
+    let place = Place::new().await;
+    let database = place.client.database("d");
+    let policy = doc! { "arrays": {
+        "s.a": { "max": 3, "on_limit": "overflow", "overflow": { "page": 2 } },
+        "n": { "max": 2, "on_limit": "overflow", "overflow": { "keep": "newest", "flag": "more" } },
+    } };
+    for name in ["first", "second"] {
+        let set = doc! { "setGrowthPolicy": name, "policy": policy.clone() };
+        database.run_command(set).await.unwrap();
+    }
+    let long: Vec<i32> = (0..50).collect();
+    let whole = doc! { "_id": 1, "s": { "a": &long, "b": 1 }, "n": &long, "z": 2 };
+    let whole = RawDocumentBuf::try_from(&whole).unwrap();
+    let short = rawdoc! { "_id": 2, "n": [1], "z": 3 };
+    place.collection("first").insert_many([&whole, &short]).await.unwrap();
+    let file = place.path("first.ndjson");
+    export(&place, "d.first", &file).run().await.unwrap();
+    let text = std::fs::read_to_string(&file).unwrap();
+    let says = ["HasOverflow", "OverflowPages", "more"];
+    assert!(!says.iter().any(|word| text.contains(word)), "{text}");
+
+    // Into a collection with the policy it is split again; into another it comes as it is.
+    for name in ["second", "plain"] {
+        let namespace = format!("d.{name}");
+        let imported = import(&place, &namespace, &file).run().await.unwrap();
+        assert_eq!((imported.documents, imported.failed), (2, 0));
+        let slices = doc! { "s.a": { "$slice": 100 }, "n": { "$slice": 100 } };
+        let collection = place.client.database("d").collection::<bson::Document>(name);
+        let found = collection.find_one(doc! { "_id": 1 }).projection(slices).await.unwrap();
+        let found = found.unwrap();
+        let ints: Vec<bson::Bson> = long.iter().map(|it| (*it).into()).collect();
+        assert_eq!(found.get_document("s").unwrap().get_array("a").unwrap(), &ints);
+        assert_eq!(found.get_array("n").unwrap(), &ints);
+    }
+    let verified = database.run_command(doc! { "verifyGrowth": "second" }).await.unwrap();
+    assert!(verified.get_bool("clean").unwrap(), "{verified}");
+    assert!(verified.get_i32("pages").unwrap() > 2, "{verified}");
+    place.stop().await;
+}

@@ -203,6 +203,17 @@ impl Pipeline {
         }
     }
 
+    /// What the expressions of such stages look at, of the input or of what the stages
+    /// before them made.
+    pub fn computes_from(&self, needs: &mut Needs) {
+        for stage in &self.stages {
+            match stage.transform() {
+                Some(transform) => transform.computes_from(needs),
+                None => needs.all(),
+            }
+        }
+    }
+
     /// What the pipeline looks at in its input documents.
     pub fn needs(&self) -> Needs {
         let mut needs = Needs::none();

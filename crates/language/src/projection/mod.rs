@@ -117,4 +117,9 @@ impl Projection {
     pub fn reads(&self, needs: &mut Needs) {
         self.root.reads(None, false, needs);
     }
+
+    /// What expressions look at.
+    pub fn computes_from(&self, needs: &mut Needs) {
+        self.root.computes_from(needs);
+    }
 }

@@ -191,6 +191,17 @@ impl Branch {
             }
         }
     }
+
+    /// What expressions look at.
+    pub fn computes_from(&self, needs: &mut Needs) {
+        for (_, node) in &self.children {
+            match node {
+                Node::Branch(branch) => branch.computes_from(needs),
+                Node::Compute(expression) => expression.needs(needs),
+                _ => {}
+            }
+        }
+    }
 }
 
 fn join(parent: Option<&Path>, name: &str) -> Path {

@@ -84,6 +84,11 @@ impl Update {
         matches!(self.kind, Kind::Pipeline(_))
     }
 
+    /// Whether it is a pipeline with an expression that looks at what stands at a path.
+    pub fn computes_from(&self, path: &Path) -> bool {
+        matches!(&self.kind, Kind::Pipeline(pipeline) if pipeline.computes_from(path))
+    }
+
     /// How the update writes, for `difference`.
     pub fn manner(&self) -> Manner {
         match &self.kind {

@@ -30,4 +30,10 @@ impl UpdatePipeline {
         needs.add(&Path::new("_id"));
         self.pipeline.reads(needs);
     }
+
+    pub fn computes_from(&self, path: &Path) -> bool {
+        let mut needs = Needs::none();
+        self.pipeline.computes_from(&mut needs);
+        needs.contains(path)
+    }
 }

@@ -6,26 +6,27 @@ use crate::policy::{ArrayRule, Bounds, OnLimit};
 use bson::{RawDocument, RawDocumentBuf};
 use error::Result;
 use std::cmp::Reverse;
-use value::{DocumentWriter, Element};
+use value::{DocumentWriter, Element, Path};
 
-/// Refuses a document with an array over its bounds that has grown.
+/// Refuses a document with an array over one of its bounds that has grown in what that
+/// bound is about: what is over in number only may hold other, heavier elements.
 pub fn check(rule: &ArrayRule, before: Option<&RawDocument>, after: &RawDocument) -> Result<()> {
-    let over = over(rule, after);
+    let over = over(&rule.path, rule.bounds, after);
     if over.is_empty() {
         return Ok(());
     }
-    let was = before.map(|before| self::over(rule, before)).unwrap_or_default();
-    // Over the bounds before, and no further now: largest compared with largest.
-    let grown = over.iter().enumerate().find(|(at, now)| {
-        was.get(*at).is_none_or(|was| now.len > was.len || now.bytes > was.bytes)
-    });
-    match grown {
-        Some((_, array)) => {
-            Err(Violation { document: after, path: &rule.path, array: array.array }
-                .of(rule.bounds, array.len))
-        }
+    let was = before.map(|before| self::over(&rule.path, rule.bounds, before)).unwrap_or_default();
+    match grown(rule.bounds, &over, &was) {
+        Some(array) => Err(Violation { document: after, path: &rule.path, array: array.array }
+            .of(rule.bounds, array.len)),
         None => Ok(()),
     }
+}
+
+/// Whether some array at a path is over a bound, and further than before.
+pub fn grows(path: &Path, bounds: Bounds, before: &RawDocument, after: &RawDocument) -> bool {
+    let over = over(path, bounds, after);
+    !over.is_empty() && grown(bounds, &over, &self::over(path, bounds, before)).is_some()
 }
 
 struct Over<'a> {
@@ -34,14 +35,34 @@ struct Over<'a> {
     bytes: usize,
 }
 
-/// The arrays over their bounds, the largest first.
-fn over<'a>(rule: &ArrayRule, document: &'a RawDocument) -> Vec<Over<'a>> {
-    let arrays = place::arrays(document, &rule.path).into_iter();
+/// An array that is further over a bound than before.
+fn grown<'o, 'a>(bounds: Bounds, now: &'o [Over<'a>], was: &[Over<'_>]) -> Option<&'o Over<'a>> {
+    let longer = grown_in(now, was, bounds.max, |it| it.len);
+    longer.or_else(|| grown_in(now, was, bounds.max_bytes, |it| it.bytes))
+}
+
+/// The same by one measure: largest compared with largest.
+fn grown_in<'o, 'a>(
+    now: &'o [Over<'a>],
+    was: &[Over<'_>],
+    bound: Option<usize>,
+    measure: impl Fn(&Over<'_>) -> usize,
+) -> Option<&'o Over<'a>> {
+    let bound = bound?;
+    let mut now: Vec<&Over<'a>> = now.iter().filter(|it| measure(it) > bound).collect();
+    now.sort_by_key(|it| Reverse(measure(it)));
+    let mut was: Vec<usize> = was.iter().map(&measure).collect();
+    was.sort_by_key(|it| Reverse(*it));
+    let was = was.into_iter().chain(std::iter::repeat(0));
+    now.into_iter().zip(was).find(|(now, was)| measure(now) > *was).map(|(now, _)| now)
+}
+
+/// The arrays over their bounds.
+fn over<'a>(path: &Path, bounds: Bounds, document: &'a RawDocument) -> Vec<Over<'a>> {
+    let arrays = place::arrays(document, path).into_iter();
     let measured =
         arrays.map(|array| Over { len: array.children().count(), bytes: array.bytes.len(), array });
-    let mut over: Vec<_> = measured.filter(|it| !rule.bounds.hold(it.len, it.bytes)).collect();
-    over.sort_by_key(|it| Reverse((it.len, it.bytes)));
-    over
+    measured.filter(|it| !bounds.hold(it.len, it.bytes)).collect()
 }
 
 /// The document with its arrays cut down to their bounds; `None` if they are
@@ -51,7 +72,7 @@ pub fn trim(
     before: Option<&RawDocument>,
     after: &RawDocument,
 ) -> Option<RawDocumentBuf> {
-    if over(rule, after).is_empty()
+    if over(&rule.path, rule.bounds, after).is_empty()
         || before.is_some_and(|before| place::unchanged(before, after, &rule.path))
     {
         return None;
@@ -74,7 +95,7 @@ pub fn dropped(rule: &ArrayRule, document: &RawDocument) -> Dropped {
     if !drops(rule) {
         return dropped;
     }
-    for over in over(rule, document) {
+    for over in over(&rule.path, rule.bounds, document) {
         let mut trimmed = DocumentWriter::new();
         let oldest = matches!(rule.on_limit, OnLimit::DropOldest);
         dropped.elements += over.len - cut(over.array, rule.bounds, oldest, &mut trimmed);
@@ -118,7 +139,6 @@ fn cut(array: Element<'_>, bounds: Bounds, oldest: bool, out: &mut DocumentWrite
 mod tests {
     use super::*;
     use bson::rawdoc;
-    use value::Path;
 
     fn rule(on_limit: OnLimit, max: Option<usize>, max_bytes: Option<usize>) -> ArrayRule {
         ArrayRule { path: Path::new("a"), bounds: Bounds { max, max_bytes }, on_limit }
@@ -145,7 +165,27 @@ mod tests {
         let accepts = |after: &RawDocument| check(&rule, Some(&long), after).is_ok();
         assert!(accepts(&rawdoc! { "a": [1, 2, 3] }) && accepts(&long));
         assert!(!accepts(&rawdoc! { "a": [1, 2, 3, 4, 5] }));
-        assert!(!accepts(&rawdoc! { "a": ["a long text", 2, 3, 4] }));
+        // The bound is on the number of elements, and there are no more of them.
+        assert!(accepts(&rawdoc! { "a": ["a long text", 2, 3, 4] }));
         assert!(check(&rule, None, &long).is_err());
+    }
+
+    #[test]
+    fn each_bound_is_about_its_own_growth() {
+        let rule = rule(OnLimit::Reject, Some(3), Some(40));
+        let heavy = rawdoc! { "a": ["a text of thirty bytes and more"] };
+        let accepts = |after: &RawDocument| check(&rule, Some(&heavy), after).is_ok();
+        assert!(!accepts(&rawdoc! { "a": ["a text of thirty bytes and more", 2] }));
+        assert!(accepts(&rawdoc! { "a": [1, 2, 3] }));
+        assert!(!accepts(&rawdoc! { "a": [1, 2, 3, 4] }));
+        let path = Path::new("s.a");
+        let rule = ArrayRule { path, ..self::rule(OnLimit::Reject, Some(2), None) };
+        let two = rawdoc! { "s": [{ "a": [1, 2, 3, 4] }, { "a": [1, 2, 3] }] };
+        let accepts = |after: &RawDocument| check(&rule, Some(&two), after).is_ok();
+        assert!(accepts(&rawdoc! { "s": [{ "a": [1, 2, 3] }, { "a": [1, 2, 3, 4] }] }));
+        assert!(!accepts(&rawdoc! { "s": [{ "a": [1, 2, 3, 4] }, { "a": [1, 2, 3, 4] }] }));
+        assert!(!accepts(
+            &rawdoc! { "s": [{ "a": [1, 2, 3] }, { "a": [3, 4, 5] }, { "a": [1, 2, 3] }] }
+        ));
     }
 }

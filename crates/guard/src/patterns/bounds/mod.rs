@@ -8,7 +8,7 @@ mod document;
 mod undeclared;
 mod violation;
 
-pub use array::{Dropped, dropped, trimmed};
+pub use array::{Dropped, dropped, grows, trimmed};
 pub use document::check as check_size;
 pub use undeclared::{check as check_undeclared, over as undeclared_over};
 

@@ -47,10 +47,17 @@ impl<T: Transaction> Work<'_, T> {
         if self.rule.read == Read::Merged {
             return self.write_whole(assigned, row, new, loaded, counters).await;
         }
-        let replacement = assigned.update.is_replacement();
+        let update = assigned.update;
         match new {
-            Some(new) if is_empty(new) && !replacement => self.emptied(Some(0)).await,
-            None if assigned.update.is_pipeline() => self.emptied(None).await,
+            // What is left of a head, or was copied from it, says nothing of the pages.
+            _ if update.computes_from(&self.rule.path) && new.is_none_or(is_empty) => {
+                Err(limits::replaces_head(self.rule, counters.pages))
+            }
+            Some(new) if is_empty(new) && old.is_some_and(is_empty) && !update.is_replacement() => {
+                Err(limits::empty_head(self.rule, counters.pages))
+            }
+            Some(new) if is_empty(new) && !update.is_replacement() => self.emptied(Some(0)).await,
+            None if update.is_pipeline() => self.emptied(None).await,
             Some(new) if new.kind == ElementType::Array => {
                 let holder = self.head(row, loaded).await?;
                 let head = items(holder.as_deref().unwrap_or(row), self.rule);

@@ -1,11 +1,11 @@
 //! An update of a document that has pages.
 
 use super::settle::Settled;
-use super::{Done, Met, Seen, TakenApart, Work, assign, is_missing, load, whole, within_bounds};
+use super::{Done, Met, Seen, TakenApart, Work, assign, load, missing, whole, within_bounds};
 use crate::guarded;
-use crate::patterns::{fields, place};
-use crate::policy::{Overflow, Policy, Read};
-use bson::{RawBson, RawBsonRef, RawDocument, RawDocumentBuf};
+use crate::patterns::fields;
+use crate::policy::{Policy, Read};
+use bson::{RawBsonRef, RawDocument};
 use error::Result;
 use language::Needs;
 use language::update::{Part, Update};
@@ -25,18 +25,24 @@ impl<T: Transaction> Change<'_, T> {
         let (row, applied) = (self.row, self.applied);
         let parent = get_value(row, "_id").unwrap_or(RawBsonRef::Null);
         let whole = self.load_whole(transaction).await?;
-        let base: &RawDocument = whole.as_ref().map_or(row, |whole| &whole.document);
-        let update = self.taken.rest.as_ref().unwrap_or(applied.update);
-        let after = update.apply(base, applied.matched)?;
-        let mut after = after.unwrap_or_else(|| base.to_owned());
-        for (met, part) in self.parts() {
-            // Parts of arrays without pages belong to the document as it is.
-            if let Some(Part { update: Some(part), .. }) = part
-                && !met.paged
-            {
-                after = self.apply_inside(transaction, met.rule, part, after).await?;
+        let unpaged: Vec<Met<'_>> = self.rules.iter().filter(|met| !met.paged).copied().collect();
+        let missing = missing(&unpaged, applied.update, applied.loaded);
+        let loaded = match missing.is_empty() {
+            true => None,
+            false => Some(load(transaction, row, applied.loaded, &missing).await?),
+        };
+        let held: &RawDocument = loaded.as_deref().unwrap_or(row);
+        let base: &RawDocument = whole.as_ref().map_or(held, |whole| &whole.document);
+        let own;
+        let rest = match self.parts().filter(is_apart).all(|(met, _)| met.paged) {
+            true => self.taken.rest.as_ref(),
+            false => {
+                own = self.rest();
+                own.as_ref()
             }
-        }
+        };
+        let after = rest.unwrap_or(applied.update).apply(base, applied.matched)?;
+        let after = after.unwrap_or_else(|| base.to_owned());
         let after = within_bounds(self.policy, applied, base, after)?;
         let mut edits = Vec::new();
         let mut elsewhere = false;
@@ -74,7 +80,7 @@ impl<T: Transaction> Change<'_, T> {
             done.write(rule, &now, &mut edits);
         }
         let after = if edits.is_empty() { after } else { fields::edit_own(after, &edits)? };
-        let changed = after.as_bytes() != row.as_bytes();
+        let changed = after.as_bytes() != held.as_bytes();
         Ok(Outcome { after: changed.then_some(after), elsewhere, counted })
     }
 
@@ -84,24 +90,14 @@ impl<T: Transaction> Change<'_, T> {
         self.rules.iter().copied().zip(parts)
     }
 
-    /// Applies a part to an array that the document holds as a whole.
-    async fn apply_inside(
-        &self,
-        transaction: &mut T,
-        rule: &Overflow,
-        part: &Update,
-        after: RawDocumentBuf,
-    ) -> Result<RawDocumentBuf> {
-        let mut after = after;
-        if is_missing(rule, self.row, self.applied.loaded) {
-            let loaded = load(transaction, self.row, self.applied.loaded, &[rule]).await?;
-            if let Some(array) = place::find(&loaded, &rule.path) {
-                let value = RawBson::from(array.value());
-                after = fields::edit(&after, &[(&rule.path, Some(value))])?;
-            }
+    /// The update without the parts of arrays that have pages. Those of arrays without
+    /// belong to the document as it is.
+    fn rest(&self) -> Option<Update> {
+        let mut rest = None;
+        for (met, _) in self.parts().filter(is_apart).filter(|(met, _)| met.paged) {
+            rest = rest.as_ref().unwrap_or(self.applied.update).without(&met.rule.path);
         }
-        let updated = part.apply(&after, self.applied.matched)?;
-        Ok(updated.unwrap_or(after))
+        rest
     }
 
     /// The document with its arrays whole, where a pipeline must see them so.
@@ -124,4 +120,9 @@ impl<T: Transaction> Change<'_, T> {
         }
         Ok(whole)
     }
+}
+
+/// Whether a part can be taken apart from the rest.
+fn is_apart((_, part): &(Met<'_>, Option<&Part>)) -> bool {
+    part.is_some_and(|part| part.update.is_some())
 }

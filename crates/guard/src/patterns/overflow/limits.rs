@@ -64,6 +64,15 @@ pub fn replaces_head(rule: &Overflow, pages: usize) -> Error {
     ))
 }
 
+pub fn empty_head(rule: &Overflow, pages: usize) -> Error {
+    Code::OperationFailed.error(format!(
+        "the array '{}' has overflowed into {pages} page(s) of '{}', and its head is empty, so \
+         that an empty array may be what was read, and writing it back must not lose the pages. \
+         Use $unset to clear it",
+        rule.path, rule.into
+    ))
+}
+
 pub fn renamed(rule: &Overflow) -> Error {
     Code::OperationFailed.error(format!(
         "the array '{}' has overflowed into '{}', whose pages go by its name; it cannot be renamed",

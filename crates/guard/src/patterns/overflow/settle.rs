@@ -2,8 +2,8 @@
 
 use super::pack::head_len;
 use super::{Counters, Done, Seen, Work, array, is_missing, items, limits, load};
-use crate::patterns::place;
 use crate::patterns::sight::Shown;
+use crate::patterns::{bounds, place};
 use crate::policy::Keep;
 use bson::RawDocument;
 use bson::spec::ElementType;
@@ -55,6 +55,7 @@ impl<T: Transaction> Work<'_, T> {
             false => place::find(base, &self.rule.path),
         };
         if place::are_identical(old, now.array) {
+            self.check_way(base, after)?;
             let counters = self.unchanged(row, was.counters(), old).await?;
             return Ok(Done { counters, ..Done::default() });
         }
@@ -141,6 +142,21 @@ impl<T: Transaction> Work<'_, T> {
             }
         }
         Ok(())
+    }
+
+    /// Refuses an update that puts an array on the way, where the path leads to nothing. In
+    /// documents that had one there before the policy came, it lets nothing grow.
+    fn check_way(&self, before: &RawDocument, after: &RawDocument) -> Result<()> {
+        let path = &self.rule.path;
+        if path.len() == 1 || place::unchanged(before, after, path) {
+            return Ok(());
+        }
+        let refused = self.check_path(after);
+        let was_so = refused.is_err() && self.check_path(before).is_err();
+        if was_so && !bounds::grows(path, self.rule.head, before, after) {
+            return Ok(());
+        }
+        refused
     }
 }
 

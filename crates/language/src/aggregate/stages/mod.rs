@@ -109,6 +109,10 @@ pub trait Transform: Send + Sync {
     /// What `apply` must see, where values that only pass through may be
     /// stand-ins for what is not loaded.
     fn reads(&self, needs: &mut Needs);
+
+    /// What its expressions compute from; fields that are named as places only are no
+    /// part of it.
+    fn computes_from(&self, needs: &mut Needs);
 }
 
 /// A stage as it is written, and what surrounds it.

@@ -59,4 +59,8 @@ impl Transform for Project {
     fn reads(&self, needs: &mut Needs) {
         self.projection.reads(needs);
     }
+
+    fn computes_from(&self, needs: &mut Needs) {
+        self.projection.computes_from(needs);
+    }
 }

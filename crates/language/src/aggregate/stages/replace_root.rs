@@ -85,4 +85,8 @@ impl Transform for ReplaceRoot {
     fn reads(&self, needs: &mut Needs) {
         self.root.needs(needs);
     }
+
+    fn computes_from(&self, needs: &mut Needs) {
+        self.root.needs(needs);
+    }
 }

@@ -48,4 +48,8 @@ impl Transform for Reshape {
     fn reads(&self, needs: &mut Needs) {
         self.projection.reads(needs);
     }
+
+    fn computes_from(&self, needs: &mut Needs) {
+        self.projection.computes_from(needs);
+    }
 }
