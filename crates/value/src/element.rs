@@ -131,11 +131,10 @@ impl<'a> Elements<'a> {
     /// The first elements with these keys, found in one walk; their own keys are left out.
     pub fn find_keys<const N: usize>(mut self, keys: [&str; N]) -> [Option<Element<'a>>; N] {
         let mut found = [None; N];
-        // Most keys are told apart by their lengths alone.
-        let lengths = keys.iter().fold(0, |lengths, key| lengths | length_bit(key.as_bytes()));
+        let lengths = keys.into_iter().fold(KeyLengths::default(), KeyLengths::with);
         while let Some(step) = step(self.rest) {
             self.rest = step.rest;
-            if lengths & length_bit(step.key) == 0 {
+            if !lengths.has(step.key) {
                 continue;
             }
             for (key, found) in keys.iter().zip(&mut found) {
@@ -233,10 +232,26 @@ fn step(bytes: &[u8]) -> Option<Step<'_>> {
     Some(Step { kind: shape.kind, key, value, rest })
 }
 
-/// One of 64 bits, the same for keys of the same length.
-#[inline]
-fn length_bit(key: &[u8]) -> u64 {
-    1 << (key.len() % 64)
+/// How long the keys are that someone looks for, by which most others are told apart.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct KeyLengths(u64);
+
+impl KeyLengths {
+    pub fn with(self, key: &str) -> KeyLengths {
+        KeyLengths(self.0 | KeyLengths::bit(key.as_bytes()))
+    }
+
+    /// Whether a key may be one of those.
+    #[inline]
+    pub fn has(self, key: &[u8]) -> bool {
+        self.0 & KeyLengths::bit(key) != 0
+    }
+
+    /// The same for all keys of a length.
+    #[inline]
+    fn bit(key: &[u8]) -> u64 {
+        1 << (key.len() % 64)
+    }
 }
 
 /// The little-endian length at the start of `bytes`.

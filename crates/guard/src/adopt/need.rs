@@ -3,13 +3,13 @@
 use super::Over;
 use crate::patterns::bounds;
 use crate::patterns::overflow::{Counters, Seen, head_len, pages_of};
+use crate::patterns::place;
 use crate::policy::{Keep, OnLimit, Overflow, Policy, Undeclared};
 use bson::spec::ElementType;
 use bson::{RawBsonRef, RawDocument};
 use error::Result;
 use language::Needs;
 use value::Element;
-use value::element::get_value;
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Need {
@@ -102,7 +102,7 @@ impl Need {
         document: &RawDocument,
         pages: &mut PagesOf<'_>,
     ) -> Result<usize> {
-        let parent = get_value(document, "_id").unwrap_or(RawBsonRef::Null);
+        let parent = place::id(document);
         let seen = Seen::of(document, rule);
         let array = seen.array.filter(|it| it.kind == ElementType::Array);
         let items: Vec<Element<'_>> =

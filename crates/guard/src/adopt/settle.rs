@@ -3,7 +3,7 @@
 use super::{Cost, Over, looked_at};
 use crate::Guarded;
 use crate::patterns::overflow::{Seen, Work};
-use crate::patterns::{bounds, fields};
+use crate::patterns::{bounds, fields, place};
 use crate::policy::Policy;
 use bson::{RawBsonRef, RawDocument};
 use command::Namespace;
@@ -11,7 +11,6 @@ use error::{Code, Error, Result};
 use language::Needs;
 use std::borrow::Cow;
 use value::Path;
-use value::element::get_value;
 use write::{Backend, Cause, Transaction};
 
 /// How far a document is settled.
@@ -136,7 +135,7 @@ impl<T: Transaction<Guard = Guarded>> Step<T> for Settle<'_> {
             }
         }
         let mut edits = Vec::new();
-        let parent = get_value(&row, "_id").unwrap_or(RawBsonRef::Null);
+        let parent = place::id(&row);
         for rule in policy.overflows() {
             let mut work = Work { policy, rule, transaction, parent };
             let (done, cost) = work.resettle(&row, &needs, aim).await?;

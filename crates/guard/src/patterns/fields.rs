@@ -26,9 +26,15 @@ pub fn edit(document: &RawDocument, edits: &[Edit<'_>]) -> Result<RawDocumentBuf
 /// The document with fields that it has not got: what is there is copied in one go.
 pub fn add(document: &RawDocument, edits: &[Edit<'_>]) -> Result<RawDocumentBuf> {
     let mut out = DocumentWriter::with_capacity(document.as_bytes().len() + ROOM_BYTES);
-    let all: Vec<&Edit<'_>> = edits.iter().collect();
     out.copy_all(document);
-    append(&all, 0, &mut out)?;
+    if edits.iter().all(|(path, _)| path.len() == 1) {
+        for (path, value) in edits {
+            value.iter().for_each(|value| out.append(path.as_str(), value.as_raw_bson_ref()));
+        }
+    } else {
+        let all: Vec<&Edit<'_>> = edits.iter().collect();
+        append(&all, 0, &mut out)?;
+    }
     Ok(out.finish())
 }
 

@@ -1,9 +1,15 @@
 //! Arrays of a document, by the path that leads to them.
 
 use bson::spec::ElementType;
-use bson::{RawDocument, RawDocumentBuf};
+use bson::{RawBsonRef, RawDocument, RawDocumentBuf};
 use error::{Code, Result};
 use value::{DocumentWriter, Element, Elements, Path, elements};
+
+/// The `_id`, by which pages know their document.
+pub fn id(document: &RawDocument) -> RawBsonRef<'_> {
+    let id = elements(document).find_item("_id");
+    id.map_or(RawBsonRef::Null, |id| id.value())
+}
 
 /// What stands at a path of sub-documents, without its key.
 pub fn find<'a>(document: &'a RawDocument, path: &Path) -> Option<Element<'a>> {

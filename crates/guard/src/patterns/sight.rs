@@ -6,7 +6,8 @@ use crate::policy::{ArrayRule, OnLimit};
 use bson::RawDocument;
 use bson::spec::ElementType;
 use error::Result;
-use value::{Element, elements};
+use value::element::KeyLengths;
+use value::{Element, Path, elements};
 use write::Length;
 
 /// What is shown for each of some rules, in their order.
@@ -28,7 +29,11 @@ pub struct Shown<'d> {
 impl<'d> Sight<'d> {
     pub fn of(rules: &[ArrayRule], document: &'d RawDocument) -> Sight<'d> {
         let mut shown = vec![Shown::default(); rules.len()];
+        let lengths = rules.iter().flat_map(names).fold(KeyLengths::default(), KeyLengths::with);
         for (key, field) in elements(document).keyed() {
+            if !lengths.has(key) {
+                continue;
+            }
             for (rule, shown) in rules.iter().zip(&mut shown) {
                 shown.meet(key, field, rule);
             }
@@ -57,8 +62,8 @@ impl<'d> Sight<'d> {
     pub fn rules<'s, 'p>(
         &'s self,
         rules: &'p [ArrayRule],
-    ) -> impl Iterator<Item = (&'p ArrayRule, Shown<'d>)> + use<'s, 'p, 'd> {
-        rules.iter().zip(self.shown.iter().copied())
+    ) -> impl Iterator<Item = (&'p ArrayRule, &'s Shown<'d>)> + use<'s, 'p, 'd> {
+        rules.iter().zip(&self.shown)
     }
 
     /// Refuses a document with two fields of the same name on a path of the policy.
@@ -70,6 +75,15 @@ impl<'d> Sight<'d> {
         }
         Ok(())
     }
+}
+
+/// The paths that a rule looks at.
+fn names(rule: &ArrayRule) -> impl Iterator<Item = &str> {
+    let counters = match &rule.on_limit {
+        OnLimit::Overflow(overflow) => Some(overflow.counters()),
+        _ => None,
+    };
+    counters.into_iter().flatten().chain([&rule.path]).map(Path::as_str)
 }
 
 impl<'d> Shown<'d> {
@@ -118,7 +132,7 @@ mod tests {
             if let OnLimit::Overflow(overflow) = &rule.on_limit {
                 let alone = Seen::of(&document, overflow);
                 assert_eq!(seen.counters(), alone.counters(), "{}", rule.path);
-                assert!(seen.counters().count == len && len.is_some());
+                assert!(seen.counters().count == *len && len.is_some());
             }
         }
         assert!(sight.check_single(&policy.arrays).is_ok());

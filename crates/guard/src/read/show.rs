@@ -10,7 +10,7 @@ use error::{Code, Error, Result};
 use std::future::Future;
 use std::ops::{Range, RangeInclusive};
 use value::ArrayWriter;
-use value::element::{array_elements, array_len, get, get_value};
+use value::element::{array_elements, array_len, get};
 use write::limits::DOCUMENT_BYTES_MAX;
 
 /// Where the parts of arrays come from, all as of one moment.
@@ -49,7 +49,7 @@ pub async fn show<P: Pages>(
     let shown = match counters {
         Counters { pages: 0, .. } => reading.head_alone(how).await?,
         Counters { count, .. } => {
-            let parent = get_value(document, "_id").unwrap_or(RawBsonRef::Null);
+            let parent = place::id(document);
             reading.sequence(how, parent, count.filter(|_| rule.counted)).await?
         }
     };

@@ -1,15 +1,17 @@
 //! An update of a document that has pages.
 
+use super::plan::TakenApart;
 use super::settle::Settled;
-use super::{Done, Met, Seen, TakenApart, Work, assign, load, missing, whole, within_bounds};
+use super::update::{Met, missing, within_bounds};
+use super::{Done, Seen, Work, assign, load, whole};
 use crate::guarded;
 use crate::patterns::fields;
+use crate::patterns::place::id;
 use crate::policy::{Policy, Read};
-use bson::{RawBsonRef, RawDocument};
+use bson::RawDocument;
 use error::Result;
 use language::Needs;
 use language::update::{Part, Update};
-use value::element::get_value;
 use write::{Applied, CountedArrays, Outcome, Transaction};
 
 pub struct Change<'a, T: Transaction> {
@@ -23,7 +25,7 @@ pub struct Change<'a, T: Transaction> {
 impl<T: Transaction> Change<'_, T> {
     pub async fn with_pages(&self, transaction: &mut T) -> Result<Outcome> {
         let (row, applied) = (self.row, self.applied);
-        let parent = get_value(row, "_id").unwrap_or(RawBsonRef::Null);
+        let parent = id(row);
         let whole = self.load_whole(transaction).await?;
         let unpaged: Vec<Met<'_>> = self.rules.iter().filter(|met| !met.paged).copied().collect();
         let missing = missing(&unpaged, applied.update, applied.loaded);
@@ -112,7 +114,7 @@ impl<T: Transaction> Change<'_, T> {
             if rule.read != Read::Merged || !paged || !needs.contains(&rule.path) {
                 continue;
             }
-            let parent = get_value(self.row, "_id").unwrap_or(RawBsonRef::Null);
+            let parent = id(self.row);
             let mut work = Work { policy: self.policy, rule, transaction, parent };
             let counters = work.counters(self.row, self.applied.loaded).await?;
             let loaded = work.load_all(self.row, self.applied.loaded, counters).await?;

@@ -26,102 +26,39 @@ mod change;
 mod counters;
 mod each;
 mod ends;
+mod insert;
 mod limits;
 mod numbered;
 mod pack;
 pub(crate) mod page;
 mod piece;
+mod plan;
 mod refill;
 mod resettle;
 mod settle;
+mod update;
 mod whole;
 
 pub use assign::check_written_back;
 pub(crate) use counters::int;
 pub use counters::{Counters, Seen, has_pages};
+pub use insert::insert;
 pub use pack::{head_len, pages_of};
 pub use page::{filter as page_filter, id as page_id};
+pub use plan::{Plan, needs};
+pub use update::update;
 
-use crate::guarded;
-use crate::patterns::fields::{self, Edit};
-use crate::patterns::sight::Sight;
-use crate::patterns::{bounds, place};
-use crate::policy::{Keep, OnLimit, Overflow, Policy};
+use crate::patterns::fields::Edit;
+use crate::patterns::place::{self, id};
+use crate::policy::{Keep, Overflow, Policy};
 use bson::spec::ElementType;
-use bson::{RawArrayBuf, RawBson, RawBsonRef, RawDocument, RawDocumentBuf};
-use change::Change;
+use bson::{RawArrayBuf, RawBson, RawBsonRef, RawDocument};
 use error::Result;
 use language::Needs;
-use language::update::{Part, Scope, Update};
+use language::update::{Part, Scope};
 use page::Page;
-use settle::Settled;
-use smallvec::SmallVec;
-use std::borrow::Cow;
-use std::sync::{Arc, OnceLock};
-use value::element::get_value;
-use value::{Element, Path};
-use write::{Applied, Counted, CountedArrays, Inserted, Length, Outcome, Transaction};
-
-/// What an update does to the arrays that overflow.
-#[derive(Debug)]
-pub struct Plan {
-    /// Whether it may change the arrays,
-    arrays: bool,
-    /// or what counts them.
-    counters: bool,
-    /// The update taken apart, once a document with pages is met.
-    taken_apart: OnceLock<TakenApart>,
-}
-
-#[derive(Debug)]
-struct TakenApart {
-    /// A part for each array of the policy that overflows.
-    parts: Vec<Option<Part>>,
-    /// The update without those parts that can be taken apart from it.
-    rest: Option<Update>,
-}
-
-impl Plan {
-    pub fn new(policy: &Policy, update: &Update) -> Plan {
-        let mut counters = policy.overflows().flat_map(|rule| rule.counters());
-        Plan {
-            arrays: policy.overflows().any(|rule| update.touches(&rule.path)),
-            counters: counters.any(|path| update.touches(path)),
-            taken_apart: OnceLock::new(),
-        }
-    }
-
-    /// Whether the update is about neither the arrays nor what counts them.
-    fn is_elsewhere(&self) -> bool {
-        !self.arrays && !self.counters
-    }
-
-    fn taken_apart(&self, policy: &Policy, update: &Update) -> &TakenApart {
-        self.taken_apart.get_or_init(|| {
-            let mut taken = TakenApart { parts: Vec::new(), rest: None };
-            for rule in policy.overflows() {
-                let part = update.part(&rule.path);
-                if part.as_ref().is_some_and(|part| part.update.is_some()) {
-                    taken.rest = taken.rest.as_ref().unwrap_or(update).without(&rule.path);
-                }
-                taken.parts.push(part);
-            }
-            taken
-        })
-    }
-}
-
-/// What of a document must be loaded. Arrays that keep their oldest elements are left
-/// out: a document with pages seldom needs its head.
-pub fn needs(policy: &Policy, update: &Update, needs: &mut Needs) {
-    let apart = |rule: &&Arc<Overflow>| rule.keep == Keep::Oldest && update.has_part(&rule.path);
-    let paths: SmallVec<[&Path; 4]> =
-        policy.overflows().filter(apart).map(|rule| &rule.path).collect();
-    match paths.is_empty() {
-        true => update.needs(needs),
-        false => update.needs_without(&paths, needs),
-    }
-}
+use value::Element;
+use write::Transaction;
 
 /// Work on one array of one document.
 pub(crate) struct Work<'a, T: Transaction> {
@@ -143,68 +80,17 @@ pub(crate) struct Done {
 }
 
 impl Done {
+    /// Of an array that its document keeps whole.
+    fn whole(len: usize) -> Done {
+        Done { counters: Counters::of(len, 0), ..Done::default() }
+    }
+
     /// The edits of the document that come of it.
     pub fn write<'r>(self, rule: &'r Overflow, seen: &Seen<'_>, edits: &mut Vec<Edit<'r>>) {
         self.counters.write(rule, seen, edits);
         if let Some(head) = self.head {
             edits.push((&rule.path, Some(RawBson::Array(head))));
         }
-    }
-}
-
-/// Puts what a new document holds over the bounds in pages; what is to change in the
-/// document itself.
-pub async fn insert<'p, T: Transaction>(
-    policy: &'p Policy,
-    transaction: &mut T,
-    sight: &Sight<'_>,
-) -> Result<Edits<'p>> {
-    let document = sight.document();
-    let parent = get_value(document, "_id").unwrap_or(RawBsonRef::Null);
-    let mut edits = Edits { all: Vec::new(), add: true, counted: CountedArrays::new() };
-    for (at, (rule, shown)) in sight.rules(&policy.arrays).enumerate() {
-        let OnLimit::Overflow(rule) = &rule.on_limit else {
-            edits.count(at, shown.length());
-            continue;
-        };
-        let mut work = Work { policy, rule, transaction, parent };
-        if let Some(done) = work.settle_new(document, shown).await? {
-            edits.count(at, done.counters.length());
-            edits.add &= done.head.is_none() && shown.seen.fields().iter().all(Option::is_none);
-            done.write(rule, &shown.seen, &mut edits.all);
-        }
-    }
-    Ok(edits)
-}
-
-/// What is to change in a new document.
-pub struct Edits<'p> {
-    all: Vec<Edit<'p>>,
-    /// Whether they do nothing but add fields.
-    add: bool,
-    /// Its arrays, as they will be.
-    counted: CountedArrays,
-}
-
-impl Edits<'_> {
-    fn count(&mut self, rule: usize, length: Option<Length>) {
-        if let Some(after) = length {
-            self.counted.push(Counted { rule, before: None, after });
-        }
-    }
-
-    pub fn apply<'d>(self, document: Cow<'d, RawDocument>) -> Result<Inserted<'d>> {
-        let counted = self.counted;
-        let shallow = |edit: &Edit<'_>| edit.0.len() == 1;
-        let edited = match document {
-            document if self.all.is_empty() => return Ok(Inserted { document, counted }),
-            document if self.add && self.all.iter().all(shallow) => {
-                fields::add(&document, &self.all)
-            }
-            Cow::Borrowed(document) => fields::edit(document, &self.all),
-            Cow::Owned(document) => fields::edit_own(document, &self.all),
-        };
-        Ok(Inserted { document: Cow::Owned(edited?), counted })
     }
 }
 
@@ -216,110 +102,10 @@ pub async fn delete<T: Transaction>(
 ) -> Result<()> {
     for rule in policy.overflows() {
         if has_pages(row, rule) {
-            let parent = get_value(row, "_id").unwrap_or(RawBsonRef::Null);
-            Work { policy, rule, transaction, parent }.clear().await?;
+            Work { policy, rule, transaction, parent: id(row) }.clear().await?;
         }
     }
     Ok(())
-}
-
-/// Applies an update to a document, its pages included.
-pub async fn update<T: Transaction>(
-    policy: &Policy,
-    transaction: &mut T,
-    row: &T::Row,
-    applied: &Applied<'_, guarded::Plan>,
-) -> Result<Outcome> {
-    let mut rules: Vec<Met<'_>> = Met::all(policy, row).collect();
-    if applied.plan.overflow.is_elsewhere() && rules.iter().all(Met::is_settled) {
-        let Some(after) = applied.update.apply(row, applied.matched)? else {
-            return Ok(Outcome::default());
-        };
-        let after = within_bounds(policy, applied, row, after)?;
-        let mut counted = CountedArrays::new();
-        rules.iter().for_each(|met| met.count(met.was.counters(), &mut counted));
-        return Ok(Outcome { after: Some(after), elsewhere: false, counted });
-    }
-    let parent = get_value(row, "_id").unwrap_or(RawBsonRef::Null);
-    for met in rules.iter_mut().filter(|met| met.paged && !met.rule.counted) {
-        // What says that there are pages may be older than the policy.
-        let mut work = Work { policy, rule: met.rule, transaction, parent };
-        met.paged = work.end_page(true).await?.is_some();
-    }
-    if rules.iter().any(|met| met.paged) {
-        let taken = applied.plan.overflow.taken_apart(policy, applied.update);
-        let change = Change { policy, rules: &rules, taken, row, applied };
-        return change.with_pages(transaction).await;
-    }
-    // Arrays like any other, so far.
-    let missing = missing(&rules, applied.update, applied.loaded);
-    let loaded = match missing.is_empty() {
-        true => None,
-        false => Some(load(transaction, row, applied.loaded, &missing).await?),
-    };
-    let base: &RawDocument = loaded.as_deref().unwrap_or(row);
-    let Some(after) = applied.update.apply(base, applied.matched)? else {
-        return Ok(Outcome::default());
-    };
-    let after = within_bounds(policy, applied, base, after)?;
-    let mut edits = Vec::new();
-    let mut counted = CountedArrays::new();
-    for met in &rules {
-        let Met { rule, was, .. } = *met;
-        let now = match applied.plan.overflow.counters {
-            true => Seen::of(&after, rule),
-            false => was.in_next(&after, rule),
-        };
-        let mut work = Work { policy, rule, transaction, parent };
-        let done = work.settle(&Settled { row, was, base, after: &after, now }).await?;
-        met.count(done.counters, &mut counted);
-        done.write(rule, &now, &mut edits);
-    }
-    if edits.is_empty() {
-        return Ok(Outcome { after: Some(after), elsewhere: false, counted });
-    }
-    // What the update wrote may be no more than counters that the server knows better.
-    let after = fields::edit_own(after, &edits)?;
-    let changed = after.as_bytes() != base.as_bytes();
-    Ok(Outcome { after: changed.then_some(after), elsewhere: false, counted })
-}
-
-/// An array that an update meets.
-#[derive(Clone, Copy)]
-struct Met<'a> {
-    /// Which array of the policy it is.
-    at: usize,
-    rule: &'a Arc<Overflow>,
-    /// What the row says of it.
-    was: Seen<'a>,
-    /// Whether it has pages.
-    paged: bool,
-}
-
-impl<'a> Met<'a> {
-    /// The arrays of a document that overflow.
-    fn all(policy: &'a Policy, row: &'a RawDocument) -> impl Iterator<Item = Met<'a>> {
-        policy.arrays.iter().enumerate().filter_map(move |(at, rule)| {
-            let OnLimit::Overflow(rule) = &rule.on_limit else { return None };
-            let was = Seen::of(row, rule);
-            Some(Met { at, rule, was, paged: was.counters().pages > 0 })
-        })
-    }
-
-    /// Whether there is nothing to do while the array stays as it is: it has been
-    /// counted, and the document says so in the right words.
-    fn is_settled(&self) -> bool {
-        let counters = self.was.counters();
-        let is_counted = counters.count.is_some() == self.was.array.is_some();
-        self.rule.counted && is_counted && counters.are_said(&self.was)
-    }
-
-    /// Adds how long the array was and is, if the document tells.
-    fn count(&self, after: Counters, counted: &mut CountedArrays) {
-        if let (Some(before), Some(after)) = (self.was.counters().length(), after.length()) {
-            counted.push(Counted { rule: self.at, before: Some(before), after });
-        }
-    }
 }
 
 impl<T: Transaction> Work<'_, T> {
@@ -399,17 +185,6 @@ fn is_missing(rule: &Overflow, row: &RawDocument, loaded: &Needs) -> bool {
     found.is_some_and(|found| found.kind != ElementType::Array) && !loaded.contains(&rule.path)
 }
 
-/// The arrays that parts of an update are about and that are not loaded.
-fn missing<'r>(rules: &[Met<'r>], update: &Update, loaded: &Needs) -> Vec<&'r Overflow> {
-    let is_missing = |met: &&Met<'_>| {
-        let path = &met.rule.path;
-        met.was.array.is_some_and(|found| found.kind != ElementType::Array)
-            && !loaded.contains(path)
-            && update.has_part(path)
-    };
-    rules.iter().filter(is_missing).map(|met| &**met.rule).collect()
-}
-
 /// The row with some arrays loaded as well.
 async fn load<T: Transaction>(
     transaction: &mut T,
@@ -420,17 +195,4 @@ async fn load<T: Transaction>(
     let mut needs = loaded.clone();
     rules.iter().for_each(|rule| needs.add(&rule.path));
     transaction.load(row, &needs).await
-}
-
-/// The other bounds of the policy, kept before elements leave the document.
-fn within_bounds(
-    policy: &Policy,
-    applied: &Applied<'_, guarded::Plan>,
-    before: &RawDocument,
-    after: RawDocumentBuf,
-) -> Result<RawDocumentBuf> {
-    match applied.plan.bounds {
-        true => Ok(bounds::enforce(policy, Some(before), Cow::Owned(after))?.into_owned()),
-        false => Ok(after),
-    }
 }

@@ -4,11 +4,12 @@ use super::pack::head_len;
 use super::{Counters, Done, Seen, Work, array, is_missing, items, limits, load};
 use crate::patterns::sight::Shown;
 use crate::patterns::{bounds, place};
-use crate::policy::Keep;
+use crate::policy::{Keep, Overflow};
 use bson::RawDocument;
 use bson::spec::ElementType;
 use error::Result;
 use language::Needs;
+use std::ops::Deref;
 use value::{Element, elements};
 use write::Transaction;
 
@@ -25,12 +26,41 @@ pub struct Settled<'d, R> {
     pub now: Seen<'d>,
 }
 
+impl<'d, R: Deref<Target = RawDocument>> Settled<'d, R> {
+    /// The array as it was, loaded if the update is about it.
+    fn old(&self, rule: &Overflow) -> Option<Element<'d>> {
+        match std::ptr::eq(self.base, &**self.row) {
+            true => self.was.array,
+            false => place::find(self.base, &rule.path),
+        }
+    }
+
+    /// What becomes of an array that stays as it is or is appended to, and that the document
+    /// keeps whole, as most do. What it held has been counted.
+    pub fn at_once(&self, rule: &Overflow) -> Option<Done> {
+        if rule.path.len() > 1 || !rule.counted {
+            return None;
+        }
+        let count = self.was.counters().count?;
+        let (old, now) = (self.old(rule)?, self.now.array?);
+        if place::identical(&old, &now) {
+            return Some(Done::whole(count));
+        }
+        if !is_array(&old) || !is_array(&now) {
+            return None;
+        }
+        let appended = now.children().after(&old.children())?;
+        let len = count + appended.count();
+        rule.head.hold(len, now.bytes.len()).then(|| Done::whole(len))
+    }
+}
+
 impl<T: Transaction> Work<'_, T> {
     /// Settles the array of a document to insert; `None` if it is not to be touched.
     pub async fn settle_new(
         &mut self,
         document: &RawDocument,
-        shown: Shown<'_>,
+        shown: &Shown<'_>,
     ) -> Result<Option<Done>> {
         self.check_path(document)?;
         let (Some(found), Some(len)) = (shown.seen.array, shown.len) else {
@@ -50,10 +80,7 @@ impl<T: Transaction> Work<'_, T> {
     /// Settles the array of a document after an update.
     pub async fn settle(&mut self, settled: &Settled<'_, T::Row>) -> Result<Done> {
         let Settled { row, base, after, ref was, ref now } = *settled;
-        let old = match std::ptr::eq(base, &**row) {
-            true => was.array,
-            false => place::find(base, &self.rule.path),
-        };
+        let old = settled.old(self.rule);
         if place::are_identical(old, now.array) {
             self.check_way(base, after)?;
             let counters = self.unchanged(row, was.counters(), old).await?;
@@ -61,20 +88,8 @@ impl<T: Transaction> Work<'_, T> {
         }
         self.check_path(after)?;
         match now.array.filter(is_array) {
-            Some(found) => self.keep(found, self.len(was.counters(), old, found)).await,
+            Some(found) => self.keep(found, found.children().count()).await,
             None => Ok(Done::default()),
-        }
-    }
-
-    /// How many elements an array has. Those that it had before have been counted.
-    fn len(&self, was: Counters, old: Option<Element<'_>>, now: Element<'_>) -> usize {
-        let appended = match old.filter(is_array) {
-            Some(old) if self.rule.counted => now.children().after(&old.children()),
-            _ => None,
-        };
-        match (was.count, appended) {
-            (Some(count), Some(appended)) => count + appended.count(),
-            _ => now.children().count(),
         }
     }
 
@@ -108,7 +123,7 @@ impl<T: Transaction> Work<'_, T> {
     /// Leaves in the document what it may keep, and moves the rest to pages.
     async fn keep(&mut self, found: Element<'_>, len: usize) -> Result<Done> {
         if self.rule.head.hold(len, found.bytes.len()) {
-            return Ok(Done { counters: Counters::of(len, 0), ..Done::default() });
+            return Ok(Done::whole(len));
         }
         let all: Vec<Element<'_>> = found.children().items().collect();
         let (head, moved) = self.divide(&all);

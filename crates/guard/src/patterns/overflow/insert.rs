@@ -1,0 +1,83 @@
+//! New documents.
+
+use super::{Done, Work};
+use crate::patterns::fields::{self, Edit};
+use crate::patterns::place::id;
+use crate::patterns::sight::{Shown, Sight};
+use crate::policy::{OnLimit, Overflow, Policy};
+use bson::RawDocument;
+use error::Result;
+use std::borrow::Cow;
+use write::{Counted, CountedArrays, Inserted, Length, Transaction};
+
+/// Puts what a new document holds over the bounds in pages; what is to change in the
+/// document itself.
+pub async fn insert<'p, T: Transaction>(
+    policy: &'p Policy,
+    transaction: &mut T,
+    sight: &Sight<'_>,
+) -> Result<Edits<'p>> {
+    let document = sight.document();
+    let mut edits = Edits { all: Vec::new(), add: true, counted: CountedArrays::new() };
+    for (at, (rule, shown)) in sight.rules(&policy.arrays).enumerate() {
+        let OnLimit::Overflow(rule) = &rule.on_limit else {
+            edits.count(at, shown.length());
+            continue;
+        };
+        let done = match fitting(rule, shown) {
+            Some(done) => Some(done),
+            None => {
+                let mut work = Work { policy, rule, transaction, parent: id(document) };
+                work.settle_new(document, shown).await?
+            }
+        };
+        if let Some(done) = done {
+            edits.count(at, done.counters.length());
+            edits.add &= done.head.is_none() && shown.seen.fields().iter().all(Option::is_none);
+            done.write(rule, &shown.seen, &mut edits.all);
+        }
+    }
+    Ok(edits)
+}
+
+/// What becomes of an array that the document keeps whole, as most do.
+fn fitting(rule: &Overflow, shown: &Shown<'_>) -> Option<Done> {
+    if rule.path.len() > 1 {
+        return None;
+    }
+    let (Some(found), Some(len)) = (shown.seen.array, shown.len) else {
+        return Some(Done::default());
+    };
+    rule.head.hold(len, found.bytes.len()).then(|| Done::whole(len))
+}
+
+/// What is to change in a new document.
+pub struct Edits<'p> {
+    all: Vec<Edit<'p>>,
+    /// Whether they do nothing but add fields.
+    add: bool,
+    /// Its arrays, as they will be.
+    counted: CountedArrays,
+}
+
+impl Edits<'_> {
+    fn count(&mut self, rule: usize, length: Option<Length>) {
+        if let Some(after) = length {
+            self.counted.push(Counted { rule, before: None, after });
+        }
+    }
+
+    pub fn apply<'d>(self, document: Cow<'d, RawDocument>) -> Result<Inserted<'d>> {
+        let counted = self.counted;
+        let shallow = |edit: &Edit<'_>| edit.0.len() == 1;
+        let edited = match document {
+            document if self.all.is_empty() => return Ok(Inserted { document, counted }),
+            document if self.add && self.all.iter().all(shallow) => {
+                fields::add(&document, &self.all)
+            }
+            Cow::Borrowed(document) => fields::edit(document, &self.all),
+            Cow::Owned(document) => fields::edit_own(document, &self.all),
+        };
+        Ok(Inserted { document: Cow::Owned(edited?), counted })
+    }
+}

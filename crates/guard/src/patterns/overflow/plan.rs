@@ -1,0 +1,69 @@
+//! What is known of an update before it meets a document.
+
+use crate::policy::{Keep, Overflow, Policy};
+use language::Needs;
+use language::update::{Part, Update};
+use smallvec::SmallVec;
+use std::sync::{Arc, OnceLock};
+use value::Path;
+
+/// What an update does to the arrays that overflow.
+#[derive(Debug)]
+pub struct Plan {
+    /// Whether it may change the arrays,
+    arrays: bool,
+    /// or what counts them.
+    pub(super) counters: bool,
+    /// The update taken apart, once a document with pages is met.
+    taken_apart: OnceLock<TakenApart>,
+}
+
+#[derive(Debug)]
+pub struct TakenApart {
+    /// A part for each array of the policy that overflows.
+    pub parts: Vec<Option<Part>>,
+    /// The update without those parts that can be taken apart from it.
+    pub rest: Option<Update>,
+}
+
+impl Plan {
+    pub fn new(policy: &Policy, update: &Update) -> Plan {
+        let mut counters = policy.overflows().flat_map(|rule| rule.counters());
+        Plan {
+            arrays: policy.overflows().any(|rule| update.touches(&rule.path)),
+            counters: counters.any(|path| update.touches(path)),
+            taken_apart: OnceLock::new(),
+        }
+    }
+
+    /// Whether the update is about neither the arrays nor what counts them.
+    pub(super) fn is_elsewhere(&self) -> bool {
+        !self.arrays && !self.counters
+    }
+
+    pub(super) fn taken_apart(&self, policy: &Policy, update: &Update) -> &TakenApart {
+        self.taken_apart.get_or_init(|| {
+            let mut taken = TakenApart { parts: Vec::new(), rest: None };
+            for rule in policy.overflows() {
+                let part = update.part(&rule.path);
+                if part.as_ref().is_some_and(|part| part.update.is_some()) {
+                    taken.rest = taken.rest.as_ref().unwrap_or(update).without(&rule.path);
+                }
+                taken.parts.push(part);
+            }
+            taken
+        })
+    }
+}
+
+/// What of a document must be loaded. Arrays that keep their oldest elements are left
+/// out: a document with pages seldom needs its head.
+pub fn needs(policy: &Policy, update: &Update, needs: &mut Needs) {
+    let apart = |rule: &&Arc<Overflow>| rule.keep == Keep::Oldest && update.has_part(&rule.path);
+    let paths: SmallVec<[&Path; 4]> =
+        policy.overflows().filter(apart).map(|rule| &rule.path).collect();
+    match paths.is_empty() {
+        true => update.needs(needs),
+        false => update.needs_without(&paths, needs),
+    }
+}

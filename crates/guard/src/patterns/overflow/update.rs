@@ -1,0 +1,145 @@
+//! Updates of documents whose arrays have no pages; `change` has the others.
+
+use super::change::Change;
+use super::settle::Settled;
+use super::{Counters, Seen, Work, load};
+use crate::guarded;
+use crate::patterns::place::id;
+use crate::patterns::{bounds, fields};
+use crate::policy::{OnLimit, Overflow, Policy};
+use bson::spec::ElementType;
+use bson::{RawDocument, RawDocumentBuf};
+use error::Result;
+use language::Needs;
+use language::update::Update;
+use std::borrow::Cow;
+use std::sync::Arc;
+use write::{Applied, Counted, CountedArrays, Outcome, Transaction};
+
+/// Applies an update to a document, its pages included.
+pub async fn update<T: Transaction>(
+    policy: &Policy,
+    transaction: &mut T,
+    row: &T::Row,
+    applied: &Applied<'_, guarded::Plan>,
+) -> Result<Outcome> {
+    let mut rules: Vec<Met<'_>> = Met::all(policy, row).collect();
+    if applied.plan.overflow.is_elsewhere() && rules.iter().all(Met::is_settled) {
+        let Some(after) = applied.update.apply(row, applied.matched)? else {
+            return Ok(Outcome::default());
+        };
+        let after = within_bounds(policy, applied, row, after)?;
+        let mut counted = CountedArrays::new();
+        rules.iter().for_each(|met| met.count(met.was.counters(), &mut counted));
+        return Ok(Outcome { after: Some(after), elsewhere: false, counted });
+    }
+    for met in rules.iter_mut().filter(|met| met.paged && !met.rule.counted) {
+        // What says that there are pages may be older than the policy.
+        let mut work = Work { policy, rule: met.rule, transaction, parent: id(row) };
+        met.paged = work.end_page(true).await?.is_some();
+    }
+    if rules.iter().any(|met| met.paged) {
+        let taken = applied.plan.overflow.taken_apart(policy, applied.update);
+        let change = Change { policy, rules: &rules, taken, row, applied };
+        return change.with_pages(transaction).await;
+    }
+    // Arrays like any other, so far.
+    let missing = missing(&rules, applied.update, applied.loaded);
+    let loaded = match missing.is_empty() {
+        true => None,
+        false => Some(load(transaction, row, applied.loaded, &missing).await?),
+    };
+    let base: &RawDocument = loaded.as_deref().unwrap_or(row);
+    let Some(after) = applied.update.apply(base, applied.matched)? else {
+        return Ok(Outcome::default());
+    };
+    let after = within_bounds(policy, applied, base, after)?;
+    let mut edits = Vec::new();
+    let mut counted = CountedArrays::new();
+    for met in &rules {
+        let Met { rule, was, .. } = *met;
+        let now = match applied.plan.overflow.counters {
+            true => Seen::of(&after, rule),
+            false => was.in_next(&after, rule),
+        };
+        let settled = Settled { row, was, base, after: &after, now };
+        let done = match settled.at_once(rule) {
+            Some(done) => done,
+            None => {
+                let mut work = Work { policy, rule, transaction, parent: id(row) };
+                work.settle(&settled).await?
+            }
+        };
+        met.count(done.counters, &mut counted);
+        done.write(rule, &now, &mut edits);
+    }
+    if edits.is_empty() {
+        return Ok(Outcome { after: Some(after), elsewhere: false, counted });
+    }
+    // What the update wrote may be no more than counters that the server knows better.
+    let after = fields::edit_own(after, &edits)?;
+    let changed = after.as_bytes() != base.as_bytes();
+    Ok(Outcome { after: changed.then_some(after), elsewhere: false, counted })
+}
+
+/// An array that an update meets.
+#[derive(Clone, Copy)]
+pub struct Met<'a> {
+    /// Which array of the policy it is.
+    at: usize,
+    pub rule: &'a Arc<Overflow>,
+    /// What the row says of it.
+    pub was: Seen<'a>,
+    /// Whether it has pages.
+    pub paged: bool,
+}
+
+impl<'a> Met<'a> {
+    /// The arrays of a document that overflow.
+    fn all(policy: &'a Policy, row: &'a RawDocument) -> impl Iterator<Item = Met<'a>> {
+        policy.arrays.iter().enumerate().filter_map(move |(at, rule)| {
+            let OnLimit::Overflow(rule) = &rule.on_limit else { return None };
+            let was = Seen::of(row, rule);
+            Some(Met { at, rule, was, paged: was.counters().pages > 0 })
+        })
+    }
+
+    /// Whether there is nothing to do while the array stays as it is: it has been
+    /// counted, and the document says so in the right words.
+    fn is_settled(&self) -> bool {
+        let counters = self.was.counters();
+        let is_counted = counters.count.is_some() == self.was.array.is_some();
+        self.rule.counted && is_counted && counters.are_said(&self.was)
+    }
+
+    /// Adds how long the array was and is, if the document tells.
+    pub fn count(&self, after: Counters, counted: &mut CountedArrays) {
+        if let (Some(before), Some(after)) = (self.was.counters().length(), after.length()) {
+            counted.push(Counted { rule: self.at, before: Some(before), after });
+        }
+    }
+}
+
+/// The arrays that parts of an update are about and that are not loaded.
+pub fn missing<'r>(rules: &[Met<'r>], update: &Update, loaded: &Needs) -> Vec<&'r Overflow> {
+    let is_missing = |met: &&Met<'_>| {
+        let path = &met.rule.path;
+        met.was.array.is_some_and(|found| found.kind != ElementType::Array)
+            && !loaded.contains(path)
+            && update.has_part(path)
+    };
+    rules.iter().filter(is_missing).map(|met| &**met.rule).collect()
+}
+
+/// The other bounds of the policy, kept before elements leave the document.
+pub fn within_bounds(
+    policy: &Policy,
+    applied: &Applied<'_, guarded::Plan>,
+    before: &RawDocument,
+    after: RawDocumentBuf,
+) -> Result<RawDocumentBuf> {
+    match applied.plan.bounds {
+        true => Ok(bounds::enforce(policy, Some(before), Cow::Owned(after))?.into_owned()),
+        false => Ok(after),
+    }
+}
