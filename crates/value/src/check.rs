@@ -86,7 +86,7 @@ impl<'a> Walk<'a> {
         let value = rest.get(..shape.value_len(rest).ok_or_else(short)?).ok_or_else(short)?;
         let start = end - rest.len();
         self.at = start + value.len();
-        match shape.kind {
+        match shape.kind() {
             ElementType::EmbeddedDocument | ElementType::Array => self.open(start, value)?,
             ElementType::String | ElementType::JavaScriptCode | ElementType::Symbol => {
                 string(value)?;

@@ -174,7 +174,7 @@ impl<'a> Elements<'a> {
         std::iter::from_fn(move || {
             let step = step(self.rest)?;
             self.rest = step.rest;
-            Some(value(step.kind, step.value))
+            Some(value(step.shape.kind(), step.value))
         })
     }
 }
@@ -202,7 +202,7 @@ impl<'a> Iterator for Elements<'a> {
 }
 
 struct Step<'a> {
-    kind: ElementType,
+    shape: Shape,
     key: &'a [u8],
     value: &'a [u8],
     rest: &'a [u8],
@@ -212,13 +212,13 @@ impl<'a> Step<'a> {
     #[inline]
     fn element(&self) -> Option<Element<'a>> {
         let key = std::str::from_utf8(self.key).ok()?;
-        Some(Element { kind: self.kind, key, bytes: self.value })
+        Some(Element { kind: self.shape.kind(), key, bytes: self.value })
     }
 
     /// The element without its key.
     #[inline]
     fn item(&self) -> Element<'a> {
-        Element { kind: self.kind, key: "", bytes: self.value }
+        Element { kind: self.shape.kind(), key: "", bytes: self.value }
     }
 }
 
@@ -229,7 +229,7 @@ fn step(bytes: &[u8]) -> Option<Step<'_>> {
     let shape = Shape::of(tag)?;
     let (key, rest) = split_cstring(rest)?;
     let (value, rest) = rest.split_at_checked(shape.value_len(rest)?)?;
-    Some(Step { kind: shape.kind, key, value, rest })
+    Some(Step { shape, key, value, rest })
 }
 
 /// How long the keys are that someone looks for, by which most others are told apart.

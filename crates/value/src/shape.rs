@@ -3,14 +3,14 @@
 use crate::element::{length, split_cstring};
 use bson::spec::ElementType;
 
-/// A type, and how the length of its values is told.
+/// A type by its byte, and how the length of its values is told. The two bytes stay in
+/// registers: every element of every document passes here.
 #[derive(Clone, Copy)]
 pub(crate) struct Shape {
-    pub kind: ElementType,
-    extent: Extent,
+    tag: u8,
+    extent: u8,
 }
 
-#[derive(Clone, Copy)]
 enum Extent {
     /// Always so many bytes.
     Fixed(u8),
@@ -18,6 +18,21 @@ enum Extent {
     Counted(u8),
     /// Two texts, each with a zero byte at its end.
     Texts,
+}
+
+impl Extent {
+    /// From here on lengths are counted, the bytes beside them added.
+    const COUNTED: u8 = 0x40;
+    const TEXTS: u8 = 0x80;
+    const UNKNOWN: u8 = 0xFF;
+
+    const fn to_byte(&self) -> u8 {
+        match *self {
+            Extent::Fixed(len) => len,
+            Extent::Counted(more) => Extent::COUNTED + more,
+            Extent::Texts => Extent::TEXTS,
+        }
+    }
 }
 
 /// Every type, deprecated ones too.
@@ -45,38 +60,56 @@ const ROWS: &[(ElementType, Extent)] = &[
     (ElementType::MaxKey, Extent::Fixed(0)),
 ];
 
-/// The rows by type byte: every element of every document is looked up here.
-static SHAPES: [Option<Shape>; 256] = {
-    let mut shapes = [None; 256];
+/// The rows by type byte.
+static EXTENTS: [u8; 256] = {
+    let mut extents = [Extent::UNKNOWN; 256];
     let mut at = 0;
     while at < ROWS.len() {
-        let (kind, extent) = ROWS[at];
-        shapes[kind as usize] = Some(Shape { kind, extent });
+        extents[ROWS[at].0 as usize] = ROWS[at].1.to_byte();
         at += 1;
     }
-    shapes
+    extents
+};
+
+static KINDS: [ElementType; 256] = {
+    let mut kinds = [ElementType::Null; 256];
+    let mut at = 0;
+    while at < ROWS.len() {
+        kinds[ROWS[at].0 as usize] = ROWS[at].0;
+        at += 1;
+    }
+    kinds
 };
 
 impl Shape {
     /// `None` if the byte stands for no type.
     #[inline(always)]
     pub fn of(tag: u8) -> Option<Shape> {
-        SHAPES[tag as usize]
+        let extent = EXTENTS[tag as usize];
+        if extent == Extent::UNKNOWN { None } else { Some(Shape { tag, extent }) }
+    }
+
+    #[inline(always)]
+    pub fn kind(self) -> ElementType {
+        KINDS[self.tag as usize]
     }
 
     /// How many bytes the value at the start of `bytes` takes, if they can be told.
     #[inline(always)]
     pub fn value_len(self, bytes: &[u8]) -> Option<usize> {
         match self.extent {
-            Extent::Fixed(len) => Some(len as usize),
-            Extent::Counted(more) => length(bytes)?.checked_add(more as usize),
-            Extent::Texts => {
-                let (pattern, rest) = split_cstring(bytes)?;
-                let (options, _) = split_cstring(rest)?;
-                Some(pattern.len() + options.len() + 2)
-            }
+            len if len < Extent::COUNTED => Some(len as usize),
+            Extent::TEXTS => texts_len(bytes),
+            counted => length(bytes)?.checked_add((counted - Extent::COUNTED) as usize),
         }
     }
+}
+
+#[cold]
+fn texts_len(bytes: &[u8]) -> Option<usize> {
+    let (pattern, rest) = split_cstring(bytes)?;
+    let (options, _) = split_cstring(rest)?;
+    Some(pattern.len() + options.len() + 2)
 }
 
 #[cfg(test)]
@@ -86,7 +119,7 @@ mod tests {
     #[test]
     fn the_table_knows_the_types_of_the_format() {
         for tag in 0..=u8::MAX {
-            let known = Shape::of(tag).map(|shape| shape.kind);
+            let known = Shape::of(tag).map(Shape::kind);
             assert_eq!(known, ElementType::from(tag), "type byte {tag}");
         }
     }
