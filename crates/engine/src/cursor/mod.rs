@@ -16,7 +16,7 @@ use crate::changes::Stream;
 use crate::plan::{Execution, Interrupt};
 use crate::session::SessionId;
 use crate::storage::Document;
-use bson::RawDocumentBuf;
+use bson::{RawDocumentBuf, Timestamp};
 use command::Namespace;
 use error::{Code, Result};
 use parking_lot::Mutex;
@@ -42,6 +42,8 @@ pub struct Cursor {
     pub interrupt: Interrupt,
     /// A row that did not fit into the last batch.
     pub pending: Option<Document>,
+    /// When the snapshot is that it reads, where it is a snapshot read's.
+    pub time: Option<Timestamp>,
 }
 
 pub enum Source {

@@ -46,6 +46,7 @@ pub async fn run(call: Call<'_>) -> Result<Reply> {
         no_timeout: find.no_cursor_timeout,
         interrupt,
         pending: None,
+        time: reading::time(call),
     };
     first_batch(call, cursor, find.batch_size.map(i64::unsigned_abs), find.single_batch)
 }
@@ -121,6 +122,7 @@ fn tail(
         no_timeout: find.no_cursor_timeout,
         interrupt,
         pending: None,
+        time: reading::time(call),
     };
     first_batch(call, cursor, find.batch_size.map(i64::unsigned_abs), find.single_batch)
 }

@@ -27,7 +27,7 @@ pub async fn run(call: Call<'_>) -> Result<Reply> {
     }
     let deadline = Instant::now()
         + call.common.max_time_ms.map_or(AWAIT_DATA, |ms| Duration::from_millis(ms.into()));
-    let mut reply = CursorReply::next();
+    let mut reply = CursorReply::next().at(borrowed.cursor().and_then(|cursor| cursor.time));
     loop {
         let Some(cursor) = borrowed.cursor() else {
             return Err(crate::cursor::not_found(more.cursor_id));

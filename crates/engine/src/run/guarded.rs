@@ -81,6 +81,7 @@ pub fn find(
         no_timeout: find.no_cursor_timeout,
         interrupt: call.operation.interrupt.clone(),
         pending: None,
+        time: reading::time(call),
     };
     first_batch(call, cursor, find.batch_size.map(i64::unsigned_abs), find.single_batch)
 }

@@ -24,6 +24,7 @@ pub fn reply(
         no_timeout: false,
         interrupt: call.operation.interrupt.clone(),
         pending: None,
+        time: None,
     };
     let batch_size = batch_size.map_or(u64::MAX, i64::unsigned_abs);
     first_batch(call, cursor, Some(batch_size), false)

@@ -84,6 +84,7 @@ async fn opened(call: Call<'_>, aggregate: &Aggregate<'_>) -> Result<Reply> {
         no_timeout: false,
         interrupt: call.operation.interrupt.clone(),
         pending: None,
+        time: None,
     };
     first_batch(call, cursor, batch_size, false)
 }

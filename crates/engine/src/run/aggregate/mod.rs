@@ -55,6 +55,7 @@ pub async fn run(call: Call<'_>) -> Result<Reply> {
         no_timeout: false,
         interrupt: call.operation.interrupt.clone(),
         pending: None,
+        time: reading::time(call),
     };
     first_batch(call, cursor, aggregate.batch_size.map(i64::unsigned_abs), false)
 }
