@@ -37,7 +37,6 @@ pub struct Cursor {
     pub namespace: Namespace,
     pub owner: Owner,
     pub source: Source,
-    pub batch_size: Option<u64>,
     pub no_timeout: bool,
     pub interrupt: Interrupt,
     /// A row that did not fit into the last batch.

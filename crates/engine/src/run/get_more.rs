@@ -38,8 +38,8 @@ pub async fn run(call: Call<'_>) -> Result<Reply> {
         };
         // Before the look, so that nothing that comes after it is missed.
         let inserted = state.as_ref().map(|state| state.inserted.notified());
-        let limit =
-            more.batch_size.map(i64::unsigned_abs).or(cursor.batch_size).filter(|size| *size > 0);
+        // The size of the first batch says nothing of the next ones.
+        let limit = more.batch_size.map(i64::unsigned_abs).filter(|size| *size > 0);
         let batch = match fill_batch(call, cursor, &mut reply, limit) {
             Ok(batch) => batch,
             Err(error) => {

@@ -77,7 +77,6 @@ pub fn find(
         namespace: find.namespace.clone(),
         owner: call.owner(),
         source: Source::Rows(rows),
-        batch_size: find.batch_size.map(i64::unsigned_abs),
         no_timeout: find.no_cursor_timeout,
         interrupt: call.operation.interrupt.clone(),
         pending: None,

@@ -20,7 +20,6 @@ pub fn reply(
         namespace,
         owner: call.owner(),
         source: Source::Rows(Box::new(rows)),
-        batch_size: None,
         no_timeout: false,
         interrupt: call.operation.interrupt.clone(),
         pending: None,

@@ -51,7 +51,6 @@ pub async fn run(call: Call<'_>) -> Result<Reply> {
         namespace,
         owner: call.owner(),
         source: prepared.open(call)?,
-        batch_size: aggregate.batch_size.map(i64::unsigned_abs),
         no_timeout: false,
         interrupt: call.operation.interrupt.clone(),
         pending: None,

@@ -47,7 +47,6 @@ pub async fn find_on_view(call: Call<'_>, find: &Find<'_>, resolved: Resolved) -
         namespace: find.namespace.clone(),
         owner: call.owner(),
         source: prepare_find(find, resolved)?.open(call)?,
-        batch_size,
         no_timeout: find.no_cursor_timeout,
         interrupt: call.operation.interrupt.clone(),
         pending: None,
