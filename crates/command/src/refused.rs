@@ -67,7 +67,7 @@ pub const REFUSED: &[(&str, &str)] = &[
     ("movePrimary", NO_SHARDS),
     ("moveRange", NO_SHARDS),
     ("planCacheSetFilter", "there is no plan cache"),
-    ("reIndex", "drop the index and create it again"),
+    ("reIndex", "an index is made anew by dropping and creating it"),
     ("refineCollectionShardKey", NO_SHARDS),
     ("removeQuerySettings", "queries have no settings of their own; use hint"),
     ("removeShard", NO_SHARDS),
