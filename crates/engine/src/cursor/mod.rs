@@ -190,7 +190,11 @@ impl Cursors {
 
 impl Slot {
     fn new(cursor: Box<Cursor>) -> Slot {
-        cursor.interrupt.pause();
+        // What awaits data has the time that each `getMore` gives it.
+        match cursor.awaits() {
+            true => cursor.interrupt.lift(),
+            false => cursor.interrupt.pause(),
+        }
         Slot {
             namespace: cursor.namespace.clone(),
             owner: cursor.owner,

@@ -75,7 +75,8 @@ pub fn query(find: &Find<'_>, collection: Option<&Collection>) -> Result<Query> 
     query.max = Some(find.max).filter(|max| !max.is_empty()).map(ToOwned::to_owned);
     query.collator = context.collator;
     query.return_key = find.return_key;
-    query.show_record_id = find.show_record_id;
+    // Of keys no number is shown.
+    query.show_record_id = find.show_record_id && !find.return_key;
     query.allow_disk_use = find.allow_disk_use.unwrap_or(true);
     Ok(query)
 }
