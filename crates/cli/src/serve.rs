@@ -45,7 +45,7 @@ pub struct Arguments {
 }
 
 pub fn run(arguments: Arguments) -> Result<ExitCode, Box<dyn Error>> {
-    log::start()?;
+    let recent_lines = log::start()?;
     let policies = match &arguments.policy {
         Some(path) => policies(path)?,
         None => Vec::new(),
@@ -58,6 +58,7 @@ pub fn run(arguments: Arguments) -> Result<ExitCode, Box<dyn Error>> {
         reserve_bytes: arguments.reserve.bytes,
         growth_horizon_seconds: arguments.growth_horizon.seconds,
         policies,
+        recent_lines,
     };
     tokio::runtime::Builder::new_multi_thread().enable_all().build()?.block_on(serve(options))?;
     Ok(ExitCode::SUCCESS)

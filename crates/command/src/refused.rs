@@ -4,7 +4,7 @@ use error::{Code, Error};
 
 const NO_CLUSTER: &str = "there is no cluster";
 const NO_REPLICA_SET: &str = "there is no replica set";
-const NO_SEARCH: &str = "there is no search";
+const NO_SEARCH: &str = "it requires Atlas Search, which is not here";
 const NO_SHARDS: &str = "there are no shards";
 const NO_USERS: &str = "users and roles are not kept";
 
@@ -21,6 +21,7 @@ pub const REFUSED: &[(&str, &str)] = &[
     ("balancerStart", NO_SHARDS),
     ("balancerStatus", NO_SHARDS),
     ("balancerStop", NO_SHARDS),
+    ("checkMetadataConsistency", NO_SHARDS),
     ("checkShardingIndex", NO_SHARDS),
     ("cleanupOrphaned", NO_SHARDS),
     ("cleanupReshardCollection", NO_SHARDS),
@@ -67,7 +68,7 @@ pub const REFUSED: &[(&str, &str)] = &[
     ("movePrimary", NO_SHARDS),
     ("moveRange", NO_SHARDS),
     ("planCacheSetFilter", "there is no plan cache"),
-    ("reIndex", "drop the index and create it again"),
+    ("reIndex", "an index is made anew by dropping and creating it"),
     ("refineCollectionShardKey", NO_SHARDS),
     ("removeQuerySettings", "queries have no settings of their own; use hint"),
     ("removeShard", NO_SHARDS),
@@ -116,11 +117,15 @@ pub const REFUSED: &[(&str, &str)] = &[
 
 /// The answer to a command that is not in the table.
 pub fn not_found(name: &str) -> Error {
-    let message = match REFUSED.iter().find(|(refused, _)| *refused == name) {
-        Some((name, why)) => format!("no such command: '{name}' is not supported, as {why}"),
-        None => format!("no such command: '{name}'"),
-    };
-    Code::CommandNotFound.error(message)
+    match REFUSED.iter().find(|(refused, _)| *refused == name) {
+        // Clients know this code of a MongoDB that has no search beside it.
+        Some((name, NO_SEARCH)) => {
+            Code::SearchNotEnabled.error(format!("{name} is not supported, as {NO_SEARCH}"))
+        }
+        Some((name, why)) => Code::CommandNotFound
+            .error(format!("no such command: '{name}' is not supported, as {why}")),
+        None => Code::CommandNotFound.error(format!("no such command: '{name}'")),
+    }
 }
 
 #[cfg(test)]
@@ -132,6 +137,17 @@ mod tests {
         assert!(REFUSED.is_sorted_by(|a, b| a.0 < b.0));
         for (name, _) in REFUSED {
             assert!(crate::command(name).is_none(), "{name}");
+        }
+    }
+
+    #[test]
+    fn search_has_a_code_of_its_own() {
+        for (name, code) in [
+            ("createSearchIndexes", Code::SearchNotEnabled),
+            ("compact", Code::CommandNotFound),
+            ("nonsense", Code::CommandNotFound),
+        ] {
+            assert_eq!(not_found(name).code(), code, "{name}");
         }
     }
 }

@@ -142,7 +142,7 @@ pub const COMMANDS: &[Command] = &[
     Command::new("getDefaultRWConcern", Server, "Tells the default read and write concern.").admin(),
     Command::new("getGrowthPolicy", Read, "Tells the growth policy of a collection.").collection(),
     Command::new("getLog", Server, "Returns the server's recent log lines.").admin(),
-    Command::new("getMore", Read, "Returns the next documents of a cursor.").transaction().stable(),
+    Command::new("getMore", Read, "Returns the next documents of a cursor.").read_concern().transaction().stable(),
     Command::new("getParameter", Server, "Tells server parameters.").admin(),
     Command::new("growthStats", Read, "Tells how a collection's documents and arrays are spread, which are the largest and how they grow.").collection(),
     Command::new("hello", Session, "Tells a client what it talks to.").open().stable(),

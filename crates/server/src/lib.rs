@@ -15,6 +15,7 @@ mod http;
 pub mod limits;
 mod metadata;
 mod parameter;
+mod recent;
 mod run;
 mod server;
 mod session;
@@ -22,4 +23,5 @@ mod shared;
 mod stream;
 
 pub use backend::{Backend, Status};
+pub use recent::RecentLines;
 pub use server::{Options, Running, Server, StartError};

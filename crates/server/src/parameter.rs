@@ -5,6 +5,7 @@
 use crate::limits::SESSION_TIMEOUT_MINUTES;
 use crate::shared::Shared;
 use bson::{RawArrayBuf, RawBson, rawdoc};
+use tracing::level_filters::LevelFilter;
 
 struct Parameter {
     name: &'static str,
@@ -20,12 +21,22 @@ const TABLE: &[Parameter] = &[
     row("enableTestCommands", || false.into()),
     row("featureCompatibilityVersion", || rawdoc! { "version": "8.2" }.into()),
     row("localLogicalSessionTimeoutMinutes", || SESSION_TIMEOUT_MINUTES.into()),
-    row("logLevel", || 0.into()),
+    row("logComponentVerbosity", || rawdoc! { "verbosity": verbosity() }.into()),
+    row("logLevel", || verbosity().into()),
     row("maxBSONDepth", || (wire::DEPTH_MAX as i32).into()),
     row("networkMessageCompressors", || RawBson::String("snappy,zstd,zlib".to_owned())),
     row("quiet", || false.into()),
     row("requireApiVersion", || false.into()),
 ];
+
+/// How much the log tells, in MongoDB's numbers.
+fn verbosity() -> i32 {
+    match LevelFilter::current() {
+        LevelFilter::TRACE => 2,
+        LevelFilter::DEBUG => 1,
+        _ => 0,
+    }
+}
 
 /// All parameters by name, the backend's included.
 pub(crate) fn names(shared: &Shared) -> Vec<&'static str> {

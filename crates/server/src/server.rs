@@ -2,6 +2,7 @@
 
 use crate::backend::Backend;
 use crate::embedded::Embedded;
+use crate::recent::RecentLines;
 use crate::{accept, http, limits, shared::Shared};
 use bson::RawDocumentBuf;
 use command::Namespace;
@@ -32,6 +33,8 @@ pub struct Options {
     pub growth_horizon_seconds: u32,
     /// Growth policies to be set before clients are let in.
     pub policies: Vec<(Namespace, RawDocumentBuf)>,
+    /// What the log has told last.
+    pub recent_lines: RecentLines,
 }
 
 impl Options {
@@ -45,6 +48,7 @@ impl Options {
             reserve_bytes: 0,
             growth_horizon_seconds: engine::growth::HORIZON_SECONDS,
             policies: Vec::new(),
+            recent_lines: RecentLines::default(),
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Its ready line, its signals, its exit codes.
 
 use crate::binary::{assert_failed, freeboard, signal, start};
+use bson::doc;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::time::{Duration, Instant};
@@ -35,6 +36,27 @@ fn http_is_there() {
     let mut answer = String::new();
     stream.read_to_string(&mut answer).unwrap();
     assert!(answer.ends_with("ok"), "{answer}");
+    signal(&child, "TERM");
+    assert!(child.wait().unwrap().success());
+}
+
+#[tokio::test]
+async fn clients_read_the_log() {
+    let data = tempfile::tempdir().unwrap();
+    let (mut child, address) = start(data.path());
+    let client = mongodb::Client::with_uri_str(format!("mongodb://{address}/")).await.unwrap();
+    let admin = client.database("admin");
+    let reply = admin.run_command(doc! { "getLog": "global" }).await.unwrap();
+    let lines = reply.get_array("log").unwrap();
+    assert_eq!(lines.len(), reply.get_i32("totalLinesWritten").unwrap() as usize);
+    let told = |line: &bson::Bson| line.as_str().unwrap().contains(&address);
+    assert!(lines.iter().any(told), "{lines:?}");
+    let asked = doc! { "getParameter": 1, "logComponentVerbosity": 1 };
+    let reply = admin.run_command(asked).await.unwrap();
+    assert_eq!(reply.get_document("logComponentVerbosity").unwrap(), &doc! { "verbosity": 0 });
+    let refused = doc! { "setParameter": 1, "logComponentVerbosity": { "verbosity": 2 } };
+    let error = admin.run_command(refused).await.unwrap_err();
+    assert!(error.to_string().contains("not allowed to change"), "{error}");
     signal(&child, "TERM");
     assert!(child.wait().unwrap().success());
 }

@@ -202,7 +202,7 @@ impl<'a> Common<'a> {
             return self.check_transaction(command);
         }
         if self.read_concern.is_some_and(|concern| concern.level == ReadLevel::Snapshot)
-            && !matches!(command.name, "aggregate" | "distinct" | "find")
+            && !matches!(command.name, "aggregate" | "distinct" | "find" | "getMore")
         {
             return Err(options(&format!(
                 "read concern snapshot is not supported by the {} command",

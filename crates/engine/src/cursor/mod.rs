@@ -16,7 +16,7 @@ use crate::changes::Stream;
 use crate::plan::{Execution, Interrupt};
 use crate::session::SessionId;
 use crate::storage::Document;
-use bson::RawDocumentBuf;
+use bson::{RawDocumentBuf, Timestamp};
 use command::Namespace;
 use error::{Code, Result};
 use parking_lot::Mutex;
@@ -37,11 +37,12 @@ pub struct Cursor {
     pub namespace: Namespace,
     pub owner: Owner,
     pub source: Source,
-    pub batch_size: Option<u64>,
     pub no_timeout: bool,
     pub interrupt: Interrupt,
     /// A row that did not fit into the last batch.
     pub pending: Option<Document>,
+    /// When the snapshot is that it reads, where it is a snapshot read's.
+    pub time: Option<Timestamp>,
 }
 
 pub enum Source {
@@ -189,7 +190,11 @@ impl Cursors {
 
 impl Slot {
     fn new(cursor: Box<Cursor>) -> Slot {
-        cursor.interrupt.pause();
+        // What awaits data has the time that each `getMore` gives it.
+        match cursor.awaits() {
+            true => cursor.interrupt.lift(),
+            false => cursor.interrupt.pause(),
+        }
         Slot {
             namespace: cursor.namespace.clone(),
             owner: cursor.owner,

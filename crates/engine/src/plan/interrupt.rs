@@ -60,6 +60,11 @@ impl Interrupt {
         }
     }
 
+    /// Takes the limit away.
+    pub fn lift(&self) {
+        *self.0.limit.lock() = Limit::None;
+    }
+
     pub fn resume(&self) {
         let mut limit = self.0.limit.lock();
         if let Limit::Paused(left) = *limit {

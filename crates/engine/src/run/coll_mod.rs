@@ -45,7 +45,8 @@ pub async fn run(call: Call<'_>) -> Result<Reply> {
         let specs = std::slice::from_ref(&altered.spec);
         call.engine.policies.check_indexes(namespace, specs)?;
     }
-    if touches_options(&change) {
+    // Change streams hear of a change that names nothing, too.
+    if touches_options(&change) || change.index.is_none() {
         call.engine.alter(namespace, |collection| options(call, &change, collection)).await?;
     }
     let mut reply = ReplyWriter::new();

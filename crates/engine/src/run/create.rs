@@ -41,7 +41,8 @@ pub async fn run(call: Call<'_>) -> Result<Reply> {
     let view = create.view_on.is_some();
     call.engine.policies.check_create(namespace, view, create.capped)?;
     match make(call, New { namespace, options: &options, view }).await {
-        Err(error) if error.code() == Code::NamespaceExists => {
+        // A transaction ends with the error, so that its client is to hear of it.
+        Err(error) if error.code() == Code::NamespaceExists && call.statement().is_none() => {
             already_there(call, namespace, &options, view)?;
         }
         outcome => {
@@ -60,7 +61,8 @@ async fn make(call: Call<'_>, new: New<'_>) -> Result<()> {
             .error("Cannot create a view in a multi-document transaction."));
     }
     if call.collection(new.namespace)?.is_some() {
-        return Err(exists(new.namespace, new.options));
+        let message = format!("Collection {} already exists.", new.namespace);
+        return Err(Code::NamespaceExists.error(message));
     }
     let mut transaction = statement.take()?;
     transaction.create(new).await?;

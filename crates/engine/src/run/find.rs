@@ -42,10 +42,10 @@ pub async fn run(call: Call<'_>) -> Result<Reply> {
         namespace: find.namespace.clone(),
         owner: call.owner(),
         source: Source::Plan(Box::new(execution)),
-        batch_size: find.batch_size.map(i64::unsigned_abs),
         no_timeout: find.no_cursor_timeout,
         interrupt,
         pending: None,
+        time: reading::time(call),
     };
     first_batch(call, cursor, find.batch_size.map(i64::unsigned_abs), find.single_batch)
 }
@@ -75,7 +75,8 @@ pub fn query(find: &Find<'_>, collection: Option<&Collection>) -> Result<Query> 
     query.max = Some(find.max).filter(|max| !max.is_empty()).map(ToOwned::to_owned);
     query.collator = context.collator;
     query.return_key = find.return_key;
-    query.show_record_id = find.show_record_id;
+    // Of keys no number is shown.
+    query.show_record_id = find.show_record_id && !find.return_key;
     query.allow_disk_use = find.allow_disk_use.unwrap_or(true);
     Ok(query)
 }
@@ -117,10 +118,10 @@ fn tail(
         namespace: find.namespace.clone(),
         owner: call.owner(),
         source: Source::Tail(Box::new(tail)),
-        batch_size: find.batch_size.map(i64::unsigned_abs),
         no_timeout: find.no_cursor_timeout,
         interrupt,
         pending: None,
+        time: reading::time(call),
     };
     first_batch(call, cursor, find.batch_size.map(i64::unsigned_abs), find.single_batch)
 }

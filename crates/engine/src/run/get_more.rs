@@ -27,7 +27,7 @@ pub async fn run(call: Call<'_>) -> Result<Reply> {
     }
     let deadline = Instant::now()
         + call.common.max_time_ms.map_or(AWAIT_DATA, |ms| Duration::from_millis(ms.into()));
-    let mut reply = CursorReply::next();
+    let mut reply = CursorReply::next().at(borrowed.cursor().and_then(|cursor| cursor.time));
     loop {
         let Some(cursor) = borrowed.cursor() else {
             return Err(crate::cursor::not_found(more.cursor_id));
@@ -38,8 +38,8 @@ pub async fn run(call: Call<'_>) -> Result<Reply> {
         };
         // Before the look, so that nothing that comes after it is missed.
         let inserted = state.as_ref().map(|state| state.inserted.notified());
-        let limit =
-            more.batch_size.map(i64::unsigned_abs).or(cursor.batch_size).filter(|size| *size > 0);
+        // The size of the first batch says nothing of the next ones.
+        let limit = more.batch_size.map(i64::unsigned_abs).filter(|size| *size > 0);
         let batch = match fill_batch(call, cursor, &mut reply, limit) {
             Ok(batch) => batch,
             Err(error) => {

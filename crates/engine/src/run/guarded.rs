@@ -77,10 +77,10 @@ pub fn find(
         namespace: find.namespace.clone(),
         owner: call.owner(),
         source: Source::Rows(rows),
-        batch_size: find.batch_size.map(i64::unsigned_abs),
         no_timeout: find.no_cursor_timeout,
         interrupt: call.operation.interrupt.clone(),
         pending: None,
+        time: reading::time(call),
     };
     first_batch(call, cursor, find.batch_size.map(i64::unsigned_abs), find.single_batch)
 }

@@ -20,10 +20,10 @@ pub fn reply(
         namespace,
         owner: call.owner(),
         source: Source::Rows(Box::new(rows)),
-        batch_size: None,
         no_timeout: false,
         interrupt: call.operation.interrupt.clone(),
         pending: None,
+        time: None,
     };
     let batch_size = batch_size.map_or(u64::MAX, i64::unsigned_abs);
     first_batch(call, cursor, Some(batch_size), false)

@@ -155,8 +155,10 @@ pub async fn run(engine: &Arc<Engine>, request: Request, client: &Arc<Client>) -
     let labelled = |error| session::labelled(error, &common, row);
     let standing = session::stand(engine, &common, row, operation).await;
     let standing = standing.map_err(labelled)?;
+    // A `getMore` may name any read concern, and reads as its cursor does.
+    let own_moment = !common.in_transaction() && row.name != "getMore";
     let moment = match &common.read_concern {
-        Some(concern) if !common.in_transaction() => engine.moment(concern).await?,
+        Some(concern) if own_moment => engine.moment(concern).await?,
         _ => None,
     };
     let call = Call {

@@ -90,7 +90,7 @@ pub fn first_batch(
     batch_size: Option<u64>,
     single: bool,
 ) -> Result<Reply> {
-    let mut reply = CursorReply::first().at(time(call));
+    let mut reply = CursorReply::first().at(cursor.time);
     let limit = batch_size.or(Some(crate::cursor::FIRST_BATCH_DOCUMENTS));
     let batch = match limit {
         Some(0) => Batch::Full,

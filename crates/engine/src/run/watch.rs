@@ -80,10 +80,10 @@ async fn opened(call: Call<'_>, aggregate: &Aggregate<'_>) -> Result<Reply> {
         namespace: namespace.clone(),
         owner: call.owner(),
         source: Source::Changes(Box::new(stream)),
-        batch_size,
         no_timeout: false,
         interrupt: call.operation.interrupt.clone(),
         pending: None,
+        time: None,
     };
     first_batch(call, cursor, batch_size, false)
 }

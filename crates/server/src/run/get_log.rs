@@ -1,8 +1,7 @@
-//! `getLog`: log lines kept in memory. None are: the log goes to stderr, and
-//! there are no warnings at startup.
+//! `getLog`: the last lines of the log. There are no warnings at startup.
 
 use super::{Call, reply};
-use bson::{RawBsonRef, rawdoc};
+use bson::{RawArrayBuf, RawBsonRef, rawdoc};
 use command::Reply;
 use error::{Code, Result};
 
@@ -18,7 +17,13 @@ pub(super) fn run(call: &mut Call<'_>) -> Result<Reply> {
     };
     match name {
         "*" => Ok(reply(rawdoc! { "names": ["global", "startupWarnings"] })),
-        "global" | "startupWarnings" => Ok(reply(rawdoc! { "totalLinesWritten": 0, "log": [] })),
+        "global" => {
+            let (written, lines) = call.shared.options.recent_lines.read();
+            let written = i32::try_from(written).unwrap_or(i32::MAX);
+            let lines: RawArrayBuf = lines.into_iter().collect();
+            Ok(reply(rawdoc! { "totalLinesWritten": written, "log": lines }))
+        }
+        "startupWarnings" => Ok(reply(rawdoc! { "totalLinesWritten": 0, "log": [] })),
         _ => Err(Code::OperationFailed.error(format!("No log named '{name}'"))),
     }
 }

@@ -51,10 +51,10 @@ pub async fn run(call: Call<'_>) -> Result<Reply> {
         namespace,
         owner: call.owner(),
         source: prepared.open(call)?,
-        batch_size: aggregate.batch_size.map(i64::unsigned_abs),
         no_timeout: false,
         interrupt: call.operation.interrupt.clone(),
         pending: None,
+        time: reading::time(call),
     };
     first_batch(call, cursor, aggregate.batch_size.map(i64::unsigned_abs), false)
 }

@@ -2,7 +2,7 @@
 
 use super::super::context::resolved_context;
 use super::super::distinct::Values;
-use super::super::reading::{Resolved, first_batch, hint_value};
+use super::super::reading::{self, Resolved, first_batch, hint_value};
 use super::{Call, Prepared, chain};
 use crate::cursor::Cursor;
 use crate::plan::Hint;
@@ -47,10 +47,10 @@ pub async fn find_on_view(call: Call<'_>, find: &Find<'_>, resolved: Resolved) -
         namespace: find.namespace.clone(),
         owner: call.owner(),
         source: prepare_find(find, resolved)?.open(call)?,
-        batch_size,
         no_timeout: find.no_cursor_timeout,
         interrupt: call.operation.interrupt.clone(),
         pending: None,
+        time: reading::time(call),
     };
     first_batch(call, cursor, batch_size, find.single_batch)
 }

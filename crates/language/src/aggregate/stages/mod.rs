@@ -179,6 +179,8 @@ pub const ROWS: &[Row] = &[
     row("$unwind", unwind::parse, "one document for each element of an array"),
 ];
 
+const NO_SEARCH: &str = "it requires Atlas Search, which is not here";
+
 /// Stages that exist and are not supported, and why.
 pub const REFUSED: &[(&str, &str)] = &[
     ("$changeStreamSplitLargeEvent", "events of change streams are not split"),
@@ -186,17 +188,17 @@ pub const REFUSED: &[(&str, &str)] = &[
     ("$listClusterCatalog", "there is no cluster"),
     ("$listMqlEntities", "docs/compatibility.md lists them"),
     ("$listSampledQueries", "queries are not sampled"),
-    ("$listSearchIndexes", "search is not supported"),
+    ("$listSearchIndexes", NO_SEARCH),
     ("$querySettings", "queries have no settings of their own"),
     ("$queryStats", "query statistics are not kept"),
     ("$rankFusion", "search is not supported"),
     ("$score", "search is not supported"),
     ("$scoreFusion", "search is not supported"),
-    ("$search", "search is not supported"),
-    ("$searchMeta", "search is not supported"),
+    ("$search", NO_SEARCH),
+    ("$searchMeta", NO_SEARCH),
     ("$setVariableFromSubPipeline", "search is not supported"),
     ("$shardedDataDistribution", "there are no shards"),
-    ("$vectorSearch", "vector search is not supported"),
+    ("$vectorSearch", NO_SEARCH),
 ];
 
 /// Parses one stage of those that `check_names` has let through.
@@ -238,6 +240,10 @@ fn find(name: &str) -> Result<&'static Row> {
         return Ok(row);
     }
     Err(match REFUSED.iter().find(|(refused, _)| *refused == name) {
+        // Clients know this code of a MongoDB that has no search beside it.
+        Some((name, NO_SEARCH)) => {
+            Code::SearchNotEnabled.error(format!("{name} is not supported: {NO_SEARCH}"))
+        }
         Some((name, why)) => {
             Code::CommandNotSupported.error(format!("{name} is not supported: {why}"))
         }

@@ -26,12 +26,17 @@ fn geo(argument: &Argument<'_>) -> Result<Predicate> {
     Err(Code::NotImplemented.error(format!("{name} is not supported: no geospatial queries")))
 }
 
-/// MongoDB's answer where there is no geospatial index, and here there is none.
+/// MongoDB's answer where there is no geospatial index, and here there is none. Clients look
+/// for the field in it.
 fn near(argument: &Argument<'_>) -> Result<Predicate> {
     let name = argument.element.key;
     let refused = "$geoNear, $near, and $nearSphere are not allowed in this context";
     argument.scope.expect_prepared(Code::location(5_626_500), refused)?;
-    let message = format!("unable to find index for $geoNear query: {name} is not supported");
+    let message = format!(
+        "error processing query: Tree: GEONEAR  field={} : planner returned error :: caused by :: \
+         unable to find index for $geoNear query: {name} is not supported",
+        argument.field
+    );
     Err(Code::NoQueryExecutionPlans.error(message))
 }
 
