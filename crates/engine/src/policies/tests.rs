@@ -222,3 +222,67 @@ async fn counters_are_not_trusted_before_all_are_counted() {
     assert!(clean(&verify(&engine, false).await));
     engine.close().await;
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_missing_collection_is_made_with_nothing_held() {
+    let directory = tempfile::tempdir().unwrap();
+    let engine = filled(&directory).await;
+    run(&engine, rawdoc! { "drop": "c", "$db": "d" }).await.unwrap();
+    let mut transaction = Transaction::begin(engine.clone());
+    let page = rawdoc! { "_id": 1, "parentId": 1, "page": 1, "count": 1, "a": [1] };
+    transaction.insert(&namespace("c_a"), &page).await.unwrap();
+    // Whoever waits for that page may be in the way of a change of definition.
+    let document = rawdoc! { "_id": 1 };
+    let refused = transaction.insert(&namespace("c"), &document).await.unwrap_err();
+    assert_eq!(refused.code(), error::Code::WriteConflict);
+    assert!(engine.registry.get(&namespace("c")).is_none());
+    transaction.start_over().await.unwrap();
+    assert!(engine.registry.get(&namespace("c")).is_some());
+    transaction.insert(&namespace("c"), &document).await.unwrap();
+    drop(transaction);
+    engine.close().await;
+}
+
+/// Upserts that split at once, into a collection that is dropped again and again while its
+/// policy changes: nobody waits for ever.
+#[tokio::test(flavor = "multi_thread")]
+async fn upserts_and_drops_get_out_of_each_others_way() {
+    let directory = tempfile::tempdir().unwrap();
+    let engine = filled(&directory).await;
+    let rounds = 0..60;
+    let upserts = (0..6).map(|task| {
+        let engine = engine.clone();
+        let rounds = rounds.clone();
+        tokio::spawn(async move {
+            for round in rounds {
+                let push = rawdoc! { "$push": { "a": { "$each": [1, 2, 3, 4, round] } } };
+                let update =
+                    rawdoc! { "q": { "_id": (task + round) % 3 }, "u": push, "upsert": true };
+                let update = rawdoc! { "update": "c", "$db": "d", "updates": [update] };
+                run(&engine, update).await.unwrap();
+            }
+        })
+    });
+    let upserts: Vec<_> = upserts.collect();
+    let changes = async {
+        for round in rounds.clone() {
+            run(&engine, rawdoc! { "drop": "c", "$db": "d" }).await.ok();
+            let overflow = rawdoc! { "page": 2 + round % 2 };
+            let arrays =
+                rawdoc! { "a": { "max": 2, "on_limit": "overflow", "overflow": overflow } };
+            let policy = rawdoc! { "arrays": arrays };
+            let set = rawdoc! { "setGrowthPolicy": "c", "$db": "d", "policy": policy };
+            run(&engine, set).await.unwrap();
+        }
+    };
+    let all = async {
+        changes.await;
+        for upsert in upserts {
+            upsert.await.unwrap();
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(120), all).await.expect("somebody waits for ever");
+    run(&engine, rawdoc! { "migrateGrowth": "c", "$db": "d" }).await.unwrap();
+    assert!(clean(&verify(&engine, false).await));
+    engine.close().await;
+}

@@ -60,6 +60,8 @@ pub struct Transaction {
     waiting: Option<oneshot::Receiver<Intent>>,
     /// The gate that was shut when a statement failed with a conflict.
     shut: Option<Arc<RwLock<()>>>,
+    /// The collection that was missing in the last attempt.
+    missing: Option<Namespace>,
     /// Multikey bits this transaction stores: to be marked so with its commit.
     multikey: Vec<(Arc<crate::catalog::Index>, u64)>,
     told: tell::Told,
@@ -115,6 +117,7 @@ impl Transaction {
             intents: Vec::new(),
             waiting: None,
             shut: None,
+            missing: None,
             multikey: Vec::new(),
             told,
         }
@@ -249,6 +252,10 @@ impl Transaction {
         if let Some(shut) = self.shut.take() {
             self.entered.clear();
             drop(shut.read().await);
+        }
+        if let Some(missing) = self.missing.take() {
+            self.entered.clear();
+            self.engine.clone().ensure(&missing).await?;
         }
         match self.waiting.take() {
             Some(wait) => self.wait(wait).await,

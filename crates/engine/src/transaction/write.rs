@@ -241,6 +241,11 @@ impl Transaction {
                     let options = RawDocumentBuf::new();
                     return self.create(New { namespace, options: &options, view: false }).await;
                 }
+                // Making it waits for others, who may wait for what is held already.
+                None if !self.entered.is_empty() => {
+                    self.missing = Some(namespace.clone());
+                    return Err(super::conflict());
+                }
                 None => self.engine.clone().ensure(namespace).await.map(|_| ())?,
             }
         }
