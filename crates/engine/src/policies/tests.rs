@@ -230,15 +230,15 @@ async fn a_missing_collection_is_made_with_nothing_held() {
     run(&engine, rawdoc! { "drop": "c", "$db": "d" }).await.unwrap();
     let mut transaction = Transaction::begin(engine.clone());
     let page = rawdoc! { "_id": 1, "parentId": 1, "page": 1, "count": 1, "a": [1] };
-    transaction.insert(&namespace("c_a"), &page).await.unwrap();
+    transaction.insert(&namespace("c_a"), &page, &[]).await.unwrap();
     // Whoever waits for that page may be in the way of a change of definition.
     let document = rawdoc! { "_id": 1 };
-    let refused = transaction.insert(&namespace("c"), &document).await.unwrap_err();
-    assert_eq!(refused.code(), error::Code::WriteConflict);
+    let refused = transaction.insert(&namespace("c"), &document, &[]).await.unwrap_err();
+    assert_eq!(refused.code(), Code::WriteConflict);
     assert!(engine.registry.get(&namespace("c")).is_none());
     transaction.start_over().await.unwrap();
     assert!(engine.registry.get(&namespace("c")).is_some());
-    transaction.insert(&namespace("c"), &document).await.unwrap();
+    transaction.insert(&namespace("c"), &document, &[]).await.unwrap();
     drop(transaction);
     engine.close().await;
 }

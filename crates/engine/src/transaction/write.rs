@@ -227,8 +227,7 @@ impl Transaction {
     async fn enter_or_create(&mut self, namespace: &Namespace) -> Result<Arc<Collection>> {
         if self.absent.as_ref() == Some(namespace) && !self.is_clients() {
             // It may come with a policy and a validator, which the document has not met.
-            self.engine.clone().ensure(namespace).await?;
-            return Err(conflict());
+            return Err(self.lacks(namespace));
         }
         loop {
             match self.enter(namespace).await? {
@@ -242,13 +241,17 @@ impl Transaction {
                     return self.create(New { namespace, options: &options, view: false }).await;
                 }
                 // Making it waits for others, who may wait for what is held already.
-                None if !self.entered.is_empty() => {
-                    self.missing = Some(namespace.clone());
-                    return Err(super::conflict());
-                }
+                None if !self.entered.is_empty() => return Err(self.lacks(namespace)),
                 None => self.engine.clone().ensure(namespace).await.map(|_| ())?,
             }
         }
+    }
+
+    /// The conflict of one who needs a collection that is not there: it is made before they
+    /// start over.
+    fn lacks(&mut self, namespace: &Namespace) -> Error {
+        self.missing = Some(namespace.clone());
+        conflict()
     }
 
     /// The record as it is now, its intent taken; `None` if it is gone.
