@@ -225,33 +225,28 @@ impl Transaction {
     /// The collection to insert into, made if there is none: the first insert
     /// does that, and one that meets a drop.
     async fn enter_or_create(&mut self, namespace: &Namespace) -> Result<Arc<Collection>> {
-        if self.absent.as_ref() == Some(namespace) && !self.is_clients() {
-            // It may come with a policy and a validator, which the document has not met.
-            return Err(self.lacks(namespace));
-        }
+        let too_early = self.absent.as_ref() == Some(namespace) && !self.is_clients();
         loop {
             match self.enter(namespace).await? {
                 Some(view) if view.is_view() => {
                     return Err(Code::CommandNotSupportedOnView
                         .error(format!("Namespace {namespace} is a view, not a collection")));
                 }
+                // It may have come with a policy and a validator, which the document has not met.
+                Some(_) if too_early => return Err(conflict()),
                 Some(collection) => return Ok(collection),
                 None if self.is_clients() => {
                     let options = RawDocumentBuf::new();
                     return self.create(New { namespace, options: &options, view: false }).await;
                 }
                 // Making it waits for others, who may wait for what is held already.
-                None if !self.entered.is_empty() => return Err(self.lacks(namespace)),
+                None if !self.entered.is_empty() => {
+                    self.missing = Some(namespace.clone());
+                    return Err(conflict());
+                }
                 None => self.engine.clone().ensure(namespace).await.map(|_| ())?,
             }
         }
-    }
-
-    /// The conflict of one who needs a collection that is not there: it is made before they
-    /// start over.
-    fn lacks(&mut self, namespace: &Namespace) -> Error {
-        self.missing = Some(namespace.clone());
-        conflict()
     }
 
     /// The record as it is now, its intent taken; `None` if it is gone.
