@@ -83,6 +83,7 @@ codes! {
     143 CursorInUse
     146 ExceededMemoryLimit
     159 DurationOverflow
+    160 MaxStalenessOutOfRange
     161 IncompatibleCollationVersion
     165 ViewDepthLimitExceeded
     166 CommandNotSupportedOnView

@@ -156,3 +156,14 @@ test('aggregation and the rest of a session', async () => {
     valid: true,
   });
 });
+
+test('the log and its level', async () => {
+  const [told, verbosity, refused] = await shell.value(`
+    const { log } = db.adminCommand({ getLog: 'global' });
+    const told = log.some((line) => line.includes('listening on'));
+    const { verbosity } = db.getLogComponents();
+    try { db.setLogLevel(2); } catch (error) { return [told, verbosity, error.message]; }
+  `);
+  assert.deepEqual([told, verbosity], [true, 0]);
+  assert.match(refused, /not allowed to change \[logComponentVerbosity\] at runtime/);
+});

@@ -18,6 +18,8 @@ use crate::{Command, Request};
 
 /// The longest time limit, which is MongoDB's int32.
 const MAX_TIME_MS_MAX: i64 = i32::MAX as i64;
+/// A replica cannot tell how stale it is more exactly than that.
+const MAX_STALENESS_SECONDS_MIN: i64 = 90;
 
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Common<'a> {
@@ -435,7 +437,13 @@ fn read_preference(field: &Field<'_, '_>) -> Result<Option<ReadPreference>> {
                 field.objects()?;
             }
             "maxStalenessSeconds" => {
-                field.count()?;
+                let staleness = field.count()?.unwrap_or(0);
+                if (1..MAX_STALENESS_SECONDS_MIN).contains(&staleness) {
+                    return Err(Code::MaxStalenessOutOfRange.error(format!(
+                        "maxStalenessSeconds value can not be less than \
+                         {MAX_STALENESS_SECONDS_MIN}"
+                    )));
+                }
             }
             "hedge" => {
                 field.object()?;

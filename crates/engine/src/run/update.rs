@@ -9,6 +9,7 @@ use command::views::{Modification, Update as UpdateView, UpdateStatement};
 use command::{Namespace, Reply, WriteReply};
 use error::{Code, Error, Result};
 use language::Context;
+use language::aggregate::stages::check_name;
 use language::query::Filter;
 use language::update::Update;
 use std::sync::Arc;
@@ -38,7 +39,20 @@ pub async fn run(call: Call<'_>) -> Result<Reply> {
             }
         }
     }
-    writing::finish(call, &writes, reply).await
+    let reply = writing::finish(call, &writes, reply).await?;
+    check_stages(&update.statements)?;
+    Ok(reply)
+}
+
+/// A stage that nobody knows fails the whole command, as MongoDB's counting of the stages
+/// does once all statements are through.
+fn check_stages(statements: &[UpdateStatement<'_>]) -> Result<()> {
+    for statement in statements {
+        if let Modification::Pipeline(stages) = &statement.modification {
+            stages.iter().try_for_each(|stage| check_name(stage))?;
+        }
+    }
+    Ok(())
 }
 
 fn add(reply: &mut WriteReply, index: usize, updated: Updated) {

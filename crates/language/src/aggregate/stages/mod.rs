@@ -225,14 +225,19 @@ pub fn check_names(stages: &RawArray) -> Result<()> {
                 Code::TypeMismatch.error("Each element of the 'pipeline' array must be an object")
             );
         };
-        let mut fields = elements(stage);
-        let (Some(named), None) = (fields.next(), fields.next()) else {
-            return Err(Code::location(40323)
-                .error("A pipeline stage specification object must contain exactly one field."));
-        };
-        find(named.key)?;
+        check_name(stage)?;
     }
     Ok(())
+}
+
+/// Checks that a document names one stage.
+pub fn check_name(stage: &RawDocument) -> Result<()> {
+    let mut fields = elements(stage);
+    let (Some(named), None) = (fields.next(), fields.next()) else {
+        return Err(Code::location(40323)
+            .error("A pipeline stage specification object must contain exactly one field."));
+    };
+    find(named.key).map(|_| ())
 }
 
 fn find(name: &str) -> Result<&'static Row> {
