@@ -16,7 +16,7 @@ fn of_pipelines() {
         (doc! {"$foo": 1}, 40324),
         (doc! {"limit": 1}, 40324),
         (doc! {"$geoNear": {}}, 115),
-        (doc! {"$search": {}}, 115),
+        (doc! {"$search": {}}, 31082),
     ]);
     assert_eq!(code(vec![doc! {"$limit": 1}; 1001]), 7749501);
     assert_eq!(code(vec![doc! {"$match": {}}, doc! {"$collStats": {}}]), 40602);
