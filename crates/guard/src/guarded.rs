@@ -12,6 +12,7 @@ use language::Needs;
 use language::query::{Filter, Matched};
 use language::update::Update;
 use std::borrow::Cow;
+use std::sync::Arc;
 use value::Path;
 use write::{Applied, Counted, Guard, Inserted, Outcome, Returns, Transaction};
 
@@ -24,6 +25,15 @@ pub enum Guarded {
     },
     /// Its policy cannot be read.
     Unreadable(Error),
+}
+
+/// Whether one and the same guards, or nothing does.
+pub fn is_same(one: Option<&Arc<Guarded>>, other: Option<&Arc<Guarded>>) -> bool {
+    match (one, other) {
+        (Some(one), Some(other)) => Arc::ptr_eq(one, other),
+        (None, None) => true,
+        _ => false,
+    }
 }
 
 /// What a policy makes of an update before it meets a document.

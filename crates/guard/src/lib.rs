@@ -9,6 +9,6 @@ pub mod read;
 mod table;
 pub mod verify;
 
-pub use guarded::Guarded;
+pub use guarded::{Guarded, is_same};
 pub use policy::Policy;
 pub use table::{Table, policies_of};

@@ -247,7 +247,7 @@ impl Standing {
     }
 
     fn is_guarded_by(&self, guarded: &Option<Arc<Guarded>>) -> bool {
-        self.guarded.as_ref().is_some_and(|was| is_same(was, guarded))
+        self.guarded.as_ref().is_some_and(|was| guard::is_same(was.as_ref(), guarded.as_ref()))
     }
 }
 
@@ -257,15 +257,6 @@ fn remove_kept(place: Place<'_>, turn: &mut Turn) -> Result<()> {
         turn.remove_key(pair.map_err(crate::storage::failed)?.0);
     }
     Ok(())
-}
-
-/// Whether one and the same guards.
-fn is_same(one: &Option<Arc<Guarded>>, other: &Option<Arc<Guarded>>) -> bool {
-    match (one, other) {
-        (Some(one), Some(other)) => Arc::ptr_eq(one, other),
-        (None, None) => true,
-        _ => false,
-    }
 }
 
 /// The `_id` of a document that is being written.

@@ -43,7 +43,8 @@ impl Since {
     /// Keeps the events of a commit; false if the recount has become pointless.
     pub fn take(&mut self, grown: &Grown) -> bool {
         self.events.extend_from_slice(grown.events());
-        super::is_same(&self.guarded, &grown.guarded) && self.events.len() <= SINCE_EVENTS_MAX
+        guard::is_same(self.guarded.as_ref(), grown.guarded.as_ref())
+            && self.events.len() <= SINCE_EVENTS_MAX
     }
 }
 

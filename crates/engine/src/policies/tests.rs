@@ -114,6 +114,21 @@ async fn a_policy_that_comes_between_is_not_missed() {
     assert!(transaction.guard(&namespace("c")).await.unwrap().is_some());
 }
 
+/// The same in a client's transaction, which makes the collection itself.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_policy_that_comes_before_the_commit_is_not_missed() {
+    let directory = tempfile::tempdir().unwrap();
+    let engine = Engine::open(directory.path()).await.unwrap();
+    let mut transaction = Transaction::begin_client(engine.clone());
+    assert!(transaction.guard(&namespace("c")).await.unwrap().is_none());
+    let document = rawdoc! { "_id": 1, "a": [1, 2, 3] };
+    transaction.insert(&namespace("c"), &document, &[]).await.unwrap();
+    let set = rawdoc! { "setGrowthPolicy": "c", "$db": "d", "policy": policy() };
+    run(&engine, set).await.unwrap();
+    let refused = transaction.commit_client().await.unwrap_err();
+    assert_eq!(refused.code(), Code::WriteConflict);
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn what_storage_broke_is_found_and_mended() {
     let directory = tempfile::tempdir().unwrap();

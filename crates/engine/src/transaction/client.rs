@@ -10,6 +10,7 @@ use crate::storage::{Change, CollectionId, IndexId, Mark, Ticket, Tree, View};
 use bson::RawDocumentBuf;
 use command::Namespace;
 use error::{Code, Error, Result};
+use guard::Guarded;
 use std::ops::Bound;
 use std::sync::Arc;
 use std::time::Duration;
@@ -26,7 +27,20 @@ pub(super) struct Snapshot {
     applied: u64,
     /// As of the snapshot, and what this transaction created.
     catalog: Catalog,
-    created: Vec<Namespace>,
+    created: Vec<Made>,
+}
+
+/// A collection that a transaction made.
+struct Made {
+    namespace: Namespace,
+    /// What guarded the first who wrote to it, and is to guard it still at the commit.
+    guarded: Option<Arc<Guarded>>,
+}
+
+impl Snapshot {
+    fn has_made(&self, namespace: &Namespace) -> bool {
+        self.created.iter().any(|made| made.namespace == *namespace)
+    }
 }
 
 impl Transaction {
@@ -89,7 +103,7 @@ impl Transaction {
                 None => Ok(None),
             };
         };
-        if snapshot.created.contains(namespace) || seen.is_view() {
+        if snapshot.has_made(namespace) || seen.is_view() {
             return Ok(Some(seen));
         }
         let gate = seen.state.gate.clone();
@@ -134,8 +148,12 @@ impl Transaction {
         }
         let first = self.engine.reserve_ids(2).await?;
         let collection = Arc::new(define(&new, CollectionId(first), IndexId(first + 1))?);
+        let guarded = match self.absent.take_if(|absent| absent.namespace == *new.namespace) {
+            Some(absent) => absent.guarded,
+            None => self.engine.policies.get(new.namespace),
+        };
         if let Some(snapshot) = &mut self.snapshot {
-            snapshot.created.push(new.namespace.clone());
+            snapshot.created.push(Made { namespace: new.namespace.clone(), guarded });
         }
         self.tell_created(&collection);
         self.redefine(collection.clone());
@@ -186,7 +204,7 @@ impl Transaction {
                  transaction."
             )))
         };
-        if !self.snapshot.as_ref().is_some_and(|snapshot| snapshot.created.contains(namespace)) {
+        if !self.snapshot.as_ref().is_some_and(|snapshot| snapshot.has_made(namespace)) {
             return refused("existing");
         }
         let all = (Bound::Unbounded, Bound::Unbounded);
@@ -219,8 +237,11 @@ impl Transaction {
         };
         let _turn = engine.registry.changes.lock().await;
         let mut catalog = Catalog::clone(&engine.registry.current());
-        for namespace in &snapshot.created {
-            if catalog.get(namespace).is_some() {
+        for Made { namespace, guarded } in &snapshot.created {
+            // Policies change in the same turns as the catalog.
+            let same_guard =
+                guard::is_same(guarded.as_ref(), engine.policies.get(namespace).as_ref());
+            if catalog.get(namespace).is_some() || !same_guard {
                 return Err(conflict());
             }
             check_case(&catalog, &namespace.database)?;

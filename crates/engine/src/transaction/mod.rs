@@ -48,7 +48,7 @@ pub struct Transaction {
     /// Collections written to, with the right to rely on their definition.
     entered: Vec<Entered>,
     /// A collection that was not there when someone asked what guards it.
-    absent: Option<Namespace>,
+    absent: Option<Absent>,
     base: Fresh,
     changes: Arc<Overlay>,
     /// What the changes weigh, keys and values.
@@ -72,6 +72,12 @@ struct Entered {
     /// What guards it: that changes only while nobody is in.
     guarded: Option<Arc<Guarded>>,
     _gate: OwnedRwLockReadGuard<()>,
+}
+
+struct Absent {
+    namespace: Namespace,
+    /// What was to guard it.
+    guarded: Option<Arc<Guarded>>,
 }
 
 /// A view, and how many commits had been applied when it was taken.

@@ -1,7 +1,7 @@
 //! The engine's side of the write loop's transaction.
 
 use super::intents::Subject;
-use super::{Row, Transaction, conflict};
+use super::{Absent, Row, Transaction, conflict};
 use crate::catalog::{Action, Collection, Kind, Level};
 use crate::define::New;
 use crate::plan::{self, Interrupt, Query, Sort};
@@ -29,10 +29,13 @@ impl write::Transaction for Transaction {
 
     async fn guard(&mut self, namespace: &Namespace) -> Result<Option<Arc<Guarded>>> {
         // Policies change only while nobody is in the collection.
-        if self.enter(namespace).await?.is_none() {
-            self.absent = Some(namespace.clone());
+        let is_there = self.enter(namespace).await?.is_some();
+        let guarded = self.guarded(namespace);
+        if !is_there {
+            let (namespace, guarded) = (namespace.clone(), guarded.clone());
+            self.absent = Some(Absent { namespace, guarded });
         }
-        Ok(self.guarded(namespace))
+        Ok(guarded)
     }
 
     async fn get(
@@ -225,7 +228,8 @@ impl Transaction {
     /// The collection to insert into, made if there is none: the first insert
     /// does that, and one that meets a drop.
     async fn enter_or_create(&mut self, namespace: &Namespace) -> Result<Arc<Collection>> {
-        let too_early = self.absent.as_ref() == Some(namespace) && !self.is_clients();
+        let absent = self.absent.as_ref().is_some_and(|absent| absent.namespace == *namespace);
+        let too_early = absent && !self.is_clients();
         loop {
             match self.enter(namespace).await? {
                 Some(view) if view.is_view() => {
