@@ -46,7 +46,7 @@ pub use insert::insert;
 pub use pack::{head_len, pages_of};
 pub use page::{filter as page_filter, id as page_id};
 pub use plan::{Plan, needs};
-pub use update::update;
+pub use update::{update, update_at_once};
 
 use crate::patterns::fields::Edit;
 use crate::patterns::place::{self, id};

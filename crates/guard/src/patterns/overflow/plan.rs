@@ -1,6 +1,9 @@
 //! What is known of an update before it meets a document.
 
+use super::Seen;
+use super::update::Met;
 use crate::policy::{Keep, Overflow, Policy};
+use bson::RawDocument;
 use language::Needs;
 use language::update::{Part, Update};
 use smallvec::SmallVec;
@@ -13,7 +16,7 @@ pub struct Plan {
     /// Whether it may change the arrays,
     arrays: bool,
     /// or what counts them.
-    pub(super) counters: bool,
+    counters: bool,
     /// The update taken apart, once a document with pages is met.
     taken_apart: OnceLock<TakenApart>,
 }
@@ -39,6 +42,14 @@ impl Plan {
     /// Whether the update is about neither the arrays nor what counts them.
     pub(super) fn is_elsewhere(&self) -> bool {
         !self.arrays && !self.counters
+    }
+
+    /// What a document shows of an array after the update.
+    pub(super) fn seen<'d>(&self, met: &Met<'d>, after: &'d RawDocument) -> Seen<'d> {
+        match self.counters {
+            true => Seen::of(after, met.rule),
+            false => met.was.in_next(after, met.rule),
+        }
     }
 
     pub(super) fn taken_apart(&self, policy: &Policy, update: &Update) -> &TakenApart {

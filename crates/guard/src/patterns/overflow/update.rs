@@ -4,17 +4,61 @@ use super::change::Change;
 use super::settle::Settled;
 use super::{Counters, Seen, Work, load};
 use crate::guarded;
+use crate::patterns::bounds;
+use crate::patterns::fields::{self, Edit};
 use crate::patterns::place::id;
-use crate::patterns::{bounds, fields};
 use crate::policy::{OnLimit, Overflow, Policy};
 use bson::spec::ElementType;
 use bson::{RawDocument, RawDocumentBuf};
 use error::Result;
 use language::Needs;
 use language::update::Update;
+use smallvec::SmallVec;
 use std::borrow::Cow;
+use std::ops::Deref;
 use std::sync::Arc;
 use write::{Applied, Counted, CountedArrays, Outcome, Transaction};
+
+/// Applies an update to a document that keeps its arrays whole, as most do; `None` if that
+/// takes more than the document. What an asynchronous function keeps stands in the memory of
+/// its task, which is cold; this one has the stack.
+pub fn update_at_once<R: Deref<Target = RawDocument>>(
+    policy: &Policy,
+    row: &R,
+    applied: &Applied<'_, guarded::Plan>,
+) -> Result<Option<Outcome>> {
+    let plan = &applied.plan.overflow;
+    let rules: SmallVec<[Met<'_>; 2]> = Met::all(policy, row).collect();
+    let is_ready = match plan.is_elsewhere() {
+        true => rules.iter().all(Met::is_settled),
+        false => {
+            rules.iter().all(Met::is_simple)
+                && missing(&rules, applied.update, applied.loaded).is_empty()
+        }
+    };
+    if !is_ready {
+        return Ok(None);
+    }
+    let Some(after) = applied.update.apply(row, applied.matched)? else {
+        return Ok(Some(Outcome::default()));
+    };
+    let after = within_bounds(policy, applied, row, after)?;
+    let mut edits = Vec::new();
+    let mut counted = CountedArrays::new();
+    for met in &rules {
+        if plan.is_elsewhere() {
+            met.count(met.was.counters(), &mut counted);
+            continue;
+        }
+        let Met { rule, was, .. } = *met;
+        let now = plan.seen(met, &after);
+        let settled = Settled { row, was, base: row, after: &after, now };
+        let Some(done) = settled.at_once(rule) else { return Ok(None) };
+        met.count(done.counters, &mut counted);
+        done.write(rule, &now, &mut edits);
+    }
+    finished(row, after, &edits, counted).map(Some)
+}
 
 /// Applies an update to a document, its pages included.
 pub async fn update<T: Transaction>(
@@ -24,15 +68,6 @@ pub async fn update<T: Transaction>(
     applied: &Applied<'_, guarded::Plan>,
 ) -> Result<Outcome> {
     let mut rules: Vec<Met<'_>> = Met::all(policy, row).collect();
-    if applied.plan.overflow.is_elsewhere() && rules.iter().all(Met::is_settled) {
-        let Some(after) = applied.update.apply(row, applied.matched)? else {
-            return Ok(Outcome::default());
-        };
-        let after = within_bounds(policy, applied, row, after)?;
-        let mut counted = CountedArrays::new();
-        rules.iter().for_each(|met| met.count(met.was.counters(), &mut counted));
-        return Ok(Outcome { after: Some(after), elsewhere: false, counted });
-    }
     for met in rules.iter_mut().filter(|met| met.paged && !met.rule.counted) {
         // What says that there are pages may be older than the policy.
         let mut work = Work { policy, rule: met.rule, transaction, parent: id(row) };
@@ -58,10 +93,7 @@ pub async fn update<T: Transaction>(
     let mut counted = CountedArrays::new();
     for met in &rules {
         let Met { rule, was, .. } = *met;
-        let now = match applied.plan.overflow.counters {
-            true => Seen::of(&after, rule),
-            false => was.in_next(&after, rule),
-        };
+        let now = applied.plan.overflow.seen(met, &after);
         let settled = Settled { row, was, base, after: &after, now };
         let done = match settled.at_once(rule) {
             Some(done) => done,
@@ -73,12 +105,22 @@ pub async fn update<T: Transaction>(
         met.count(done.counters, &mut counted);
         done.write(rule, &now, &mut edits);
     }
+    finished(base, after, &edits, counted)
+}
+
+/// The document with its counters as they ought to be.
+fn finished(
+    before: &RawDocument,
+    after: RawDocumentBuf,
+    edits: &[Edit<'_>],
+    counted: CountedArrays,
+) -> Result<Outcome> {
     if edits.is_empty() {
         return Ok(Outcome { after: Some(after), elsewhere: false, counted });
     }
     // What the update wrote may be no more than counters that the server knows better.
-    let after = fields::edit_own(after, &edits)?;
-    let changed = after.as_bytes() != base.as_bytes();
+    let after = fields::edit_own(after, edits)?;
+    let changed = after.as_bytes() != before.as_bytes();
     Ok(Outcome { after: changed.then_some(after), elsewhere: false, counted })
 }
 
@@ -110,6 +152,11 @@ impl<'a> Met<'a> {
         let counters = self.was.counters();
         let is_counted = counters.count.is_some() == self.was.array.is_some();
         self.rule.counted && is_counted && counters.are_said(&self.was)
+    }
+
+    /// Whether nothing but the document tells of the array, and that in one field.
+    fn is_simple(&self) -> bool {
+        !self.paged && self.rule.counted && self.rule.path.len() == 1
     }
 
     /// Adds how long the array was and is, if the document tells.
