@@ -128,23 +128,23 @@ impl Arrays {
     /// Most writes leave the arrays as they are, and so their figures.
     pub fn write(&mut self, row: &mut Vec<u8>) {
         if self.written.is_empty() {
-            self.written = self.to_bytes();
+            let mut written = std::mem::take(&mut self.written);
+            self.write_anew(&mut written);
+            self.written = written;
         }
         row.extend_from_slice(&self.written);
     }
 
-    fn to_bytes(&self) -> Vec<u8> {
-        let mut row = Vec::with_capacity(64);
+    fn write_anew(&self, row: &mut Vec<u8>) {
         for text in [self.path.as_str(), self.count.as_ref().map_or("", Path::as_str)] {
-            write_number(text.len() as u64, &mut row);
+            write_number(text.len() as u64, row);
             row.extend_from_slice(text.as_bytes());
         }
         let floor = u64::from(self.longest.floor());
         for number in [self.documents, self.elements, self.overflowed, self.pages, floor] {
-            write_number(number, &mut row);
+            write_number(number, row);
         }
-        self.histogram.write(&mut row);
-        row
+        self.histogram.write(row);
     }
 
     /// Takes the figures of one path off the front of a row; `kept` gives those whose

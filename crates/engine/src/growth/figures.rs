@@ -24,6 +24,9 @@ use statistics::{read_number, write_number};
 /// What this build writes; a row of another is counted anew.
 const FORMAT: u64 = 1;
 
+/// What most rows fit into.
+const ROW_BYTES: usize = 512;
+
 #[derive(Debug, Clone, Default)]
 pub struct Figures {
     pub counts: Counts,
@@ -87,7 +90,7 @@ impl Figures {
     }
 
     pub fn write(&mut self) -> Slice {
-        let mut row = Vec::with_capacity(128);
+        let mut row = Vec::with_capacity(ROW_BYTES);
         row.extend_from_slice(&self.counts.write());
         if let Some(sizes) = &self.sizes {
             write_number(FORMAT, &mut row);

@@ -47,7 +47,7 @@ pub fn update_at_once<R: Deref<Target = RawDocument>>(
     let mut counted = CountedArrays::new();
     for met in &rules {
         if plan.is_elsewhere() {
-            met.count(met.was.counters(), &mut counted);
+            met.count(met.counters, &mut counted);
             continue;
         }
         let Met { rule, was, .. } = *met;
@@ -130,8 +130,9 @@ pub struct Met<'a> {
     /// Which array of the policy it is.
     at: usize,
     pub rule: &'a Arc<Overflow>,
-    /// What the row says of it.
+    /// What the row shows of it, and says.
     pub was: Seen<'a>,
+    counters: Counters,
     /// Whether it has pages.
     pub paged: bool,
 }
@@ -142,14 +143,15 @@ impl<'a> Met<'a> {
         policy.arrays.iter().enumerate().filter_map(move |(at, rule)| {
             let OnLimit::Overflow(rule) = &rule.on_limit else { return None };
             let was = Seen::of(row, rule);
-            Some(Met { at, rule, was, paged: was.counters().pages > 0 })
+            let counters = was.counters();
+            Some(Met { at, rule, was, counters, paged: counters.pages > 0 })
         })
     }
 
     /// Whether there is nothing to do while the array stays as it is: it has been
     /// counted, and the document says so in the right words.
     fn is_settled(&self) -> bool {
-        let counters = self.was.counters();
+        let counters = self.counters;
         let is_counted = counters.count.is_some() == self.was.array.is_some();
         self.rule.counted && is_counted && counters.are_said(&self.was)
     }
@@ -161,7 +163,7 @@ impl<'a> Met<'a> {
 
     /// Adds how long the array was and is, if the document tells.
     pub fn count(&self, after: Counters, counted: &mut CountedArrays) {
-        if let (Some(before), Some(after)) = (self.was.counters().length(), after.length()) {
+        if let (Some(before), Some(after)) = (self.counters.length(), after.length()) {
             counted.push(Counted { rule: self.at, before: Some(before), after });
         }
     }
