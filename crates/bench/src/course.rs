@@ -8,6 +8,7 @@ use mongodb::Database;
 
 use crate::cost::Cost;
 use crate::lane::Lane;
+use crate::median::Median;
 use crate::report::Figures;
 use crate::settle::settle;
 use crate::workloads::{PING, Workload};
@@ -126,8 +127,9 @@ impl Course {
             p99_us: microseconds(0.99),
             writes_per_fsync: each(self.cost.writes, self.cost.fsyncs),
             journal_bytes_per_op: each(self.cost.journal_bytes, done as i64),
-            cpu_us_per_op: median(self.cpu_us.into_iter().flatten().collect()),
-            of_ping: median(self.of_ping),
+            cpu_us_per_op: Median::of(self.cpu_us.into_iter().flatten().collect())
+                .map(|it| it.value),
+            of_ping: Median::of(self.of_ping).map(|it| it.value),
         })
     }
 }
@@ -139,31 +141,9 @@ pub async fn prepare(workload: &'static Workload, target: &Target) -> Result<(),
     Ok(())
 }
 
-/// The median of the other's CPU time over the base's, round by round: what disturbs the
-/// machine for a while meets both, and their ratio not at all.
-pub fn cpu_ratio(base: &Course, other: &Course) -> Option<f64> {
+/// The other's CPU time over the base's, round by round: what disturbs the machine for a
+/// while meets both, and their ratio not at all.
+pub fn cpu_ratios(base: &Course, other: &Course) -> Vec<f64> {
     let rounds = base.cpu_us.iter().zip(&other.cpu_us);
-    median(rounds.filter_map(|(base, other)| Some((*other)? / (*base)?)).collect())
-}
-
-fn median(mut figures: Vec<f64>) -> Option<f64> {
-    figures.sort_by(f64::total_cmp);
-    let middle = figures.len() / 2;
-    let upper = *figures.get(middle)?;
-    match figures.len() % 2 {
-        1 => Some(upper),
-        _ => Some((upper + figures.get(middle - 1)?) / 2.0),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::median;
-
-    #[test]
-    fn the_median_is_the_middle() {
-        assert_eq!(median(vec![3.0, 1.0, 9.0]), Some(3.0));
-        assert_eq!(median(vec![4.0, 1.0, 9.0, 3.0]), Some(3.5));
-        assert_eq!(median(Vec::new()), None);
-    }
+    rounds.filter_map(|(base, other)| Some((*other)? / (*base)?)).collect()
 }

@@ -15,6 +15,7 @@ mod data;
 mod error;
 pub mod growth;
 mod lane;
+mod median;
 mod own;
 mod report;
 mod run;

@@ -3,7 +3,7 @@
 use crate::patterns::place::check_single;
 use crate::patterns::sight::Sight;
 use crate::patterns::{bounds, overflow};
-use crate::policy::{Keep, OnLimit, Overflow, Policy};
+use crate::policy::{ArrayRule, Keep, OnLimit, Overflow, Policy};
 use crate::read;
 use bson::{RawDocument, RawDocumentBuf};
 use command::Namespace;
@@ -67,7 +67,7 @@ impl Guarded {
     pub fn cold(&self, document: &RawDocument, counted: &[Counted]) -> Vec<&Path> {
         let Guarded::Policy(policy) = self else { return Vec::new() };
         let has_pages = |at: usize, rule: &Overflow| match counted.iter().find(|it| it.rule == at) {
-            Some(counted) => counted.after.pages > 0,
+            Some(counted) => counted.after.is_some_and(|length| length.pages > 0),
             None => overflow::has_pages(document, rule),
         };
         let rules = policy.arrays.iter().enumerate();
@@ -169,7 +169,8 @@ impl<T: Transaction> Guard<T> for Guarded {
         };
         let Some(after) = outcome.after.take() else { return Ok(outcome) };
         if applied.plan.brings {
-            policy.arrays.iter().try_for_each(|rule| check_single(&after, &rule.path))?;
+            let mut paths = policy.arrays.iter().flat_map(ArrayRule::paths);
+            paths.try_for_each(|path| check_single(&after, path))?;
         }
         if policy.document.max_bytes.is_some() {
             let before = transaction.size(row, row);

@@ -94,9 +94,9 @@ pub type CountedArrays = SmallVec<[Counted; 2]>;
 pub struct Counted {
     /// Which array of the policy it is.
     pub rule: usize,
-    /// `None` where the document is new.
+    /// `None` where there is no array.
     pub before: Option<Length>,
-    pub after: Length,
+    pub after: Option<Length>,
 }
 
 /// How long an array is.

@@ -3,16 +3,19 @@
 use std::time::Duration;
 
 use super::{Measure, Pair};
-use crate::course::{Course, cpu_ratio, prepare};
+use crate::course::{Course, cpu_ratios, prepare};
+use crate::median::Median;
 use crate::report::{Comparison, Figures};
 use crate::workloads::Workload;
 use crate::{Error, Target};
 
 /// One turn of one side: so short that both sides of a turn meet the same machine.
 const ROUND: Duration = Duration::from_millis(250);
-/// Turns that a comparison of CPU times takes at least: they differ by a few hundredths,
-/// and a round may differ by as much from the next.
-const CPU_TURNS_MIN: u32 = 48;
+/// The same where CPU times are compared. They differ by a few hundredths and a turn may
+/// differ by a fifth from the next, so what counts is that there are many.
+const CPU_ROUND: Duration = Duration::from_millis(25);
+/// How much longer than others a comparison of CPU times takes.
+const CPU_TIMES: u32 = 4;
 /// How often both sides of a comparison of CPU times get their data anew, now the one
 /// first and now the other: where data happens to lie costs a few hundredths too.
 const CPU_LEGS: u32 = 6;
@@ -23,13 +26,11 @@ pub async fn compare(
     target: &Target,
     seconds: f64,
 ) -> Result<(Comparison, [Figures; 2]), Error> {
-    let mut wanted = Duration::from_secs_f64(seconds);
-    let round = ROUND.min(wanted);
-    let mut legs = 1;
-    if pair.measure == Measure::Cpu {
-        wanted = wanted.max(round * CPU_TURNS_MIN);
-        legs = CPU_LEGS;
-    }
+    let seconds = Duration::from_secs_f64(seconds);
+    let (wanted, round, legs) = match pair.measure {
+        Measure::Cpu => (seconds * CPU_TIMES, CPU_ROUND, CPU_LEGS),
+        _ => (seconds, ROUND.min(seconds), 1),
+    };
     let mut sides = Sides::start(pair, target).await?;
     for leg in 0..legs {
         if leg > 0 {
@@ -38,9 +39,9 @@ pub async fn compare(
         sides.take_turns(wanted * (leg + 1) / legs, round).await?;
     }
     let [base, other] = sides.courses;
-    let cpu_ratio = cpu_ratio(&base, &other);
+    let cpu_ratios = cpu_ratios(&base, &other);
     let figures = [base.figures(&pair.base)?, other.figures(&pair.other)?];
-    Ok((comparison(pair, &figures, cpu_ratio)?, figures))
+    Ok((comparison(pair, &figures, cpu_ratios)?, figures))
 }
 
 /// Who comes first: whoever is second finds things as the first has left them.
@@ -100,7 +101,7 @@ impl Sides<'_> {
 fn comparison(
     pair: &'static Pair,
     sides: &[Figures; 2],
-    cpu_ratio: Option<f64>,
+    cpu_ratios: Vec<f64>,
 ) -> Result<Comparison, Error> {
     let value = |figures: &Figures| match pair.measure {
         Measure::Cpu => figures.cpu_us_per_op,
@@ -111,8 +112,9 @@ fn comparison(
     let (Some(base_value), Some(other_value)) = (value(base), value(other)) else {
         return Err(Error::NoCpuTime);
     };
-    let ratio = match (pair.measure, cpu_ratio) {
-        (Measure::Cpu, Some(ratio)) => ratio,
+    let cpu = Median::of(cpu_ratios);
+    let ratio = match (pair.measure, &cpu) {
+        (Measure::Cpu, Some(cpu)) => cpu.value,
         _ if base_value > 0.0 => other_value / base_value,
         _ => 0.0,
     };
@@ -124,6 +126,7 @@ fn comparison(
         base_value,
         other_value,
         ratio,
+        error: cpu.map(|cpu| cpu.error),
         bound: pair.bound.to_string(),
         holds: pair.bound.holds(ratio),
     })

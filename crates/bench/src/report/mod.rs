@@ -61,6 +61,9 @@ pub struct Comparison {
     pub other_value: f64,
     /// The other, in terms of the base.
     pub ratio: f64,
+    /// How far off the ratio may be, where it is a median over many turns.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub error: Option<f64>,
     pub bound: String,
     pub holds: bool,
 }

@@ -39,7 +39,7 @@ pub fn render(report: &Report) -> String {
 
 /// A line for each pair on each target.
 fn pairs(report: &Report, text: &mut String) {
-    let header = ["pair", "target", "of", "base", "other", "ratio", "bound", ""];
+    let header = ["pair", "target", "of", "base", "other", "ratio", "±", "bound", ""];
     let mut rows = vec![header.map(str::to_owned).to_vec()];
     for pair in PAIRS {
         for target in &report.targets {
@@ -61,6 +61,7 @@ fn pair_row(target: &TargetReport, compared: &Comparison) -> Vec<String> {
         grouped(compared.base_value),
         grouped(compared.other_value),
         format!("{:.3}", compared.ratio),
+        compared.error.map(|error| format!("{error:.3}")).unwrap_or_default(),
         compared.bound.clone(),
         if compared.holds { "" } else { "missed" }.to_owned(),
     ]
@@ -236,7 +237,7 @@ group on other failed: no such thing
 
     #[test]
     fn pairs_stand_below_with_their_bounds() {
-        let compared = |name, ratio, holds| Comparison {
+        let compared = |name, ratio, error, holds| Comparison {
             name,
             measure: "p50 µs",
             base: "push_overflow_1k",
@@ -244,6 +245,7 @@ group on other failed: no such thing
             base_value: 200.0,
             other_value: 200.0 * ratio,
             ratio,
+            error,
             bound: "≤ 1.20".to_owned(),
             holds,
         };
@@ -251,7 +253,10 @@ group on other failed: no such thing
             name: "own".to_owned(),
             uri: String::new(),
             workloads: vec![figures("push_overflow_1k", 5000.0)],
-            pairs: vec![compared("push_length", 1.05, true), compared("policy_inc", 1.5, false)],
+            pairs: vec![
+                compared("push_length", 1.05, None, true),
+                compared("policy_inc", 1.5, Some(0.0125), false),
+            ],
         };
         let report = Report {
             targets: vec![own],
@@ -266,9 +271,9 @@ group on other failed: no such thing
 workload          target  rate/s  p50 µs  p99 µs  of ping
 push_overflow_1k  own      5,000     100   2,000        -
 
-pair         target      of  base  other  ratio   bound
-policy_inc   own     p50 µs   200    300  1.500  ≤ 1.20  missed
-push_length  own     p50 µs   200    210  1.050  ≤ 1.20
+pair         target      of  base  other  ratio      ±   bound
+policy_inc   own     p50 µs   200    300  1.500  0.013  ≤ 1.20  missed
+push_length  own     p50 µs   200    210  1.050         ≤ 1.20
 push_overflow_1k on own: 16,500 bytes journaled for each operation
 "
         );

@@ -25,6 +25,7 @@ fn pairs_are_compared_on_a_server_of_their_own() {
         r#""base": "small_push""#,
         r#""other": "small_push_guarded""#,
         r#""measure": "CPU µs""#,
+        r#""error": "#,
         r#""name": "stats_inc""#,
         r#""name": "push_length""#,
         r#""bound": "≤ 1.20""#,

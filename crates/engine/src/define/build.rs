@@ -96,7 +96,7 @@ impl Build<'_> {
     }
 
     fn begin(&self) -> Transaction {
-        Transaction::interruptible(self.engine.clone(), self.progress.interrupt.clone())
+        Transaction::begin(self.engine.clone()).stopped_by(self.progress.interrupt.clone())
     }
 
     async fn indexes(

@@ -54,7 +54,7 @@ impl Engine {
         let mut done = false;
         while !done {
             interrupt.check()?;
-            let mut transaction = Transaction::interruptible(self.clone(), interrupt.clone());
+            let mut transaction = Transaction::begin(self.clone()).stopped_by(interrupt.clone());
             done = loop {
                 match transaction.trim(namespace, BATCH_DOCUMENTS).await {
                     Err(error) if error.code() == Code::WriteConflict => {

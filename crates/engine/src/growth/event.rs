@@ -53,10 +53,10 @@ impl Lengthened {
     pub fn of(counted: &Counted) -> Option<Lengthened> {
         let Counted { rule, before, after } = *counted;
         let lengths = |length: Option<Length>| length.map(Lengths::from).unwrap_or_default();
-        (before != Some(after)).then(|| Lengthened {
+        (before != after).then(|| Lengthened {
             rule,
             before: lengths(before),
-            after: lengths(Some(after)),
+            after: lengths(after),
         })
     }
 }

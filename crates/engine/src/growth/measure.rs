@@ -7,13 +7,13 @@ use bson::spec::ElementType;
 use bson::{RawDocument, RawDocumentBuf};
 use error::Result;
 use guard::Policy;
-use guard::patterns::overflow::Counters;
+use guard::patterns::overflow::{Counters, Seen};
 use guard::patterns::place;
 use guard::policy::{ArrayRule, OnLimit};
 use language::Needs;
 use language::update::Update;
 use smallvec::SmallVec;
-use value::{Elements, Path, elements};
+use value::{Element, Elements, Path, elements};
 use write::Cause;
 
 /// Loads what of a document is out of line; `None` if nothing was.
@@ -44,7 +44,7 @@ pub fn lengthened(
         if cause.update.is_some_and(|update| !may_lengthen(update, rule)) {
             continue;
         }
-        let glance = |document| Glance::of(document, rule);
+        let glance = |document| Glance::of(document, rule, secret);
         let (before, after) = (before.map(glance), after.map(glance));
         if let (Some(before), Some(after)) = (&before, &after)
             && before.is_same(after, rule)
@@ -63,14 +63,10 @@ pub fn lengthened(
     Ok(changed)
 }
 
-/// Whether an update may change how long the arrays of a rule are, or what counts them.
+/// Whether an update may change how long the arrays of a rule are. What counts one that
+/// overflows is written with whatever is written first.
 fn may_lengthen(update: &Update, rule: &ArrayRule) -> bool {
-    let counters = match &rule.on_limit {
-        OnLimit::Overflow(overflow) => [Some(&overflow.count), Some(&overflow.pages)],
-        _ => [None, None],
-    };
-    let mut looked_at = counters.into_iter().flatten().chain([&rule.path]);
-    looked_at.any(|path| update.touches(path))
+    matches!(rule.on_limit, OnLimit::Overflow(_)) || update.touches(&rule.path)
 }
 
 /// How long the arrays of a rule are in a document. Of one that overflows the
@@ -81,7 +77,7 @@ pub fn lengths(
     secret: &Secret,
     load: &mut Load<'_>,
 ) -> Result<Lengths> {
-    Glance::of(document, rule).lengths(rule, secret, load)
+    Glance::of(document, rule, secret).lengths(rule, secret, load)
 }
 
 /// A document, and what its counters say of an array that overflows.
@@ -91,11 +87,16 @@ struct Glance<'d> {
 }
 
 impl<'d> Glance<'d> {
-    fn of(document: &'d RawDocument, rule: &ArrayRule) -> Glance<'d> {
-        let counters = match &rule.on_limit {
-            OnLimit::Overflow(overflow) => Counters::read(document, overflow),
-            _ => Counters::default(),
-        };
+    fn of(document: &'d RawDocument, rule: &ArrayRule, secret: &Secret) -> Glance<'d> {
+        let mut counters = Counters::default();
+        if let OnLimit::Overflow(overflow) = &rule.on_limit {
+            let seen = Seen::of(document, overflow);
+            let said = seen.counters();
+            // A count beside no array counts nothing.
+            if said.pages > 0 || seen.array.is_some_and(|it| is_array(&it, secret)) {
+                counters = said;
+            }
+        }
         Glance { document, counters }
     }
 
@@ -123,6 +124,17 @@ impl<'d> Glance<'d> {
             }
         }
         Ok(Lengths { each: found.each, pages })
+    }
+}
+
+/// Whether this is an array, be it out of line.
+fn is_array(field: &Element<'_>, secret: &Secret) -> bool {
+    match field.kind {
+        ElementType::Array => true,
+        ElementType::Binary => {
+            large::hidden(field, secret).is_some_and(|hidden| hidden.kind == ElementType::Array)
+        }
+        _ => false,
     }
 }
 
@@ -205,6 +217,8 @@ mod tests {
         assert_eq!(measured(&document), [vec![3], vec![1, 0], vec![]]);
         let counted = rawdoc! { "_id": 1, "o": [1, 2], "oCount": 9, "oOverflowPages": 3 };
         assert_eq!(measured(&counted), [vec![], vec![], vec![9]]);
+        let lies = rawdoc! { "_id": 1, "o": 5, "oCount": 9 };
+        assert_eq!(measured(&lies), [vec![], vec![], vec![]]);
         let not_yet = rawdoc! { "_id": 1, "a": 1, "c": 2, "o": [1, 2] };
         assert_eq!(measured(&not_yet), [vec![], vec![], vec![2]]);
     }

@@ -157,8 +157,8 @@ impl write::Backend for Writes {
     async fn begin(&self) -> Result<Transaction> {
         self.interrupt.check()?;
         match &self.home {
-            Some(home) => home.take(),
-            None => Ok(Transaction::interruptible(self.engine.clone(), self.interrupt.clone())),
+            Some(home) => Ok(home.take()?.stopped_by(self.interrupt.clone())),
+            None => Ok(Transaction::begin(self.engine.clone()).stopped_by(self.interrupt.clone())),
         }
     }
 

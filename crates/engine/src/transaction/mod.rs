@@ -129,9 +129,9 @@ impl Transaction {
         }
     }
 
-    /// A transaction that stops waiting for others when its command is to stop.
-    pub fn interruptible(engine: Arc<Engine>, interrupt: Interrupt) -> Transaction {
-        Transaction { interrupt: Some(interrupt), ..Transaction::begin(engine) }
+    /// The same, its waits and its walks ended by whoever may stop the operation.
+    pub fn stopped_by(self, interrupt: Interrupt) -> Transaction {
+        Transaction { interrupt: Some(interrupt), ..self }
     }
 
     /// Whether there is nothing to commit.

@@ -4,7 +4,7 @@ use super::intents::Subject;
 use super::{Absent, Row, Transaction, conflict};
 use crate::catalog::{Action, Collection, Kind, Level};
 use crate::define::New;
-use crate::plan::{self, Interrupt, Query, Sort};
+use crate::plan::{self, Query, Sort};
 use crate::storage::large::{self, Before};
 use crate::storage::{CollectionId, RecordId, Tree, keys};
 use bson::{RawBsonRef, RawDocument, RawDocumentBuf};
@@ -65,13 +65,19 @@ impl write::Transaction for Transaction {
 
     async fn find(&mut self, namespace: &Namespace, find: &Find<'_>) -> Result<Vec<Row>> {
         let Some(collection) = self.enter(namespace).await? else { return Ok(Vec::new()) };
+        let interrupt = self.interrupt.clone().unwrap_or_default();
+        if find.limit > 1 {
+            // Who asks for many will ask for more; meanwhile others have their turn.
+            interrupt.check()?;
+            tokio::task::yield_now().await;
+        }
         let view = self.view();
         let mut query = Query::new(find.filter.clone());
         query.needs = Needs::none();
         query.sort = Sort::parse(find.sort)?;
         query.limit = Some(find.limit as u64);
         query.collator = find.filter.collator().cloned();
-        let matching = plan::open(&collection, query, view, Interrupt::default())?;
+        let matching = plan::open(&collection, query, view, interrupt)?;
         let mut rows = Vec::new();
         for found in matching {
             let claimed = self.claim(&collection, found?.record, find.needs).await?;

@@ -22,14 +22,15 @@ pub struct Shown<'d> {
     pub seen: Seen<'d>,
     /// How many elements the array has, if it is one.
     pub len: Option<usize>,
-    /// Whether the document has more than one field of the array's name.
+    /// Whether the document has more than one field of a name that the rule looks at.
     twice: bool,
 }
 
 impl<'d> Sight<'d> {
     pub fn of(rules: &[ArrayRule], document: &'d RawDocument) -> Sight<'d> {
         let mut shown = vec![Shown::default(); rules.len()];
-        let lengths = rules.iter().flat_map(names).fold(KeyLengths::default(), KeyLengths::with);
+        let lengths = rules.iter().flat_map(ArrayRule::paths).map(Path::as_str);
+        let lengths = lengths.fold(KeyLengths::default(), KeyLengths::with);
         for (key, field) in elements(document).keyed() {
             if !lengths.has(key) {
                 continue;
@@ -69,21 +70,11 @@ impl<'d> Sight<'d> {
     /// Refuses a document with two fields of the same name on a path of the policy.
     pub fn check_single(&self, rules: &[ArrayRule]) -> Result<()> {
         for (rule, shown) in rules.iter().zip(&self.shown) {
-            if shown.twice || rule.path.len() > 1 {
-                place::check_single(self.document, &rule.path)?;
-            }
+            let mut checked = rule.paths().filter(|path| shown.twice || path.len() > 1);
+            checked.try_for_each(|path| place::check_single(self.document, path))?;
         }
         Ok(())
     }
-}
-
-/// The paths that a rule looks at.
-fn names(rule: &ArrayRule) -> impl Iterator<Item = &str> {
-    let counters = match &rule.on_limit {
-        OnLimit::Overflow(overflow) => Some(overflow.counters()),
-        _ => None,
-    };
-    counters.into_iter().flatten().chain([&rule.path]).map(Path::as_str)
 }
 
 impl<'d> Shown<'d> {
@@ -99,7 +90,7 @@ impl<'d> Shown<'d> {
             self.seen.array.get_or_insert(field);
         }
         if let OnLimit::Overflow(overflow) = &rule.on_limit {
-            self.seen.meet_counter(key, field, overflow);
+            self.twice |= self.seen.meet_counter(key, field, overflow);
         }
     }
 }
@@ -148,5 +139,13 @@ mod tests {
         let twice = twice.finish();
         let refused = Sight::of(&policy.arrays, &twice).check_single(&policy.arrays).unwrap_err();
         assert!(refused.message().contains("more than one field 'a'"), "{refused}");
+        let policy = rawdoc! { "arrays": { "o": { "max": 3, "on_limit": "overflow" } } };
+        let policy = Policy::parse(&Namespace::new("d", "c").unwrap(), &policy).unwrap();
+        let mut twice = DocumentWriter::new();
+        twice.append_i32("oCount", 1);
+        twice.append_i32("oCount", 2);
+        let twice = twice.finish();
+        let refused = Sight::of(&policy.arrays, &twice).check_single(&policy.arrays).unwrap_err();
+        assert!(refused.message().contains("more than one field 'oCount'"), "{refused}");
     }
 }

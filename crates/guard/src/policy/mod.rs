@@ -201,6 +201,17 @@ impl Bounds {
     }
 }
 
+impl ArrayRule {
+    /// The paths of what is looked at in a document: the array, and what counts it.
+    pub fn paths(&self) -> impl Iterator<Item = &Path> {
+        let counters = match &self.on_limit {
+            OnLimit::Overflow(overflow) => Some(overflow.counters()),
+            _ => None,
+        };
+        counters.into_iter().flatten().chain([&self.path])
+    }
+}
+
 impl Overflow {
     /// What the array is called in a page.
     pub fn name(&self) -> &str {

@@ -1,7 +1,8 @@
 //! Reading inside a transaction, as `findAndModify` and merged filters do.
 
 use super::{Pages, Shape, Show, show};
-use crate::patterns::overflow::{Work, has_pages, page};
+use crate::patterns::overflow::page::{Look, Walk};
+use crate::patterns::overflow::{Work, has_pages};
 use crate::patterns::place;
 use crate::policy::{Overflow, Policy};
 use bson::{RawArrayBuf, RawBsonRef, RawDocument, RawDocumentBuf};
@@ -72,15 +73,12 @@ impl<T: Transaction> Pages for Inside<'_, T> {
         parent: RawBsonRef<'_>,
     ) -> Result<Vec<(i64, usize)>> {
         let mut work = Work { policy: self.policy, rule, transaction: self.transaction, parent };
-        let mut counts: Vec<(i64, usize)> = Vec::new();
-        loop {
-            let last = counts.last().map_or(0, |(number, _)| *number);
-            let pages = work.pages_after(last, page::Look::Count).await?;
-            if pages.is_empty() {
-                return Ok(counts);
-            }
+        let mut counts = Vec::new();
+        let mut walk = Walk::new(Look::Count);
+        while let Some(pages) = work.next(&mut walk).await? {
             counts.extend(pages.iter().map(|page| (page.number, page.count())));
         }
+        Ok(counts)
     }
 
     async fn pages(
@@ -90,12 +88,11 @@ impl<T: Transaction> Pages for Inside<'_, T> {
         numbers: RangeInclusive<i64>,
     ) -> Result<Vec<RawDocumentBuf>> {
         let mut work = Work { policy: self.policy, rule, transaction: self.transaction, parent };
-        let mut last = numbers.start() - 1;
         let mut found = Vec::new();
-        while last < *numbers.end() {
-            let pages = work.pages_after(last, page::Look::Array).await?;
-            let Some(end) = pages.last() else { break };
-            last = end.number;
+        let mut walk = Walk::after(numbers.start() - 1, Look::Array);
+        while walk.last < *numbers.end()
+            && let Some(pages) = work.next(&mut walk).await?
+        {
             let wanted = pages.iter().filter(|page| numbers.contains(&page.number));
             found.extend(wanted.map(|page| page.document().to_owned()));
         }

@@ -51,7 +51,10 @@ async fn history(seed: u64, keep: &str, read: &str, bounds: Document) {
     let mut random = StdRng::seed_from_u64(seed);
     for number in 0..STEPS {
         let len = sequence(&memory.documents("plain")[0]).map_or(0, |items| items.len());
-        let step = step(&mut random, len);
+        let step = match read == "merged" && random.random_range(0..6) == 0 {
+            true => whole_step(&mut random),
+            false => step(&mut random, len),
+        };
         let told = format!("seed {seed}, step {number}: {} {:?}", step.update, step.filters);
         let mut outcomes = Vec::new();
         for collection in ["guarded", "plain"] {
@@ -75,14 +78,36 @@ async fn apply(memory: &Memory, collection: &str, step: &Step) -> Result<u64, i3
     updated.map(|updated| updated.modified).map_err(|error| error.code().number())
 }
 
-fn step(random: &mut StdRng, len: usize) -> Step {
-    let value = |random: &mut StdRng| match random.random_range(0..6) {
+fn value(random: &mut StdRng) -> Bson {
+    match random.random_range(0..6) {
         0 => Bson::String("x".repeat(random.random_range(0..60))),
         _ => Bson::Int32(random.random_range(0..12)),
+    }
+}
+
+fn values(random: &mut StdRng, most: usize) -> Vec<Bson> {
+    (0..random.random_range(0..=most)).map(|_| value(random)).collect()
+}
+
+/// An update of the array as one value, which is the whole of it where it is read so.
+fn whole_step(random: &mut StdRng) -> Step {
+    let set = |value: Bson| Bson::Array(vec![doc! { "$set": { "s.a": value } }.into()]);
+    let update = match random.random_range(0..12) {
+        0 => doc! { "$set": { "s.a": values(random, 20) } }.into(),
+        1 => doc! { "$set": { "s": { "a": values(random, 20) } } }.into(),
+        2 => doc! { "s": { "a": values(random, 20) }, "n": 0 }.into(),
+        3 | 4 => doc! { "$max": { "s.a": values(random, 20) } }.into(),
+        5 | 6 => doc! { "$min": { "s.a": values(random, 20) } }.into(),
+        7 => doc! { "$max": { "s.a": values(random, 2) }, "$inc": { "n": 1 } }.into(),
+        8 => set(doc! { "$concatArrays": [values(random, 4), "$s.a", values(random, 4)] }.into()),
+        9 => set(doc! { "$slice": ["$s.a", random.random_range(1..9)] }.into()),
+        10 => set(doc! { "$size": { "$ifNull": ["$s.a", []] } }.into()),
+        _ => set(values(random, 20).into()),
     };
-    let values = |random: &mut StdRng, most: usize| -> Vec<Bson> {
-        (0..random.random_range(0..=most)).map(|_| value(random)).collect()
-    };
+    Step { update, filters: None }
+}
+
+fn step(random: &mut StdRng, len: usize) -> Step {
     let mut filters = None;
     let at = random.random_range(0..=len + 2);
     let update = match random.random_range(0..24) {

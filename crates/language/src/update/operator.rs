@@ -81,12 +81,22 @@ pub enum Scope {
     Matched,
     /// All elements together.
     Whole,
-    /// The array as one value, which it may replace.
+    /// The array as one value, which it replaces whatever that was.
     Value,
+    /// The array as one value, which it replaces if it compares so.
+    Compared,
     /// The array as one value, which it removes,
     Removed,
     /// or gives another name.
     Renamed,
+}
+
+impl Scope {
+    /// Whether the part can be taken apart from the rest: it is not about the array as
+    /// one value.
+    pub fn is_apart(self) -> bool {
+        !matches!(self, Scope::Value | Scope::Compared | Scope::Removed | Scope::Renamed)
+    }
 }
 
 /// What an operator does at a path that does not exist.

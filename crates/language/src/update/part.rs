@@ -63,7 +63,7 @@ impl Update {
                 Node::Leaf(operator) if at + 1 < path.len() => {
                     // Above the array, whatever it does to arrays it does to a value.
                     return whole(match operator.scope() {
-                        scope @ (Scope::Removed | Scope::Renamed) => scope,
+                        scope @ (Scope::Compared | Scope::Removed | Scope::Renamed) => scope,
                         _ => Scope::Value,
                     });
                 }
@@ -71,8 +71,7 @@ impl Update {
                 Node::Array(_) if at + 1 < path.len() => return whole(Scope::Value),
                 node => {
                     let scope = scope(node);
-                    let apart = !matches!(scope, Scope::Value | Scope::Removed | Scope::Renamed);
-                    return Some(Found { scope, node: apart.then_some(node) });
+                    return Some(Found { scope, node: scope.is_apart().then_some(node) });
                 }
             }
         }
@@ -191,6 +190,8 @@ mod tests {
             (rawdoc! { "$set": { "a.b.$": 1 } }, Scope::Matched),
             (rawdoc! { "$set": { "a.b": [1] } }, Scope::Value),
             (rawdoc! { "$set": { "a": 1 } }, Scope::Value),
+            (rawdoc! { "$max": { "a.b": [1] } }, Scope::Compared),
+            (rawdoc! { "$min": { "a": {} } }, Scope::Compared),
             (rawdoc! { "$unset": { "a": 1 } }, Scope::Removed),
             (rawdoc! { "$rename": { "a.b": "c" } }, Scope::Renamed),
             (rawdoc! { "x": 1 }, Scope::Value),

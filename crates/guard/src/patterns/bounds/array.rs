@@ -66,20 +66,28 @@ fn over<'a>(path: &Path, bounds: Bounds, document: &'a RawDocument) -> Vec<Over<
 }
 
 /// The document with its arrays cut down to their bounds; `None` if they are
-/// within them, or as they were.
+/// within them, or as they were. One that was over its bounds before is cut by the
+/// first write that changes it.
 pub fn trim(
     rule: &ArrayRule,
     before: Option<&RawDocument>,
     after: &RawDocument,
 ) -> Option<RawDocumentBuf> {
-    if over(&rule.path, rule.bounds, after).is_empty()
-        || before.is_some_and(|before| place::unchanged(before, after, &rule.path))
-    {
+    let now = over(&rule.path, rule.bounds, after);
+    if now.is_empty() {
+        return None;
+    }
+    let was = before.map(|before| over(&rule.path, rule.bounds, before)).unwrap_or_default();
+    let stays = |array: &Element<'_>| was.iter().any(|old| place::identical(&old.array, array));
+    if now.iter().all(|over| stays(&over.array)) {
         return None;
     }
     let oldest = matches!(rule.on_limit, OnLimit::DropOldest);
-    Some(place::rewrite(after, &rule.path, &mut |array, out| {
-        cut(array, rule.bounds, oldest, out);
+    Some(place::rewrite(after, &rule.path, &mut |array, out| match stays(&array) {
+        true => out.copy(array),
+        false => {
+            cut(array, rule.bounds, oldest, out);
+        }
     }))
 }
 
@@ -156,6 +164,18 @@ mod tests {
         let same = rawdoc! { "a": [1, 2, 3, 4], "b": 2 };
         let untouched = rule(OnLimit::DropOldest, Some(2), None);
         assert_eq!(trim(&untouched, Some(&after), &same), None);
+    }
+
+    #[test]
+    fn arrays_that_stay_as_they_are_are_not_cut() {
+        let path = Path::new("s.a");
+        let rule = ArrayRule { path, ..rule(OnLimit::DropOldest, Some(2), None) };
+        let before = rawdoc! { "s": [{ "a": [1, 2, 3] }, { "a": [1, 2] }] };
+        let beside = rawdoc! { "s": [{ "a": [1, 2, 3], "x": 1 }, { "a": [1, 2] }] };
+        assert_eq!(trim(&rule, Some(&before), &beside), None);
+        let pushed = rawdoc! { "s": [{ "a": [1, 2, 3] }, { "a": [1, 2, 9] }] };
+        let expected = rawdoc! { "s": [{ "a": [1, 2, 3] }, { "a": [2, 9] }] };
+        assert_eq!(trim(&rule, Some(&before), &pushed), Some(expected));
     }
 
     #[test]

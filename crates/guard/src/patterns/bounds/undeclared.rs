@@ -20,19 +20,28 @@ pub fn check(policy: &Policy, before: Option<&RawDocument>, after: &RawDocument)
             continue;
         }
         let was = old.map(|old| finder.over(old)).unwrap_or_default();
-        for found in over {
-            let longest = was.iter().filter(|it| it.path == found.path).map(|it| it.len).max();
-            if longest.is_none_or(|longest| found.len > longest) {
-                let path = Path::new(&found.path);
-                let violation = Violation { document: after, path: &path, array: found.array };
-                return Err(match policy.undeclared {
-                    Undeclared::Reject => violation.undeclared(),
-                    _ => violation.over_cap(finder.max, found.len),
-                });
-            }
+        if let Some(found) = grown(over, was) {
+            let path = Path::new(&found.path);
+            let violation = Violation { document: after, path: &path, array: found.array };
+            return Err(match policy.undeclared {
+                Undeclared::Reject => violation.undeclared(),
+                _ => violation.over_cap(finder.max, found.len),
+            });
         }
     }
     Ok(())
+}
+
+/// An array that is longer than before: of those at one path the longest is compared with
+/// the longest, the next with the next.
+fn grown<'a>(mut now: Vec<Found<'a>>, mut was: Vec<Found<'_>>) -> Option<Found<'a>> {
+    let longest_first = |a: &Found<'_>, b: &Found<'_>| b.len.cmp(&a.len);
+    now.sort_by(longest_first);
+    was.sort_by(longest_first);
+    now.into_iter().find(|found| {
+        let old = was.iter().position(|old| old.path == found.path);
+        old.is_none_or(|at| found.len > was.remove(at).len)
+    })
 }
 
 /// The undeclared arrays over their cap: path, elements and bytes of each.
@@ -142,6 +151,11 @@ mod tests {
         assert!(accepts(&policy, Some(&old), &rawdoc! { "b": [1, 2, 3], "c": 2 }));
         assert!(accepts(&policy, Some(&old), &rawdoc! { "b": [1, 2, 4] }));
         assert!(!accepts(&policy, Some(&old), &rawdoc! { "b": [1, 2, 3, 4] }));
+        let old = rawdoc! { "m": [{ "b": [1, 2, 3, 4] }, { "b": [1] }] };
+        let grown = rawdoc! { "m": [{ "b": [1, 2, 3, 4] }, { "b": [1, 2, 3] }] };
+        assert!(!accepts(&policy, Some(&old), &grown));
+        let moved = rawdoc! { "m": [{ "b": [1] }, { "b": [4, 3, 2, 1] }] };
+        assert!(accepts(&policy, Some(&old), &moved));
     }
 
     #[test]

@@ -3,7 +3,7 @@
 //! writing it back must not lose the pages.
 
 use super::whole::Loaded;
-use super::{Counters, Done, Work, array, has_pages, items, limits};
+use super::{Counters, Done, Head, Work, array, has_pages, items, limits};
 use crate::patterns::place::identical;
 use crate::patterns::{fields, place};
 use crate::policy::{Overflow, Read};
@@ -22,6 +22,8 @@ pub struct Assigned<'a, R> {
     pub update: &'a Update,
     /// The pages, if they have been loaded.
     pub loaded: Option<&'a Loaded<R>>,
+    /// As they were.
+    pub counters: Counters,
 }
 
 impl<T: Transaction> Work<'_, T> {
@@ -33,7 +35,7 @@ impl<T: Transaction> Work<'_, T> {
         after: &RawDocument,
         loaded: &Needs,
     ) -> Result<Done> {
-        let counters = self.counters(row, loaded).await?;
+        let counters = assigned.counters;
         let old = place::find(row, &self.rule.path);
         let new = place::find(after, &self.rule.path);
         match assigned.scope {
@@ -42,10 +44,10 @@ impl<T: Transaction> Work<'_, T> {
             _ => {}
         }
         if self.is_untouched(&assigned, row, old, new)? {
-            return Ok(Done { counters, ..Done::default() });
+            return Ok(Done::stays(counters));
         }
         if self.rule.read == Read::Merged {
-            return self.write_whole(assigned, row, new, loaded, counters).await;
+            return self.write_whole(assigned, row, new, loaded).await;
         }
         let update = assigned.update;
         match new {
@@ -78,7 +80,8 @@ impl<T: Transaction> Work<'_, T> {
 
     /// Whether the update leaves the array alone. What it writes may happen to be
     /// the same as the head, which says little of an empty head, and nothing where
-    /// the whole array is written.
+    /// the whole array is written; an update that does not look at the array would
+    /// write the same in the place of any other.
     fn is_untouched(
         &self,
         assigned: &Assigned<'_, T::Row>,
@@ -112,7 +115,8 @@ impl<T: Transaction> Work<'_, T> {
     /// All pages go. `count` is what is left: an empty array, or none.
     async fn emptied(&mut self, count: Option<usize>) -> Result<Done> {
         self.clear().await?;
-        Ok(Done { head: None, counters: Counters { count, pages: 0 }, paged: true })
+        let counters = Counters { count, pages: 0 };
+        Ok(Done { head: Head::AsWritten, counters, paged: true })
     }
 
     /// The array written is the whole sequence.
@@ -122,11 +126,14 @@ impl<T: Transaction> Work<'_, T> {
         row: &T::Row,
         new: Option<Element<'_>>,
         loaded: &Needs,
-        counters: Counters,
     ) -> Result<Done> {
         let Some(new) = new.filter(|new| new.kind == ElementType::Array) else {
             return self.emptied(None).await;
         };
+        if is_empty(new) {
+            return self.emptied(Some(0)).await;
+        }
+        let counters = assigned.counters;
         let own;
         let sequence = match assigned.loaded {
             Some(sequence) => sequence,
@@ -138,14 +145,12 @@ impl<T: Transaction> Work<'_, T> {
         let new: Vec<Element<'_>> = new.children().items().collect();
         let old = sequence.items(self.rule);
         if old.len() == new.len() && old.iter().zip(&new).all(|(a, b)| identical(a, b)) {
-            return Ok(Done { head: Some(sequence.head.clone()), counters, paged: false });
+            return Ok(Done::stays(counters).with_head(&sequence.head));
         }
         let head: Vec<Element<'_>> =
             value::element::array_elements(&sequence.head).items().collect();
-        let mut done = self.rewrite(&head, &sequence.pages, &new).await?;
-        // What stands in the document now is the whole array.
-        done.head.get_or_insert_with(|| sequence.head.clone());
-        Ok(done)
+        let done = self.rewrite(&head, &sequence.pages, &new).await?;
+        Ok(done.with_head(&sequence.head))
     }
 }
 

@@ -3,7 +3,7 @@
 use super::plan::TakenApart;
 use super::settle::Settled;
 use super::update::{Met, missing, within_bounds};
-use super::{Done, Seen, Work, assign, load, whole};
+use super::{Done, Head, Seen, Work, assign, load, whole};
 use crate::guarded;
 use crate::patterns::fields;
 use crate::patterns::place::id;
@@ -11,7 +11,7 @@ use crate::policy::{Policy, Read};
 use bson::RawDocument;
 use error::Result;
 use language::Needs;
-use language::update::{Part, Update};
+use language::update::{Part, Scope, Update};
 use write::{Applied, CountedArrays, Outcome, Transaction};
 
 pub struct Change<'a, T: Transaction> {
@@ -62,20 +62,23 @@ impl<T: Transaction> Change<'_, T> {
             }
             let counters = work.counters(row, applied.loaded).await?;
             let done = match part {
-                None => Done { counters, ..Done::default() },
-                Some(Part { scope, update: None, .. }) => {
-                    let assigned = assign::Assigned {
-                        scope: *scope,
-                        update: applied.update,
-                        loaded: whole.as_ref().and_then(|whole| whole.of(rule)),
-                    };
-                    work.assign(assigned, row, &after, applied.loaded).await?
-                }
-                Some(part) => work.run(part, row, applied.loaded).await?,
+                None => Done::stays(counters),
+                Some(part) => match &part.update {
+                    Some(update) => work.run(part, update, row, applied.loaded, counters).await?,
+                    None => {
+                        let assigned = assign::Assigned {
+                            scope: part.scope,
+                            update: applied.update,
+                            loaded: whole.as_ref().and_then(|whole| whole.of(rule)),
+                            counters,
+                        };
+                        work.assign(assigned, row, &after, applied.loaded).await?
+                    }
+                },
             };
             let done = work.refill(done).await?;
             elsewhere |= done.paged;
-            if let (None, Some(whole)) = (&done.head, &whole) {
+            if let (Head::Stays, Some(whole)) = (&done.head, &whole) {
                 whole.restore(rule, row, &after, &mut edits);
             }
             met.count(done.counters, &mut counted);
@@ -102,16 +105,17 @@ impl<T: Transaction> Change<'_, T> {
         rest
     }
 
-    /// The document with its arrays whole, where a pipeline must see them so.
+    /// The document with those arrays whole that the update must see so: what it makes of
+    /// them depends on what they hold.
     async fn load_whole(&self, transaction: &mut T) -> Result<Option<whole::Document<T>>> {
-        if !self.applied.update.is_pipeline() {
-            return Ok(None);
-        }
+        let update = self.applied.update;
         let mut needs = Needs::none();
-        self.applied.update.needs(&mut needs);
+        update.needs(&mut needs);
         let mut whole = None;
-        for Met { rule, paged, .. } in self.rules {
-            if rule.read != Read::Merged || !paged || !needs.contains(&rule.path) {
+        for (Met { rule, paged, .. }, part) in self.parts() {
+            let compared = part.is_some_and(|part| part.scope == Scope::Compared);
+            let seen = compared || (update.is_pipeline() && needs.contains(&rule.path));
+            if rule.read != Read::Merged || !paged || !seen {
                 continue;
             }
             let parent = id(self.row);

@@ -35,14 +35,18 @@ impl<'d> Seen<'d> {
         Seen { array: place::find(next, &rule.path), ..self }
     }
 
-    /// Takes a field of the document itself for what it is.
-    pub fn meet_counter(&mut self, key: &[u8], field: Element<'d>, rule: &Overflow) {
+    /// Takes a field of the document itself for what it is. True if there has been one
+    /// of the same name.
+    pub fn meet_counter(&mut self, key: &[u8], field: Element<'d>, rule: &Overflow) -> bool {
         let slots = [&mut self.count, &mut self.flag, &mut self.pages];
         for (path, slot) in rule.counters().into_iter().zip(slots) {
             if key == path.as_str().as_bytes() {
+                let twice = slot.is_some();
                 slot.get_or_insert(field);
+                return twice;
             }
         }
+        false
     }
 
     /// Finds what stands in sub-documents.

@@ -1,9 +1,9 @@
 //! Updates of elements by themselves: `$pull`, `$pullAll`, `$[]`, `$[filter]`.
 
 use super::pack::Packer;
-use super::page::{Look, Page};
+use super::page::{Look, Page, Walk};
 use super::piece::Piece;
-use super::{Counters, Done, Work, array, limits};
+use super::{Counters, Done, Head, Work, array, limits};
 use crate::patterns::place::{EMPTY_ARRAY_BYTES, weight};
 use error::Result;
 use language::update::Update;
@@ -13,13 +13,17 @@ use write::Transaction;
 /// Pieces that an update has changed, not yet written.
 pub struct Changed<R> {
     pub head: Option<Piece>,
-    pub pages: Vec<(Page<R>, Piece)>,
+    pages: Vec<(Page<R>, Piece)>,
+    /// What they hold, before or after.
     bytes: usize,
+    /// Pages that have been deleted, and the elements they held.
+    deleted: usize,
+    removed: usize,
 }
 
 impl<R> Default for Changed<R> {
     fn default() -> Self {
-        Changed { head: None, pages: Vec::new(), bytes: 0 }
+        Changed { head: None, pages: Vec::new(), bytes: 0, deleted: 0, removed: 0 }
     }
 }
 
@@ -37,14 +41,18 @@ impl<T: Transaction> Work<'_, T> {
             return Err(limits::too_long(self.rule, count));
         }
         let mut changed = Changed { head: self.apply(update, head)?, ..Changed::default() };
-        let mut last = 0;
-        loop {
-            let pages = self.pages_after(last, Look::Array).await?;
-            let Some(end) = pages.last() else { break };
-            last = end.number;
+        let mut walk = Walk::new(Look::Array);
+        while let Some(pages) = self.next(&mut walk).await? {
             for page in pages {
-                if let Some(piece) = self.apply(update, &page.items(self.rule))? {
-                    self.note(&mut changed, page, piece)?;
+                match self.apply(update, &page.items(self.rule))? {
+                    Some(piece) if piece.items().is_empty() => {
+                        // It goes at once, whatever becomes of the others: many may go.
+                        changed.removed += page.items(self.rule).len();
+                        changed.deleted += 1;
+                        self.delete_page(&page).await?;
+                    }
+                    Some(piece) => self.note(&mut changed, page, piece)?,
+                    None => {}
                 }
             }
         }
@@ -60,7 +68,7 @@ impl<T: Transaction> Work<'_, T> {
         page: Page<T::Row>,
         piece: Piece,
     ) -> Result<()> {
-        changed.bytes += piece.bytes();
+        changed.bytes += piece.bytes().max(page.document().as_bytes().len());
         if changed.bytes > limits::CHANGED_BYTES_MAX {
             return Err(limits::too_much(self.rule));
         }
@@ -68,7 +76,7 @@ impl<T: Transaction> Work<'_, T> {
         Ok(())
     }
 
-    /// Writes changed pieces; `None`, and nothing written, if one has outgrown
+    /// Writes changed pieces; `None`, and none of them written, if one has outgrown
     /// its place, so that elements must move.
     pub async fn write(
         &mut self,
@@ -88,23 +96,23 @@ impl<T: Transaction> Work<'_, T> {
         if !head_stays || !changed.pages.iter().all(|(page, piece)| stays(page, piece)) {
             return Ok(None);
         }
-        let mut count = counters.count.unwrap_or(0);
-        let mut pages = counters.pages;
-        let new_head = changed.head.as_ref().map(|piece| {
+        let mut count = counters.count.unwrap_or(0).saturating_sub(changed.removed);
+        let pages = counters.pages.saturating_sub(changed.deleted);
+        let mut new_head = Head::Stays;
+        if let Some(piece) = &changed.head {
             let items = piece.items();
             count = (count + items.len()).saturating_sub(head.len());
-            array(&items)
-        });
+            new_head = Head::Becomes(array(&items));
+        }
         for (page, piece) in &changed.pages {
             let items = piece.items();
             count = (count + items.len()).saturating_sub(page.items(self.rule).len());
-            pages -= usize::from(items.is_empty());
             self.replace_page(page, &items).await?;
         }
         Ok(Some(Done {
             head: new_head,
             counters: Counters::of(count, pages),
-            paged: !changed.pages.is_empty(),
+            paged: !changed.pages.is_empty() || changed.deleted > 0,
         }))
     }
 }

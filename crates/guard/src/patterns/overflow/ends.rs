@@ -1,7 +1,7 @@
 //! Both ends of an array with pages: `$push` and `$pop`.
 
 use super::pack::head_len;
-use super::{Counters, Done, Work, array};
+use super::{Counters, Done, Head, Work, array};
 use crate::policy::Keep;
 use error::Result;
 use language::update::Update;
@@ -12,13 +12,13 @@ impl<T: Transaction> Work<'_, T> {
     /// Appends to the last page: the head keeps the oldest, and is not looked at.
     pub async fn append_end(&mut self, update: &Update, counters: Counters) -> Result<Done> {
         let Some(piece) = self.apply(update, &[])? else {
-            return Ok(Done { counters, ..Done::default() });
+            return Ok(Done::stays(counters));
         };
         let added = piece.items();
         let made = self.append(&added, false).await?;
         let count = counters.count.unwrap_or(0) + added.len();
         let counters = Counters::of(count, counters.pages + made);
-        Ok(Done { head: None, counters, paged: !added.is_empty() })
+        Ok(Done { head: Head::Stays, counters, paged: !added.is_empty() })
     }
 
     /// Appends to the head, whose oldest elements make room on the last page.
@@ -29,14 +29,14 @@ impl<T: Transaction> Work<'_, T> {
         counters: Counters,
     ) -> Result<Done> {
         let Some(piece) = self.apply(update, head)? else {
-            return Ok(Done { counters, ..Done::default() });
+            return Ok(Done::stays(counters));
         };
         let all = piece.items();
         let (moved, kept) = all.split_at(all.len() - head_len(self.rule, &all));
         let made = self.append(moved, false).await?;
         let count = counters.count.unwrap_or(0) + all.len() - head.len();
         Ok(Done {
-            head: Some(array(kept)),
+            head: Head::Becomes(array(kept)),
             counters: Counters::of(count, counters.pages + made),
             paged: !moved.is_empty(),
         })
@@ -59,19 +59,19 @@ impl<T: Transaction> Work<'_, T> {
         let Some(page) = page else {
             return Ok(match self.apply(update, head)? {
                 Some(piece) => Done {
-                    head: Some(array(&piece.items())),
+                    head: Head::Becomes(array(&piece.items())),
                     counters: Counters::of(count, counters.pages),
                     paged: false,
                 },
-                None => Done { counters, ..Done::default() },
+                None => Done::stays(counters),
             });
         };
         let Some(piece) = self.apply(update, &page.items(self.rule))? else {
-            return Ok(Done { counters, ..Done::default() });
+            return Ok(Done::stays(counters));
         };
         let left = piece.items();
         self.replace_page(&page, &left).await?;
-        let pages = counters.pages - usize::from(left.is_empty());
-        Ok(Done { head: None, counters: Counters::of(count, pages), paged: true })
+        let pages = counters.pages.saturating_sub(usize::from(left.is_empty()));
+        Ok(Done { head: Head::Stays, counters: Counters::of(count, pages), paged: true })
     }
 }

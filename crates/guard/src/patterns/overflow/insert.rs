@@ -1,6 +1,6 @@
 //! New documents.
 
-use super::{Done, Work};
+use super::{Done, Head, Work};
 use crate::patterns::fields::{self, Edit};
 use crate::patterns::place::id;
 use crate::patterns::sight::{Shown, Sight};
@@ -21,7 +21,8 @@ pub async fn insert<'p, T: Transaction>(
     let mut edits = Edits { all: Vec::new(), add: true, counted: CountedArrays::new() };
     for (at, (rule, shown)) in sight.rules(&policy.arrays).enumerate() {
         let OnLimit::Overflow(rule) = &rule.on_limit else {
-            edits.count(at, shown.length());
+            // On a path through arrays there may be some that are not seen at a glance.
+            shown.length().into_iter().for_each(|length| edits.count(at, Some(length)));
             continue;
         };
         let done = match fitting(rule, shown) {
@@ -33,7 +34,8 @@ pub async fn insert<'p, T: Transaction>(
         };
         if let Some(done) = done {
             edits.count(at, done.counters.length());
-            edits.add &= done.head.is_none() && shown.seen.fields().iter().all(Option::is_none);
+            edits.add &= !matches!(done.head, Head::Becomes(_))
+                && shown.seen.fields().iter().all(Option::is_none);
             done.write(rule, &shown.seen, &mut edits.all);
         }
     }
@@ -61,10 +63,8 @@ pub struct Edits<'p> {
 }
 
 impl Edits<'_> {
-    fn count(&mut self, rule: usize, length: Option<Length>) {
-        if let Some(after) = length {
-            self.counted.push(Counted { rule, before: None, after });
-        }
+    fn count(&mut self, rule: usize, after: Option<Length>) {
+        self.counted.push(Counted { rule, before: None, after });
     }
 
     pub fn apply<'d>(self, document: Cow<'d, RawDocument>) -> Result<Inserted<'d>> {

@@ -55,8 +55,8 @@ use bson::spec::ElementType;
 use bson::{RawArrayBuf, RawBson, RawBsonRef, RawDocument};
 use error::Result;
 use language::Needs;
-use language::update::{Part, Scope};
-use page::Page;
+use language::update::{Part, Scope, Update};
+use page::{Look, Page, Walk};
 use value::Element;
 use write::Transaction;
 
@@ -69,14 +69,25 @@ pub(crate) struct Work<'a, T: Transaction> {
     pub parent: RawBsonRef<'a>,
 }
 
-/// What became of an array that has pages.
+/// What became of an array.
 #[derive(Debug, Default)]
 pub(crate) struct Done {
-    /// The head, if it changes.
-    head: Option<RawArrayBuf>,
+    head: Head,
     counters: Counters,
-    /// Whether the update counts as one that changed the array.
+    /// Whether the update counts as one that changed the array, whatever became of the
+    /// document.
     paged: bool,
+}
+
+/// What the document is to hold of an array.
+#[derive(Debug, Default)]
+enum Head {
+    /// What the update has written, or left.
+    #[default]
+    AsWritten,
+    /// What it held before the update.
+    Stays,
+    Becomes(RawArrayBuf),
 }
 
 impl Done {
@@ -85,10 +96,24 @@ impl Done {
         Done { counters: Counters::of(len, 0), ..Done::default() }
     }
 
+    /// Of an array that stays as it is, its pages too.
+    fn stays(counters: Counters) -> Done {
+        Done { head: Head::Stays, counters, paged: false }
+    }
+
+    /// The same where the document holds something else now, and is to hold this head
+    /// unless it becomes another.
+    fn with_head(self, head: &RawArrayBuf) -> Done {
+        match self.head {
+            Head::Becomes(_) => self,
+            _ => Done { head: Head::Becomes(head.clone()), ..self },
+        }
+    }
+
     /// The edits of the document that come of it.
     pub fn write<'r>(self, rule: &'r Overflow, seen: &Seen<'_>, edits: &mut Vec<Edit<'r>>) {
         self.counters.write(rule, seen, edits);
-        if let Some(head) = self.head {
+        if let Head::Becomes(head) = self.head {
             edits.push((&rule.path, Some(RawBson::Array(head))));
         }
     }
@@ -110,9 +135,14 @@ pub async fn delete<T: Transaction>(
 
 impl<T: Transaction> Work<'_, T> {
     /// Runs the part of an update that is about an array with pages.
-    async fn run(&mut self, part: &Part, row: &T::Row, loaded: &Needs) -> Result<Done> {
-        let Some(update) = &part.update else { return Ok(Done::default()) };
-        let counters = self.counters(row, loaded).await?;
+    async fn run(
+        &mut self,
+        part: &Part,
+        update: &Update,
+        row: &T::Row,
+        loaded: &Needs,
+        counters: Counters,
+    ) -> Result<Done> {
         if part.scope == Scope::End && self.rule.keep == Keep::Oldest {
             return self.append_end(update, counters).await;
         }
@@ -126,7 +156,7 @@ impl<T: Transaction> Work<'_, T> {
             Scope::First => self.pop(update, &head, counters, false).await,
             Scope::Last => self.pop(update, &head, counters, true).await,
             Scope::Each { all } => self.each(update, &head, counters, all).await,
-            Scope::Numbered => self.numbered(part, &head, counters).await,
+            Scope::Numbered => self.numbered(part, update, &head, counters).await,
             _ => self.whole(update, &head, counters).await,
         }
     }
@@ -145,11 +175,9 @@ impl<T: Transaction> Work<'_, T> {
     async fn recount(&mut self, row: &T::Row, loaded: &Needs) -> Result<Counters> {
         let holder = self.head(row, loaded).await?;
         let mut count = items(holder.as_deref().unwrap_or(row), self.rule).len();
-        let (mut last, mut pages) = (0, 0);
-        loop {
-            let next = self.pages_after(last, page::Look::Count).await?;
-            let Some(end) = next.last() else { break };
-            last = end.number;
+        let mut pages = 0;
+        let mut walk = Walk::new(Look::Count);
+        while let Some(next) = self.next(&mut walk).await? {
             pages += next.len();
             count += next.iter().map(Page::count).sum::<usize>();
         }

@@ -1,12 +1,12 @@
 //! Elements by number: `a.3`, `a.1500.name`.
 
 use super::each::Changed;
-use super::page::Look;
-use super::{Counters, Done, Work, array};
+use super::page::{Look, Walk};
+use super::{Counters, Done, Head, Work, array};
 use crate::policy::Keep;
 use error::Result;
 use language::Needs;
-use language::update::Part;
+use language::update::{Part, Update};
 use value::{Element, Path};
 use write::Transaction;
 
@@ -16,6 +16,7 @@ impl<T: Transaction> Work<'_, T> {
     pub async fn numbered(
         &mut self,
         part: &Part,
+        update: &Update,
         head: &[Element<'_>],
         counters: Counters,
     ) -> Result<Done> {
@@ -31,7 +32,6 @@ impl<T: Transaction> Work<'_, T> {
         }
         self.number_pages(part, pages_start..pages_start + paged, &mut changed).await?;
         let Some(mut done) = self.write(changed, head, counters).await? else {
-            let Some(update) = &part.update else { return Ok(Done::default()) };
             return self.whole(update, head, counters).await;
         };
         if let Some(update) = part.window(count..usize::MAX)
@@ -52,12 +52,11 @@ impl<T: Transaction> Work<'_, T> {
         let wanted = part.numbers();
         let whole = Needs::Paths(vec![Path::new(self.rule.name())]);
         let mut start = numbers.start;
-        let mut last = 0;
+        let mut walk = Walk::new(Look::Count);
         // Pages are counted only as far as there are numbers ahead.
-        while wanted.iter().any(|number| (start..numbers.end).contains(number)) {
-            let pages = self.pages_after(last, Look::Count).await?;
-            let Some(end) = pages.last() else { break };
-            last = end.number;
+        while wanted.iter().any(|number| (start..numbers.end).contains(number))
+            && let Some(pages) = self.next(&mut walk).await?
+        {
             for page in pages {
                 let end = start + page.count();
                 if let Some(update) = part.window(start..end) {
@@ -83,16 +82,15 @@ impl<T: Transaction> Work<'_, T> {
         let made = match self.rule.keep {
             Keep::Oldest => self.append(added, false).await?,
             Keep::Newest => {
-                let held = done.head.take();
-                let mut all: Vec<Element<'_>> = match &held {
-                    Some(held) => value::element::array_elements(held).items().collect(),
-                    None => head.to_vec(),
+                let mut all: Vec<Element<'_>> = match &done.head {
+                    Head::Becomes(held) => value::element::array_elements(held).items().collect(),
+                    _ => head.to_vec(),
                 };
                 all.extend_from_slice(added);
                 let kept = super::pack::head_len(self.rule, &all);
                 let (moved, kept) = all.split_at(all.len() - kept);
                 let made = self.append(moved, false).await?;
-                done.head = Some(array(kept));
+                done.head = Head::Becomes(array(kept));
                 made
             }
         };

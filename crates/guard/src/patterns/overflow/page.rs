@@ -124,9 +124,29 @@ pub fn filter(rule: &Overflow, parent: RawBsonRef<'_>, after: Option<i64>) -> Re
 }
 
 /// What of a page is read: all of it, or all but the array.
+#[derive(Debug, Clone, Copy)]
 pub enum Look {
     Array,
     Count,
+}
+
+/// A way through the pages in order, some at a time.
+#[derive(Debug)]
+pub struct Walk {
+    /// The number of the last page that was met.
+    pub last: i64,
+    look: Look,
+}
+
+impl Walk {
+    pub fn new(look: Look) -> Walk {
+        Walk::after(0, look)
+    }
+
+    /// From the page after a number on.
+    pub fn after(number: i64, look: Look) -> Walk {
+        Walk { last: number, look }
+    }
 }
 
 impl<T: Transaction> Work<'_, T> {
@@ -143,16 +163,19 @@ impl<T: Transaction> Work<'_, T> {
         Ok(rows.into_iter().next().map(Page::new))
     }
 
-    /// The next pages after a number, in order; none when there are no more.
-    pub async fn pages_after(&mut self, number: i64, look: Look) -> Result<Vec<Page<T::Row>>> {
+    /// The next pages, in order; `None` when there are no more.
+    pub async fn next(&mut self, walk: &mut Walk) -> Result<Option<Vec<Page<T::Row>>>> {
         let find = Find {
-            filter: &filter(self.rule, self.parent, Some(number))?,
+            filter: &filter(self.rule, self.parent, Some(walk.last))?,
             sort: &rawdoc! { "page": 1 },
             limit: BATCH_PAGES,
-            needs: &self.needs(look),
+            needs: &self.needs(walk.look),
         };
         let rows = self.transaction.find(&self.rule.into, &find).await?;
-        Ok(rows.into_iter().map(Page::new).collect())
+        let pages: Vec<_> = rows.into_iter().map(Page::new).collect();
+        let Some(end) = pages.last() else { return Ok(None) };
+        walk.last = end.number;
+        Ok(Some(pages))
     }
 
     /// The parent's `_id`, by which pages are found, may be a large value itself.
@@ -197,14 +220,12 @@ impl<T: Transaction> Work<'_, T> {
 
     /// Deletes all pages.
     pub async fn clear(&mut self) -> Result<()> {
-        let mut last = 0;
-        loop {
-            let pages = self.pages_after(last, Look::Count).await?;
-            let Some(end) = pages.last() else { return Ok(()) };
-            last = end.number;
+        let mut walk = Walk::new(Look::Count);
+        while let Some(pages) = self.next(&mut walk).await? {
             for page in &pages {
                 self.delete_page(page).await?;
             }
         }
+        Ok(())
     }
 }

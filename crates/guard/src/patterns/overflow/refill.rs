@@ -1,7 +1,7 @@
 //! A head that has run empty while there are pages takes in what is next to it. Whoever
 //! reads an array and writes it back would write `[]` otherwise, which clears everything.
 
-use super::{Counters, Done, Work, array};
+use super::{Counters, Done, Head, Work, array};
 use crate::policy::Keep;
 use error::Result;
 use value::element::array_len;
@@ -11,7 +11,7 @@ impl<T: Transaction> Work<'_, T> {
     /// Fills a head that an update has emptied from the page next to it. Where no element
     /// of that page fits the head's bounds, it stays empty.
     pub async fn refill(&mut self, done: Done) -> Result<Done> {
-        let is_empty = done.head.as_ref().is_some_and(|head| array_len(head) == 0);
+        let is_empty = matches!(&done.head, Head::Becomes(head) if array_len(head) == 0);
         if !is_empty || done.counters.pages == 0 {
             return Ok(done);
         }
@@ -24,9 +24,9 @@ impl<T: Transaction> Work<'_, T> {
             return Ok(done);
         }
         self.replace_page(&page, rest).await?;
-        let pages = done.counters.pages - usize::from(rest.is_empty());
+        let pages = done.counters.pages.saturating_sub(usize::from(rest.is_empty()));
         Ok(Done {
-            head: Some(array(head)),
+            head: Head::Becomes(array(head)),
             counters: Counters { pages, ..done.counters },
             paged: true,
         })

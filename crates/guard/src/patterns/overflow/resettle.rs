@@ -2,9 +2,9 @@
 //! write has cut them yet, packed anew where the policy's bounds have come down.
 //! What was moved is read back and compared before the transaction commits.
 
-use super::page::Look;
+use super::page::{Look, Walk};
 use super::whole::join;
-use super::{Counters, Done, Work, array, items, limits, pages_of};
+use super::{Counters, Done, Head, Work, array, items, limits, pages_of};
 use crate::adopt::{Aim, Cost, PageSize};
 use crate::patterns::place::{self, identical};
 use crate::policy::Keep;
@@ -32,7 +32,7 @@ impl<T: Transaction> Work<'_, T> {
             self.check_path(row)?;
             if fits || aim == Aim::Counters {
                 let counters = found.map(|_| Counters::of(head.len(), 0)).unwrap_or_default();
-                return Ok((Done { counters, ..Done::default() }, Cost::default()));
+                return Ok((Done::stays(counters), Cost::default()));
             }
             let (kept, moved) = self.divide(&head);
             let pages = self.append(moved, true).await?;
@@ -42,7 +42,7 @@ impl<T: Transaction> Work<'_, T> {
         let counters = self.recount(row, loaded).await?;
         let pages_fit = !pages.iter().any(|page| page.is_over(self.rule));
         if (fits && pages_fit) || aim == Aim::Counters {
-            return Ok((Done { counters, ..Done::default() }, Cost::default()));
+            return Ok((Done::stays(counters), Cost::default()));
         }
         if pages_fit && self.rule.keep == Keep::Newest {
             return self.move_head(&head, counters).await;
@@ -88,11 +88,8 @@ impl<T: Transaction> Work<'_, T> {
 
     /// Gives pages the count of what they hold, and deletes those that hold nothing.
     pub async fn mend(&mut self) -> Result<()> {
-        let mut last = 0;
-        loop {
-            let pages = self.pages_after(last, Look::Array).await?;
-            let Some(end) = pages.last() else { return Ok(()) };
-            last = end.number;
+        let mut walk = Walk::new(Look::Array);
+        while let Some(pages) = self.next(&mut walk).await? {
             for page in &pages {
                 let items = page.items(self.rule);
                 if items.is_empty() || page.count() != items.len() {
@@ -100,30 +97,26 @@ impl<T: Transaction> Work<'_, T> {
                 }
             }
         }
+        Ok(())
     }
 
     async fn page_sizes(&mut self) -> Result<Vec<PageSize>> {
         let mut sizes = Vec::new();
-        let mut last = 0;
-        loop {
-            let pages = self.pages_after(last, Look::Count).await?;
-            let Some(end) = pages.last() else { return Ok(sizes) };
-            last = end.number;
+        let mut walk = Walk::new(Look::Count);
+        while let Some(pages) = self.next(&mut walk).await? {
             for page in &pages {
                 sizes.push(PageSize { count: page.count(), bytes: page.size(self.transaction) });
             }
         }
+        Ok(sizes)
     }
 
     /// Reads the pages after a number back: they must hold these elements, each
     /// once and in order.
     async fn prove(&mut self, after: i64, expected: &[Element<'_>]) -> Result<()> {
         let mut expected = expected.iter();
-        let mut last = after;
-        loop {
-            let pages = self.pages_after(last, Look::Array).await?;
-            let Some(end) = pages.last() else { break };
-            last = end.number;
+        let mut walk = Walk::after(after, Look::Array);
+        while let Some(pages) = self.next(&mut walk).await? {
             for item in pages.iter().flat_map(|page| page.items(self.rule)) {
                 if !expected.next().is_some_and(|moved| identical(moved, &item)) {
                     return Err(limits::not_proved(self.rule));
@@ -144,5 +137,6 @@ impl<T: Transaction> Work<'_, T> {
 }
 
 fn done(head: &[Element<'_>], count: usize, pages: usize) -> Done {
-    Done { head: Some(array(head)), counters: Counters::of(count, pages), paged: true }
+    let head = Head::Becomes(array(head));
+    Done { head, counters: Counters::of(count, pages), paged: true }
 }

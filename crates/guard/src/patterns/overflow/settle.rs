@@ -1,7 +1,7 @@
 //! Arrays that have no pages yet: counted, and cut where they pass the bounds.
 
 use super::pack::head_len;
-use super::{Counters, Done, Seen, Work, array, is_missing, items, limits, load};
+use super::{Counters, Done, Head, Seen, Work, array, is_missing, items, limits, load};
 use crate::patterns::sight::Shown;
 use crate::patterns::{bounds, place};
 use crate::policy::{Keep, Overflow};
@@ -128,7 +128,8 @@ impl<T: Transaction> Work<'_, T> {
         let all: Vec<Element<'_>> = found.children().items().collect();
         let (head, moved) = self.divide(&all);
         let pages = self.append(moved, true).await?;
-        Ok(Done { head: Some(array(head)), counters: Counters::of(len, pages), paged: true })
+        let head = Head::Becomes(array(head));
+        Ok(Done { head, counters: Counters::of(len, pages), paged: true })
     }
 
     /// Which elements the head keeps, and which go to pages.

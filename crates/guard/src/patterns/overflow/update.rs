@@ -17,7 +17,8 @@ use smallvec::SmallVec;
 use std::borrow::Cow;
 use std::ops::Deref;
 use std::sync::Arc;
-use write::{Applied, Counted, CountedArrays, Outcome, Transaction};
+use value::Element;
+use write::{Applied, Counted, CountedArrays, Length, Outcome, Transaction};
 
 /// Applies an update to a document that keeps its arrays whole, as most do; `None` if that
 /// takes more than the document. What an asynchronous function keeps stands in the memory of
@@ -161,10 +162,23 @@ impl<'a> Met<'a> {
         !self.paged && self.rule.counted && self.rule.path.len() == 1
     }
 
-    /// Adds how long the array was and is, if the document tells.
+    /// Adds how long the array was and is, if the document has told how long it was.
     pub fn count(&self, after: Counters, counted: &mut CountedArrays) {
-        if let (Some(before), Some(after)) = (self.counters.length(), after.length()) {
-            counted.push(Counted { rule: self.at, before: Some(before), after });
+        if let Some(before) = self.told() {
+            counted.push(Counted { rule: self.at, before, after: after.length() });
+        }
+    }
+
+    /// How long the array was, or that there was none; the outer `None` where one would
+    /// have to look at it. A count beside no array says nothing.
+    fn told(&self) -> Option<Option<Length>> {
+        let is_array = |found: Element<'_>| found.kind == ElementType::Array;
+        match self.counters.length() {
+            Some(length) if self.paged || self.was.array.is_some_and(is_array) => {
+                Some(Some(length))
+            }
+            _ if self.was.array.is_none() && self.counters.pages == 0 => Some(None),
+            _ => None,
         }
     }
 }

@@ -2,8 +2,8 @@
 //! elements that must move from piece to piece.
 
 use super::pack::{Held, Packer, head_len};
-use super::page::{Look, Page};
-use super::{Counters, Done, Work, array, items, limits};
+use super::page::{Look, Page, Walk};
+use super::{Counters, Done, Head, Work, array, items, limits};
 use crate::patterns::fields::{self, Edit};
 use crate::patterns::place::{self, identical};
 use crate::policy::{Keep, Overflow};
@@ -94,7 +94,7 @@ impl<T: Transaction> Work<'_, T> {
         let piece = self.apply(update, &join(self.rule, head, &pages))?;
         match piece {
             Some(piece) => self.rewrite(head, &pages, &piece.items()).await,
-            None => Ok(Done { counters, ..Done::default() }),
+            None => Ok(Done::stays(counters)),
         }
     }
 
@@ -121,12 +121,8 @@ impl<T: Transaction> Work<'_, T> {
         }
         let mut bytes: usize = head.iter().map(|item| item.bytes.len()).sum();
         let mut all: Vec<Page<T::Row>> = Vec::new();
-        loop {
-            let last = all.last().map_or(0, |page| page.number);
-            let pages = self.pages_after(last, Look::Array).await?;
-            if pages.is_empty() {
-                return Ok(all);
-            }
+        let mut walk = Walk::new(Look::Array);
+        while let Some(pages) = self.next(&mut walk).await? {
             for page in pages {
                 bytes += page.items(self.rule).iter().map(|item| item.bytes.len()).sum::<usize>();
                 if bytes > limits::LOOK_BYTES_MAX {
@@ -135,6 +131,7 @@ impl<T: Transaction> Work<'_, T> {
                 all.push(page);
             }
         }
+        Ok(all)
     }
 
     /// Makes the sequence `new`: pages that hold the same as before stay, the
@@ -156,11 +153,11 @@ impl<T: Transaction> Work<'_, T> {
         let pages = self.repack(pages, new_paged, unchanged).await?;
         let head_changed = head.len() != new_head.len()
             || !head.iter().zip(new_head).all(|(a, b)| identical(a, b));
-        Ok(Done {
-            head: head_changed.then(|| array(new_head)),
-            counters: Counters::of(new.len(), pages),
-            paged: true,
-        })
+        let head = match head_changed {
+            true => Head::Becomes(array(new_head)),
+            false => Head::Stays,
+        };
+        Ok(Done { head, counters: Counters::of(new.len(), pages), paged: true })
     }
 
     /// Which elements of the new sequence the head keeps, and which go to pages.

@@ -1,6 +1,6 @@
 //! What `$min` and `$max` share.
 
-use super::super::operator::{Absent, Argument, Held, Operator, depth_below};
+use super::super::operator::{Absent, Argument, Held, Operator, Scope, depth_below};
 use super::super::place::Place;
 use super::super::walk::{Facts, Run};
 use error::Result;
@@ -55,5 +55,9 @@ impl Operator for Extreme {
 
     fn depth(&self) -> usize {
         self.depth
+    }
+
+    fn scope(&self) -> Scope {
+        Scope::Compared
     }
 }
