@@ -241,3 +241,55 @@ async fn policies_change_while_others_write() -> Result<()> {
     assert_eq!(distinct.len(), 240);
     Ok(())
 }
+
+/// The code of the error that a command fails with.
+async fn code(database: &Database, command: Document) -> Option<i32> {
+    match database.run_command(command).await {
+        Ok(reply) => {
+            let errors = reply.get_array("writeErrors").ok()?;
+            errors.first()?.as_document()?.get_i32("code").ok()
+        }
+        Err(error) => match *error.kind {
+            mongodb::error::ErrorKind::Command(error) => Some(error.code),
+            _ => None,
+        },
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn long_walks_over_pages_end_and_arrays_of_any_length_can_be_cleared() -> Result<()> {
+    const ELEMENTS: i32 = 200_000;
+    let database = database("long").await?;
+    set_policy(&database, doc! { "into": "p", "page": 500, "read": "merged" }, 10).await?;
+    let c: Collection<Document> = database.collection("c");
+    c.insert_one(doc! { "_id": 1, "a": [] }).await?;
+    for from in (0..ELEMENTS).step_by(50_000) {
+        let each: Vec<i32> = (from..from + 50_000).collect();
+        let push = doc! { "$push": { "a": { "$each": each } } };
+        c.update_one(doc! { "_id": 1 }, push).await?;
+    }
+    let update = |update: Document, more: Document| {
+        let mut command = doc! { "update": "c", "updates": [{ "q": { "_id": 1 }, "u": update }] };
+        command.extend(more);
+        command
+    };
+    let pull = doc! { "$pull": { "a": { "$lt": -1 } } };
+    assert_eq!(code(&database, update(pull, doc! { "maxTimeMS": 1 })).await, Some(50));
+    // It would have to be compared with what is there.
+    let set = |array: Vec<i32>| update(doc! { "$set": { "a": array } }, doc! {});
+    assert_eq!(code(&database, set(vec![1])).await, Some(146));
+    let most = doc! { "$pull": { "a": { "$gte": 10, "$ne": 150_000 } } };
+    assert_eq!(code(&database, update(most, doc! {})).await, None);
+    let mut left: Vec<i32> = (0..10).collect();
+    left.push(150_000);
+    let left = doc! {
+        "_id": 1, "a": left, "aCount": 11, "aHasOverflow": true, "aOverflowPages": 1,
+    };
+    assert_eq!(c.find_one(doc! {}).await?, Some(left));
+    let each: Vec<i32> = (0..ELEMENTS / 2).collect();
+    c.update_one(doc! { "_id": 1 }, doc! { "$push": { "a": { "$each": each } } }).await?;
+    assert_eq!(code(&database, set(vec![])).await, None);
+    assert_eq!(c.find_one(doc! {}).await?, Some(doc! { "_id": 1, "a": [], "aCount": 0 }));
+    assert_eq!(database.collection::<Document>("p").count_documents(doc! {}).await?, 0);
+    Ok(())
+}

@@ -138,18 +138,17 @@ impl<T: Transaction> Guard<T> for Guarded {
         document: Cow<'d, RawDocument>,
     ) -> Result<Inserted<'d>> {
         let policy = self.policy()?;
-        let sight = Sight::of(&policy.arrays, &document);
+        let sight = Sight::of(policy, &document);
         sight.check_single(&policy.arrays)?;
         let inserted = if bounds::hold(policy, &sight) {
             bounds::check_undeclared(policy, None, &document)?;
-            let edits = overflow::insert(policy, transaction, &sight).await?;
-            edits.apply(document)?
+            let fitted = overflow::insert(policy, transaction, &sight).await?;
+            fitted.apply(document)?
         } else {
             let document = bounds::enforce(policy, None, document)?;
-            let edits =
-                overflow::insert(policy, transaction, &Sight::of(&policy.arrays, &document))
-                    .await?;
-            edits.apply(document)?
+            let sight = Sight::of(policy, &document);
+            let fitted = overflow::insert(policy, transaction, &sight).await?;
+            fitted.apply(document)?
         };
         let document = &inserted.document;
         bounds::check_size(policy, document, None, document.as_bytes().len())?;

@@ -131,8 +131,11 @@ impl<'a> Elements<'a> {
     /// The first elements with these keys, found in one walk; their own keys are left out.
     pub fn find_keys<const N: usize>(mut self, keys: [&str; N]) -> [Option<Element<'a>>; N] {
         let mut found = [None; N];
+        let mut missing = N;
         let lengths = keys.into_iter().fold(KeyLengths::default(), KeyLengths::with);
-        while let Some(step) = step(self.rest) {
+        while missing > 0
+            && let Some(step) = step(self.rest)
+        {
             self.rest = step.rest;
             if !lengths.has(step.key) {
                 continue;
@@ -140,6 +143,7 @@ impl<'a> Elements<'a> {
             for (key, found) in keys.iter().zip(&mut found) {
                 if step.key == key.as_bytes() && found.is_none() {
                     *found = Some(step.item());
+                    missing -= 1;
                 }
             }
         }
@@ -233,7 +237,7 @@ fn step(bytes: &[u8]) -> Option<Step<'_>> {
 }
 
 /// How long the keys are that someone looks for, by which most others are told apart.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct KeyLengths(u64);
 
 impl KeyLengths {

@@ -27,8 +27,11 @@ pub struct Event {
     pub before: Option<u32>,
     pub after: Option<u32>,
     /// Arrays that the policy names, as far as their lengths change.
-    pub arrays: Vec<Lengthened>,
+    pub arrays: LengthenedArrays,
 }
+
+/// In nearly every collection a policy names one array or two.
+pub type LengthenedArrays = SmallVec<[Lengthened; 2]>;
 
 /// The arrays of a document at one path become longer or shorter, come or go.
 #[derive(Debug, Clone)]

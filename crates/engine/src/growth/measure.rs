@@ -1,7 +1,7 @@
 //! How long the arrays are that a policy names, told from documents as they are
 //! stored: of an array out of line the stub knows the length.
 
-use super::event::{Lengthened, Lengths};
+use super::event::{Lengthened, LengthenedArrays, Lengths};
 use crate::storage::large::{self, Secret};
 use bson::spec::ElementType;
 use bson::{RawDocument, RawDocumentBuf};
@@ -33,9 +33,9 @@ pub fn lengthened(
     exchange: Exchange<'_>,
     secret: &Secret,
     load: &mut Load<'_>,
-) -> Result<Vec<Lengthened>> {
+) -> Result<LengthenedArrays> {
     let Exchange { before, after, cause } = exchange;
-    let mut changed = Vec::new();
+    let mut changed = LengthenedArrays::new();
     for (at, rule) in policy.arrays.iter().enumerate() {
         if let Some(counted) = cause.counted.iter().find(|counted| counted.rule == at) {
             changed.extend(Lengthened::of(counted));

@@ -25,7 +25,7 @@ mod sizes;
 mod turn;
 
 pub use arrays::Arrays;
-pub use event::{Event, Grown, Lengthened, Lengths, policy};
+pub use event::{Event, Grown, LengthenedArrays, policy};
 pub use figures::Figures;
 pub use measure::{Exchange, lengthened};
 pub use sample::{Sample, Sampled};

@@ -9,7 +9,7 @@ use super::event::{self, Event, Grown};
 use super::figures::{Figures, Place};
 use super::sizes::Sizes;
 use super::turn::{Turn, now_ms};
-use super::{Arrays, Exchange, Growth, lengthened, stand};
+use super::{Arrays, Exchange, Growth, LengthenedArrays, lengthened, stand};
 use crate::Engine;
 use crate::catalog::Collection;
 use crate::define::Definition;
@@ -251,7 +251,7 @@ fn found(place: Place<'_>, view: &View, record: &Record) -> Result<Event> {
             let exchange = Exchange { before: None, after: stored, cause: write::Cause::default() };
             lengthened(policy, exchange, place.secret, &mut load)?
         }
-        None => Vec::new(),
+        None => LengthenedArrays::new(),
     };
     let after = Some(record.size() as u32);
     Ok(Event { record: record.id, before: None, after, arrays })

@@ -40,7 +40,7 @@ fn put(store: &Store, record: u64, document: &RawDocumentBuf) -> Commit {
     }
     let mut grown = Grown::new(Arc::new(collection()), None);
     let after = Some(split.size as u32);
-    grown.push(Event { record: id, before: None, after, arrays: Vec::new() });
+    grown.push(Event { record: id, before: None, after, arrays: Default::default() });
     Commit { grown: vec![grown], ..Commit::of(changes) }
 }
 

@@ -2,7 +2,7 @@
 
 use super::{Row, Transaction};
 use crate::catalog::Collection;
-use crate::growth::{self, Event, Grown, Lengthened};
+use crate::growth::{self, Event, Grown, LengthenedArrays};
 use crate::storage::{RecordId, large};
 use bson::RawDocument;
 use command::Namespace;
@@ -29,10 +29,10 @@ impl Transaction {
         before: Option<&Row>,
         after: Option<&RawDocument>,
         cause: Cause<'_>,
-    ) -> Result<Vec<Lengthened>> {
-        let Some(policy) = growth::policy(guarded) else { return Ok(Vec::new()) };
+    ) -> Result<LengthenedArrays> {
+        let Some(policy) = growth::policy(guarded) else { return Ok(LengthenedArrays::new()) };
         if policy.arrays.is_empty() || !self.engine.store.growth().is_on.load(Ordering::Relaxed) {
-            return Ok(Vec::new());
+            return Ok(LengthenedArrays::new());
         }
         let secret = *self.engine.store.secret();
         let mut load = |document: &RawDocument, needs: &language::Needs| match before {
@@ -50,7 +50,7 @@ impl Transaction {
         record: RecordId,
         before: Option<usize>,
         after: Option<usize>,
-        arrays: Vec<Lengthened>,
+        arrays: LengthenedArrays,
     ) {
         let size = |size: usize| u32::try_from(size).unwrap_or(u32::MAX);
         let event = Event { record, before: before.map(size), after: after.map(size), arrays };

@@ -134,7 +134,7 @@ impl<T: Transaction<Guard = Guarded>> Step<T> for Settle<'_> {
                 }
             }
         }
-        let mut edits = Vec::new();
+        let mut edits = fields::Edits::new();
         let parent = place::id(&row);
         for rule in policy.overflows() {
             let mut work = Work { policy, rule, transaction, parent };
@@ -191,7 +191,11 @@ impl<T: Transaction<Guard = Guarded>> Step<T> for Remove<'_> {
         for rule in policy.overflows().filter(|rule| rule.path == *path) {
             Work { policy, rule, transaction, parent }.clear().await?;
         }
-        Ok(true)
+        // Nothing held it back: it may have come meanwhile, with pages of its own.
+        match transaction.get(namespace, parent, &Needs::none()).await? {
+            Some(_) => Err(Code::WriteConflict.error("the document has been inserted again")),
+            None => Ok(true),
+        }
     }
 }
 

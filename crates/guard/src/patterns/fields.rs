@@ -4,13 +4,17 @@ use super::place;
 use bson::spec::ElementType;
 use bson::{RawBson, RawDocument, RawDocumentBuf};
 use error::{Code, Result};
-use value::{DocumentWriter, Elements, Path, elements};
+use smallvec::SmallVec;
+use value::{DocumentWriter, Element, Elements, Path, elements};
 
 /// What edits may add to a document before it takes more memory.
 const ROOM_BYTES: usize = 64;
 
 /// A field and its new value; `None` removes it.
 pub type Edit<'p> = (&'p Path, Option<RawBson>);
+
+/// Mostly one counter or two.
+pub type Edits<'p> = SmallVec<[Edit<'p>; 2]>;
 
 /// The document with its fields edited. No path may be part of another.
 pub fn edit(document: &RawDocument, edits: &[Edit<'_>]) -> Result<RawDocumentBuf> {
@@ -43,24 +47,48 @@ pub fn add(document: &RawDocument, edits: &[Edit<'_>]) -> Result<RawDocumentBuf>
 pub fn edit_own(document: RawDocumentBuf, edits: &[Edit<'_>]) -> Result<RawDocumentBuf> {
     let mut places = Vec::with_capacity(edits.len());
     for (path, value) in edits {
-        let value = match (place::find(&document, path), value) {
-            (Some(old), Some(RawBson::Int32(new))) if old.kind == ElementType::Int32 => {
-                (old.bytes, *new)
-            }
-            _ => return edit(&document, edits),
+        let place = match (place::find(&document, path), value) {
+            (Some(old), Some(RawBson::Int32(new))) => Overwrite::new(&document, old, *new),
+            _ => None,
         };
-        let (old, new) = value;
-        let start = old.as_ptr() as usize - document.as_bytes().as_ptr() as usize;
-        places.push((start, new.to_le_bytes()));
-    }
-    let mut bytes = document.into_bytes();
-    for (start, new) in places {
-        if let Some(old) = bytes.get_mut(start..start + new.len()) {
-            old.copy_from_slice(&new);
+        match place {
+            Some(place) => places.push(place),
+            None => return edit(&document, edits),
         }
     }
-    // Its length and its end are what they were, so there is no error.
-    Ok(RawDocumentBuf::from_bytes(bytes).unwrap_or_default())
+    overwrite(document, &places)
+}
+
+/// A number of a document that becomes another.
+#[derive(Debug, Clone, Copy)]
+pub struct Overwrite {
+    /// Where it stands.
+    start: usize,
+    number: i32,
+}
+
+impl Overwrite {
+    /// `None` if what stands there is no such number, or not in this document.
+    pub fn new(document: &RawDocument, old: Element<'_>, number: i32) -> Option<Overwrite> {
+        let all = document.as_bytes().as_ptr_range();
+        let place = old.bytes.as_ptr_range();
+        let inside = all.start <= place.start && place.end <= all.end;
+        let start = (place.start as usize).checked_sub(all.start as usize)?;
+        (inside && old.kind == ElementType::Int32).then_some(Overwrite { start, number })
+    }
+}
+
+/// The document with numbers written over.
+pub fn overwrite(document: RawDocumentBuf, places: &[Overwrite]) -> Result<RawDocumentBuf> {
+    let mut bytes = document.into_bytes();
+    for Overwrite { start, number } in places {
+        if let Some(old) = bytes.get_mut(*start..).and_then(|rest| rest.first_chunk_mut()) {
+            *old = number.to_le_bytes();
+        }
+    }
+    RawDocumentBuf::from_bytes(bytes).map_err(|error| {
+        Code::InternalError.error(format!("a document was not sound any more: {error}"))
+    })
 }
 
 fn write(

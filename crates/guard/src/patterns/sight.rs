@@ -2,12 +2,11 @@
 
 use super::overflow::Seen;
 use super::place;
-use crate::policy::{ArrayRule, OnLimit};
+use crate::policy::{ArrayRule, OnLimit, Policy};
 use bson::RawDocument;
 use bson::spec::ElementType;
 use error::Result;
-use value::element::KeyLengths;
-use value::{Element, Path, elements};
+use value::{Element, elements};
 use write::Length;
 
 /// What is shown for each of some rules, in their order.
@@ -27,12 +26,11 @@ pub struct Shown<'d> {
 }
 
 impl<'d> Sight<'d> {
-    pub fn of(rules: &[ArrayRule], document: &'d RawDocument) -> Sight<'d> {
+    pub fn of(policy: &Policy, document: &'d RawDocument) -> Sight<'d> {
+        let rules = &policy.arrays;
         let mut shown = vec![Shown::default(); rules.len()];
-        let lengths = rules.iter().flat_map(ArrayRule::paths).map(Path::as_str);
-        let lengths = lengths.fold(KeyLengths::default(), KeyLengths::with);
         for (key, field) in elements(document).keyed() {
-            if !lengths.has(key) {
+            if !policy.names.has(key) {
                 continue;
             }
             for (rule, shown) in rules.iter().zip(&mut shown) {
@@ -98,7 +96,6 @@ impl<'d> Shown<'d> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::policy::Policy;
     use bson::rawdoc;
     use command::Namespace;
     use value::DocumentWriter;
@@ -116,7 +113,7 @@ mod tests {
             "_id": 1, "o": [1], "oCount": 1, "deep": { "p": [1, 2], "pCount": 2, "q": [] },
             "deep.q": 5, "a": 7,
         };
-        let sight = Sight::of(&policy.arrays, &document);
+        let sight = Sight::of(&policy, &document);
         for (rule, Shown { seen, len, .. }) in sight.rules(&policy.arrays) {
             let found = place::find(&document, &rule.path).map(|it| it.bytes);
             assert_eq!(seen.array.map(|it| it.bytes), found, "{}", rule.path);
@@ -137,7 +134,7 @@ mod tests {
         twice.append_i32("a", 1);
         twice.append_i32("a", 2);
         let twice = twice.finish();
-        let refused = Sight::of(&policy.arrays, &twice).check_single(&policy.arrays).unwrap_err();
+        let refused = Sight::of(&policy, &twice).check_single(&policy.arrays).unwrap_err();
         assert!(refused.message().contains("more than one field 'a'"), "{refused}");
         let policy = rawdoc! { "arrays": { "o": { "max": 3, "on_limit": "overflow" } } };
         let policy = Policy::parse(&Namespace::new("d", "c").unwrap(), &policy).unwrap();
@@ -145,7 +142,7 @@ mod tests {
         twice.append_i32("oCount", 1);
         twice.append_i32("oCount", 2);
         let twice = twice.finish();
-        let refused = Sight::of(&policy.arrays, &twice).check_single(&policy.arrays).unwrap_err();
+        let refused = Sight::of(&policy, &twice).check_single(&policy.arrays).unwrap_err();
         assert!(refused.message().contains("more than one field 'oCount'"), "{refused}");
     }
 }

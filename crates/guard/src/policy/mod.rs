@@ -24,6 +24,7 @@ use error::Result;
 use reader::Reader;
 use std::sync::Arc;
 use value::Path;
+use value::element::KeyLengths;
 
 /// The policy of one collection.
 #[derive(Debug, Clone, PartialEq)]
@@ -32,6 +33,8 @@ pub struct Policy {
     pub document: DocumentBounds,
     pub undeclared: Undeclared,
     pub arrays: Vec<ArrayRule>,
+    /// What the names of the arrays and of what counts them have in common.
+    pub(crate) names: KeyLengths,
 }
 
 /// Bounds of the document as a whole.
@@ -130,9 +133,12 @@ impl Policy {
             document: DocumentBounds::default(),
             undeclared: Undeclared::default(),
             arrays: Vec::new(),
+            names: KeyLengths::default(),
         };
         key::read(&mut parsed, &Reader::new(policy))?;
         check::check(&parsed)?;
+        let names = parsed.arrays.iter().flat_map(ArrayRule::paths).map(Path::as_str);
+        parsed.names = names.fold(KeyLengths::default(), KeyLengths::with);
         Ok(parsed)
     }
 

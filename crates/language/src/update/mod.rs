@@ -112,6 +112,11 @@ impl Update {
         }
     }
 
+    /// Whether nothing but what stands at a path of field names may change.
+    pub fn touches_only(&self, path: &Path) -> bool {
+        matches!(&self.kind, Kind::Operators(operators) if operators.touches_only(path))
+    }
+
     /// The document after the update, or `None` if nothing changes (a no-op).
     /// Fields the update does not touch are copied as bytes, in place and order.
     pub fn apply(&self, before: &RawDocument, matched: Matched) -> Result<Option<RawDocumentBuf>> {

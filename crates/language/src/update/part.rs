@@ -201,6 +201,19 @@ mod tests {
         assert_eq!(scope_of(&rawdoc! { "$push": { "a.c": 1, "b": 1 } }), None);
     }
 
+    #[test]
+    fn what_else_changes_is_known() {
+        let path = Path::new("a.b");
+        let only = |spec: &RawDocument| update(spec).touches_only(&path);
+        assert!(
+            only(&rawdoc! { "$push": { "a.b": 1 } }) && only(&rawdoc! { "$set": { "a.b.3": 1 } })
+        );
+        assert!(!only(&rawdoc! { "$push": { "a.b": 1, "a.c": 1 } }));
+        assert!(!only(&rawdoc! { "$push": { "a.b": 1 }, "$inc": { "n": 1 } }));
+        assert!(!only(&rawdoc! { "$set": { "a": 1 } }) && !only(&rawdoc! { "a": { "b": 1 } }));
+        assert!(!only(&rawdoc! { "$rename": { "a.b": "c" } }));
+    }
+
     fn apply(update: &Update, document: &RawDocument) -> RawDocumentBuf {
         let after = update.apply(document, Matched::default()).unwrap();
         after.unwrap_or_else(|| document.to_owned())

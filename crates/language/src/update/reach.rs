@@ -10,6 +10,23 @@ pub fn touches(root: &Object, path: &Path) -> bool {
     object_touches(root, path, 0)
 }
 
+/// Whether a tree of operators has nothing but what is at the path or below it.
+pub fn touches_only(root: &Object, path: &Path) -> bool {
+    let mut object = root;
+    for at in 0..path.len() {
+        let [(name, node)] = object.children() else { return false };
+        if **name != *path.component(at) || object.positional().is_some() {
+            return false;
+        }
+        match node {
+            _ if at + 1 == path.len() => return true,
+            Node::Object(inner) => object = inner,
+            _ => return false,
+        }
+    }
+    false
+}
+
 fn object_touches(object: &Object, path: &Path, at: usize) -> bool {
     let mut children = object.children().iter();
     children.any(|(name, node)| {

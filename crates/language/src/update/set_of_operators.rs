@@ -114,6 +114,10 @@ impl Operators {
         reach::touches(&self.root, path)
     }
 
+    pub fn touches_only(&self, path: &Path) -> bool {
+        reach::touches_only(&self.root, path)
+    }
+
     pub fn apply(&self, before: &RawDocument, matched: Matched) -> Result<Option<RawDocumentBuf>> {
         let sources = &self.sources.find(before);
         let matched = matched.element;

@@ -5,7 +5,7 @@ use super::settle::Settled;
 use super::update::{Met, missing, within_bounds};
 use super::{Done, Head, Seen, Work, assign, load, whole};
 use crate::guarded;
-use crate::patterns::fields;
+use crate::patterns::fields::{self, Edits};
 use crate::patterns::place::id;
 use crate::policy::{Policy, Read};
 use bson::RawDocument;
@@ -46,15 +46,15 @@ impl<T: Transaction> Change<'_, T> {
         let after = rest.unwrap_or(applied.update).apply(base, applied.matched)?;
         let after = after.unwrap_or_else(|| base.to_owned());
         let after = within_bounds(self.policy, applied, base, after)?;
-        let mut edits = Vec::new();
+        let mut edits = Edits::new();
         let mut elsewhere = false;
         let mut counted = CountedArrays::new();
         for (met, part) in self.parts() {
-            let Met { rule, was, paged, .. } = met;
+            let Met { rule, paged, .. } = met;
             let now = Seen::of(&after, rule);
             let mut work = Work { policy: self.policy, rule, transaction, parent };
             if !paged {
-                let settled = Settled { row, was, base, after: &after, now };
+                let settled = Settled { row, was: &met.was, base, after: &after, now: &now };
                 let done = work.settle(&settled).await?;
                 met.count(done.counters, &mut counted);
                 done.write(rule, &now, &mut edits);

@@ -1,8 +1,9 @@
 //! What a document says of its array: how many elements, and how many pages.
 
-use crate::patterns::fields::Edit;
+use crate::patterns::fields::{Edits, Overwrite};
 use crate::patterns::place;
 use crate::policy::Overflow;
+use bson::spec::ElementType;
 use bson::{RawBson, RawBsonRef, RawDocument};
 use value::{Element, Number};
 use write::Length;
@@ -32,7 +33,33 @@ impl<'d> Seen<'d> {
 
     /// The same in the document's next version, which is known to have the same counters.
     pub fn in_next(self, next: &'d RawDocument, rule: &Overflow) -> Seen<'d> {
-        Seen { array: place::find(next, &rule.path), ..self }
+        let [array, count] = place::find_all(next, [&rule.path, &rule.count]);
+        Seen { array, count, ..self }
+    }
+
+    /// The same in the document's next version, which differs in one array alone: what
+    /// stands behind the array has moved by as much as that has grown. `None` unless it is
+    /// this array.
+    pub fn in_grown(&self, document: &RawDocument, next: &'d RawDocument) -> Option<Seen<'d>> {
+        let (old, new) = (document.as_bytes(), next.as_bytes());
+        let place = |field: &Element<'_>| {
+            let start = (field.bytes.as_ptr() as usize).checked_sub(old.as_ptr() as usize)?;
+            (start < old.len()).then_some(start)
+        };
+        let (array, count) = (self.array?, self.count?);
+        let (at, count_at) = (place(&array)?, place(&count)?);
+        let moved = match count_at > at {
+            true => (count_at + new.len()).checked_sub(old.len())?,
+            false => count_at,
+        };
+        let len = (array.bytes.len() + new.len()).checked_sub(old.len())?;
+        let bytes = new.get(at..at + len)?;
+        if array.kind != ElementType::Array || !says_length(bytes) {
+            return None;
+        }
+        let array = Element { bytes, ..array };
+        let count = Element { bytes: new.get(moved..moved + count.bytes.len())?, ..count };
+        Some(Seen { array: Some(array), count: Some(count), ..*self })
     }
 
     /// Takes a field of the document itself for what it is. True if there has been one
@@ -108,8 +135,16 @@ impl Counters {
         !self.are_said(seen) && seen.fields().iter().any(Option::is_some)
     }
 
+    /// What to write over in a document that says nothing wrong but how many elements
+    /// there are, where that takes no other room.
+    pub fn overwrite(self, document: &RawDocument, seen: &Seen<'_>) -> Option<Overwrite> {
+        let count = i32::try_from(self.count?).ok()?;
+        let rest = Counters { count: number(seen.count), ..self };
+        rest.are_said(seen).then(|| Overwrite::new(document, seen.count?, count)).flatten()
+    }
+
     /// The edits that give a document these counters.
-    pub fn write<'r>(self, rule: &'r Overflow, seen: &Seen<'_>, edits: &mut Vec<Edit<'r>>) {
+    pub fn write<'r>(self, rule: &'r Overflow, seen: &Seen<'_>, edits: &mut Edits<'r>) {
         let pages = (self.pages > 0).then_some(self.pages);
         if !says(seen.count, self.count) {
             edits.push((&rule.count, self.count.map(int)));
@@ -126,6 +161,12 @@ impl Counters {
 /// Whether a document says that its array has pages.
 pub fn has_pages(document: &RawDocument, rule: &Overflow) -> bool {
     number(place::find(document, &rule.pages)).is_some_and(|pages| pages > 0)
+}
+
+/// Whether the bytes of an array begin with their own length.
+fn says_length(bytes: &[u8]) -> bool {
+    let said = bytes.first_chunk().map(|said| u32::from_le_bytes(*said) as usize);
+    said == Some(bytes.len())
 }
 
 fn number(element: Option<Element<'_>>) -> Option<usize> {

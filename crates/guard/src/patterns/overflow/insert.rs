@@ -1,7 +1,7 @@
 //! New documents.
 
 use super::{Done, Head, Work};
-use crate::patterns::fields::{self, Edit};
+use crate::patterns::fields::{self, Edit, Edits};
 use crate::patterns::place::id;
 use crate::patterns::sight::{Shown, Sight};
 use crate::policy::{OnLimit, Overflow, Policy};
@@ -16,13 +16,13 @@ pub async fn insert<'p, T: Transaction>(
     policy: &'p Policy,
     transaction: &mut T,
     sight: &Sight<'_>,
-) -> Result<Edits<'p>> {
+) -> Result<Fitted<'p>> {
     let document = sight.document();
-    let mut edits = Edits { all: Vec::new(), add: true, counted: CountedArrays::new() };
+    let mut fitted = Fitted { edits: Edits::new(), add: true, counted: CountedArrays::new() };
     for (at, (rule, shown)) in sight.rules(&policy.arrays).enumerate() {
         let OnLimit::Overflow(rule) = &rule.on_limit else {
             // On a path through arrays there may be some that are not seen at a glance.
-            shown.length().into_iter().for_each(|length| edits.count(at, Some(length)));
+            shown.length().into_iter().for_each(|length| fitted.count(at, Some(length)));
             continue;
         };
         let done = match fitting(rule, shown) {
@@ -33,13 +33,13 @@ pub async fn insert<'p, T: Transaction>(
             }
         };
         if let Some(done) = done {
-            edits.count(at, done.counters.length());
-            edits.add &= !matches!(done.head, Head::Becomes(_))
+            fitted.count(at, done.counters.length());
+            fitted.add &= !matches!(done.head, Head::Becomes(_))
                 && shown.seen.fields().iter().all(Option::is_none);
-            done.write(rule, &shown.seen, &mut edits.all);
+            done.write(rule, &shown.seen, &mut fitted.edits);
         }
     }
-    Ok(edits)
+    Ok(fitted)
 }
 
 /// What becomes of an array that the document keeps whole, as most do.
@@ -53,16 +53,16 @@ fn fitting(rule: &Overflow, shown: &Shown<'_>) -> Option<Done> {
     rule.head.hold(len, found.bytes.len()).then(|| Done::whole(len))
 }
 
-/// What is to change in a new document.
-pub struct Edits<'p> {
-    all: Vec<Edit<'p>>,
+/// What is to change in a new document, so that it fits its policy.
+pub struct Fitted<'p> {
+    edits: Edits<'p>,
     /// Whether they do nothing but add fields.
     add: bool,
     /// Its arrays, as they will be.
     counted: CountedArrays,
 }
 
-impl Edits<'_> {
+impl Fitted<'_> {
     fn count(&mut self, rule: usize, after: Option<Length>) {
         self.counted.push(Counted { rule, before: None, after });
     }
@@ -71,12 +71,12 @@ impl Edits<'_> {
         let counted = self.counted;
         let shallow = |edit: &Edit<'_>| edit.0.len() == 1;
         let edited = match document {
-            document if self.all.is_empty() => return Ok(Inserted { document, counted }),
-            document if self.add && self.all.iter().all(shallow) => {
-                fields::add(&document, &self.all)
+            document if self.edits.is_empty() => return Ok(Inserted { document, counted }),
+            document if self.add && self.edits.iter().all(shallow) => {
+                fields::add(&document, &self.edits)
             }
-            Cow::Borrowed(document) => fields::edit(document, &self.all),
-            Cow::Owned(document) => fields::edit_own(document, &self.all),
+            Cow::Borrowed(document) => fields::edit(document, &self.edits),
+            Cow::Owned(document) => fields::edit_own(document, &self.edits),
         };
         Ok(Inserted { document: Cow::Owned(edited?), counted })
     }

@@ -48,7 +48,7 @@ pub use page::{filter as page_filter, id as page_id};
 pub use plan::{Plan, needs};
 pub use update::{update, update_at_once};
 
-use crate::patterns::fields::Edit;
+use crate::patterns::fields::Edits;
 use crate::patterns::place::{self, id};
 use crate::policy::{Keep, Overflow, Policy};
 use bson::spec::ElementType;
@@ -111,7 +111,7 @@ impl Done {
     }
 
     /// The edits of the document that come of it.
-    pub fn write<'r>(self, rule: &'r Overflow, seen: &Seen<'_>, edits: &mut Vec<Edit<'r>>) {
+    pub fn write<'r>(self, rule: &'r Overflow, seen: &Seen<'_>, edits: &mut Edits<'r>) {
         self.counters.write(rule, seen, edits);
         if let Head::Becomes(head) = self.head {
             edits.push((&rule.path, Some(RawBson::Array(head))));

@@ -15,10 +15,12 @@ use value::Path;
 pub struct Plan {
     /// Whether it may change the arrays,
     arrays: bool,
-    /// or what counts them.
+    /// or what counts them,
     counters: bool,
+    /// and whether it changes nothing but one array.
+    one_array: bool,
     /// The update taken apart, once a document with pages is met.
-    taken_apart: OnceLock<TakenApart>,
+    taken_apart: OnceLock<Box<TakenApart>>,
 }
 
 #[derive(Debug)]
@@ -35,6 +37,7 @@ impl Plan {
         Plan {
             arrays: policy.overflows().any(|rule| update.touches(&rule.path)),
             counters: counters.any(|path| update.touches(path)),
+            one_array: policy.overflows().any(|rule| update.touches_only(&rule.path)),
             taken_apart: OnceLock::new(),
         }
     }
@@ -45,11 +48,17 @@ impl Plan {
     }
 
     /// What a document shows of an array after the update.
-    pub(super) fn seen<'d>(&self, met: &Met<'d>, after: &'d RawDocument) -> Seen<'d> {
-        match self.counters {
-            true => Seen::of(after, met.rule),
-            false => met.was.in_next(after, met.rule),
+    pub(super) fn seen<'d>(
+        &self,
+        met: &Met<'d>,
+        base: &RawDocument,
+        after: &'d RawDocument,
+    ) -> Seen<'d> {
+        if self.counters {
+            return Seen::of(after, met.rule);
         }
+        let grown = self.one_array.then(|| met.was.in_grown(base, after)).flatten();
+        grown.unwrap_or_else(|| met.was.in_next(after, met.rule))
     }
 
     pub(super) fn taken_apart(&self, policy: &Policy, update: &Update) -> &TakenApart {
@@ -62,7 +71,7 @@ impl Plan {
                 }
                 taken.parts.push(part);
             }
-            taken
+            Box::new(taken)
         })
     }
 }

@@ -18,12 +18,12 @@ pub struct Settled<'d, R> {
     /// The document as it was,
     pub row: &'d R,
     /// what it said then,
-    pub was: Seen<'d>,
+    pub was: &'d Seen<'d>,
     /// the same document with more of it loaded,
     pub base: &'d RawDocument,
     /// and as it is now.
     pub after: &'d RawDocument,
-    pub now: Seen<'d>,
+    pub now: &'d Seen<'d>,
 }
 
 impl<'d, R: Deref<Target = RawDocument>> Settled<'d, R> {
@@ -79,7 +79,7 @@ impl<T: Transaction> Work<'_, T> {
 
     /// Settles the array of a document after an update.
     pub async fn settle(&mut self, settled: &Settled<'_, T::Row>) -> Result<Done> {
-        let Settled { row, base, after, ref was, ref now } = *settled;
+        let Settled { row, base, after, was, now } = *settled;
         let old = settled.old(self.rule);
         if place::are_identical(old, now.array) {
             self.check_way(base, after)?;

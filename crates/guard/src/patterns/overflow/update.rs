@@ -5,7 +5,7 @@ use super::settle::Settled;
 use super::{Counters, Seen, Work, load};
 use crate::guarded;
 use crate::patterns::bounds;
-use crate::patterns::fields::{self, Edit};
+use crate::patterns::fields::{self, Edit, Edits, Overwrite};
 use crate::patterns::place::id;
 use crate::policy::{OnLimit, Overflow, Policy};
 use bson::spec::ElementType;
@@ -44,20 +44,28 @@ pub fn update_at_once<R: Deref<Target = RawDocument>>(
         return Ok(Some(Outcome::default()));
     };
     let after = within_bounds(policy, applied, row, after)?;
-    let mut edits = Vec::new();
+    let mut edits = Edits::new();
+    let mut places = SmallVec::<[Overwrite; 2]>::new();
     let mut counted = CountedArrays::new();
     for met in &rules {
         if plan.is_elsewhere() {
             met.count(met.counters, &mut counted);
             continue;
         }
-        let Met { rule, was, .. } = *met;
-        let now = plan.seen(met, &after);
-        let settled = Settled { row, was, base: row, after: &after, now };
+        let rule = met.rule;
+        let now = plan.seen(met, row, &after);
+        let settled = Settled { row, was: &met.was, base: row, after: &after, now: &now };
         let Some(done) = settled.at_once(rule) else { return Ok(None) };
         met.count(done.counters, &mut counted);
-        done.write(rule, &now, &mut edits);
+        match done.counters.overwrite(&after, &now) {
+            Some(place) => places.push(place),
+            None => done.write(rule, &now, &mut edits),
+        }
     }
+    let after = match places.is_empty() {
+        true => after,
+        false => fields::overwrite(after, &places)?,
+    };
     finished(row, after, &edits, counted).map(Some)
 }
 
@@ -90,12 +98,12 @@ pub async fn update<T: Transaction>(
         return Ok(Outcome::default());
     };
     let after = within_bounds(policy, applied, base, after)?;
-    let mut edits = Vec::new();
+    let mut edits = Edits::new();
     let mut counted = CountedArrays::new();
     for met in &rules {
-        let Met { rule, was, .. } = *met;
-        let now = applied.plan.overflow.seen(met, &after);
-        let settled = Settled { row, was, base, after: &after, now };
+        let rule = met.rule;
+        let now = applied.plan.overflow.seen(met, base, &after);
+        let settled = Settled { row, was: &met.was, base, after: &after, now: &now };
         let done = match settled.at_once(rule) {
             Some(done) => done,
             None => {
@@ -116,11 +124,11 @@ fn finished(
     edits: &[Edit<'_>],
     counted: CountedArrays,
 ) -> Result<Outcome> {
-    if edits.is_empty() {
-        return Ok(Outcome { after: Some(after), elsewhere: false, counted });
-    }
+    let after = match edits.is_empty() {
+        true => after,
+        false => fields::edit_own(after, edits)?,
+    };
     // What the update wrote may be no more than counters that the server knows better.
-    let after = fields::edit_own(after, edits)?;
     let changed = after.as_bytes() != before.as_bytes();
     Ok(Outcome { after: changed.then_some(after), elsewhere: false, counted })
 }

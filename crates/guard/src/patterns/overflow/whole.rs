@@ -4,7 +4,7 @@
 use super::pack::{Held, Packer, head_len};
 use super::page::{Look, Page, Walk};
 use super::{Counters, Done, Head, Work, array, items, limits};
-use crate::patterns::fields::{self, Edit};
+use crate::patterns::fields::{self, Edits};
 use crate::patterns::place::{self, identical};
 use crate::policy::{Keep, Overflow};
 use bson::{RawArrayBuf, RawBson, RawDocument, RawDocumentBuf};
@@ -71,7 +71,7 @@ impl<T: Transaction> Document<T> {
         rule: &'r Overflow,
         row: &RawDocument,
         after: &RawDocument,
-        edits: &mut Vec<Edit<'r>>,
+        edits: &mut Edits<'r>,
     ) {
         if self.of(rule).is_some()
             && place::find(after, &rule.path).is_some()
