@@ -132,6 +132,7 @@ impl Engine {
         let catalog = self.registry.current();
         let collection = catalog.get(&policy.namespace)?.clone();
         let (view, interrupt) = (self.store.view(), interrupt.clone());
+        let collection = Some(collection);
         Some(Survey { policy, catalog, collection, view, interrupt, costs: false })
     }
 

@@ -301,3 +301,16 @@ async fn upserts_and_drops_get_out_of_each_others_way() {
     assert!(clean(&verify(&engine, false).await));
     engine.close().await;
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn pages_of_a_dropped_collection_are_found() {
+    let directory = tempfile::tempdir().unwrap();
+    let engine = filled(&directory).await;
+    engine.drop_collection(&namespace("c")).await.unwrap();
+    let reply = verify(&engine, false).await;
+    assert_eq!(found(&reply), [1, 1, 2, 2, 3, 3, 4, 4].map(|id| format!("orphan {id}")));
+    assert!(clean(&verify(&engine, true).await));
+    let counted = run(&engine, rawdoc! { "count": "c_a", "$db": "d" }).await.unwrap();
+    assert_eq!(get_value(&counted, "n"), Some(RawBsonRef::Int32(0)));
+    engine.close().await;
+}
