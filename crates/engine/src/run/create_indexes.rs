@@ -29,15 +29,19 @@ pub async fn run(call: Call<'_>) -> Result<Reply> {
     // `currentOp` shows it, and `killOp` stops it.
     let _ = call.operation.progress.set(progress.clone());
     let created = match call.statement() {
+        // They are mirrored once it commits: it may be in the pages itself.
         Some(statement) => {
             let mut transaction = statement.take()?;
             let created = transaction.create_indexes(namespace, &specs).await?;
             statement.give_back(transaction)?;
             created
         }
-        None => call.engine.create_indexes(namespace, &specs, &progress).await?,
+        None => {
+            let created = call.engine.create_indexes(namespace, &specs, &progress).await?;
+            call.engine.mirror_indexes(namespace).await?;
+            created
+        }
     };
-    call.engine.mirror_indexes(namespace, &specs).await?;
     let mut reply = ReplyWriter::new();
     reply.append("numIndexesBefore", created.before as i32);
     reply.append("numIndexesAfter", created.after as i32);

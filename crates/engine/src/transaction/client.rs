@@ -214,6 +214,12 @@ impl Transaction {
         }
     }
 
+    /// The collections that this transaction made.
+    pub fn made(&self) -> Vec<Namespace> {
+        let made = self.snapshot.iter().flat_map(|snapshot| &snapshot.created);
+        made.map(|made| made.namespace.clone()).collect()
+    }
+
     /// Puts a definition into this transaction's catalog and among its writes.
     fn redefine(&mut self, collection: Arc<Collection>) {
         let Change { tree, key, value } = row::write(&collection);
