@@ -155,6 +155,14 @@ impl<'e> Definition<'e> {
         self.log = LogChange::Begin;
     }
 
+    /// A transaction that writes to a collection which this change holds, to be committed
+    /// with it. It must not wait at the gate: whoever has it may wait for this change.
+    pub fn transaction(&self, namespace: &Namespace) -> Transaction {
+        let mut transaction = Transaction::begin(self.engine.clone());
+        self.catalog.get(namespace).into_iter().for_each(|it| transaction.enter_held(it.clone()));
+        transaction
+    }
+
     /// Makes the change visible and durable, and then lets writers go on.
     pub async fn commit(self) -> Result<()> {
         let nothing = Transaction::begin(self.engine.clone());

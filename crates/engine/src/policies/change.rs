@@ -33,11 +33,11 @@ impl Engine {
         self.ensure(&home).await?;
         self.make_pages(&policy).await?;
         let mut gates: Vec<&Namespace> = policy.overflows().map(|it| &it.into).collect();
-        gates.push(namespace);
+        gates.extend([namespace, &home]);
         let mut definition = Definition::begin(self, &gates).await;
         // Someone may have written to what are pages from now on.
         self.check_change(old.as_ref(), Some(&policy))?;
-        let mut transaction = Transaction::begin(self.clone());
+        let mut transaction = definition.transaction(&home);
         let policy = policy.with_counted(self.is_counted(old.as_ref(), &policy)?);
         let counted = policy.is_counted();
         let version = store(&mut transaction, &home, namespace, document, counted).await?;
@@ -115,11 +115,11 @@ impl Engine {
         let old = self.policies.current().policy(namespace).cloned();
         let mut gates: Vec<&Namespace> =
             old.iter().flat_map(|old| old.overflows()).map(|it| &it.into).collect();
-        gates.push(namespace);
+        let home = policies_of(&namespace.database);
+        gates.extend([namespace, &home]);
         let mut definition = Definition::begin(self, &gates).await;
         self.check_change(old.as_ref(), None)?;
-        let home = policies_of(&namespace.database);
-        let mut transaction = Transaction::begin(self.clone());
+        let mut transaction = definition.transaction(&home);
         let id = RawBsonRef::String(&namespace.collection);
         if let Some(row) = transaction.get(&home, id, &Needs::All).await? {
             transaction.delete(&home, &row).await?;

@@ -12,6 +12,7 @@ use guard::Policy;
 use language::Needs;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 use value::element::get_value;
 use value::{DocumentWriter, elements};
@@ -312,5 +313,31 @@ async fn pages_of_a_dropped_collection_are_found() {
     assert!(clean(&verify(&engine, true).await));
     let counted = run(&engine, rawdoc! { "count": "c_a", "$db": "d" }).await.unwrap();
     assert_eq!(get_value(&counted, "n"), Some(RawBsonRef::Int32(0)));
+    engine.close().await;
+}
+
+/// Whoever counts the policies anew holds their collection and waits for his turn, which a
+/// policy that is being set has.
+#[tokio::test(flavor = "multi_thread")]
+async fn setting_a_policy_and_counting_policies_do_not_wait_for_each_other() {
+    let directory = tempfile::tempdir().unwrap();
+    let engine = filled(&directory).await;
+    let is_on = &engine.store.growth().is_on;
+    is_on.store(false, Ordering::Relaxed);
+    let set = rawdoc! { "setGrowthPolicy": "x", "$db": "d", "policy": {} };
+    run(&engine, set.clone()).await.unwrap();
+    is_on.store(true, Ordering::Relaxed);
+    let turn = engine.registry.changes.lock().await;
+    let later = |body: RawDocumentBuf| {
+        let engine = engine.clone();
+        tokio::spawn(async move { run(&engine, body).await })
+    };
+    let setting = later(set);
+    tokio::time::sleep(Duration::from_millis(100)).await;
+    let counting = later(rawdoc! { "growthStats": "freeboard.policies", "$db": "d" });
+    tokio::time::sleep(Duration::from_millis(100)).await;
+    drop(turn);
+    let both = async { (setting.await.unwrap().unwrap(), counting.await.unwrap().unwrap()) };
+    tokio::time::timeout(Duration::from_secs(20), both).await.expect("they wait for ever");
     engine.close().await;
 }

@@ -118,7 +118,7 @@ impl Transaction {
             return Err(changed(namespace));
         }
         let guarded = self.engine.policies.get(namespace);
-        self.entered.push(Entered { collection: seen.clone(), guarded, _gate: gate });
+        self.entered.push(Entered { collection: seen.clone(), guarded, _gate: Some(gate) });
         Ok(Some(seen))
     }
 
