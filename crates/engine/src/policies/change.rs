@@ -9,8 +9,8 @@ use crate::transaction::Transaction;
 use bson::{DateTime, RawBsonRef, RawDocument, RawDocumentBuf};
 use command::Namespace;
 use error::{Code, Error, Result};
-use guard::policy::Overflow;
-use guard::{Policy, policies_of};
+use guard::policy::{Overflow, salvage};
+use guard::{Guarded, Policy, policies_of};
 use language::Needs;
 use std::sync::Arc;
 use value::element::get_value;
@@ -28,7 +28,7 @@ impl Engine {
         let policy = Policy::parse(namespace, document)?;
         let _turn = self.policies.changes.lock().await;
         self.check_policy(&policy)?;
-        let old = self.policies.current().policy(namespace).cloned();
+        let old = self.former_policy(namespace)?;
         let home = policies_of(&namespace.database);
         self.ensure(&home).await?;
         self.make_pages(&policy).await?;
@@ -52,11 +52,31 @@ impl Engine {
 
     /// Refuses a policy that cannot be set as things are now.
     pub fn check_policy(&self, policy: &Policy) -> Result<()> {
-        let table = self.policies.current();
-        table.check(policy)?;
+        self.policies.current().check(policy)?;
         self.check_collection(policy)?;
-        self.check_change(table.policy(&policy.namespace), Some(policy))?;
+        self.check_change(self.former_policy(&policy.namespace)?.as_ref(), Some(policy))?;
         policy.overflows().try_for_each(|overflow| self.check_names(policy, overflow))
+    }
+
+    /// The policy in force, or what can still be told of one that cannot be read.
+    fn former_policy(&self, namespace: &Namespace) -> Result<Option<Policy>> {
+        match self.policies.get(namespace).as_deref() {
+            Some(Guarded::Policy(policy)) => Ok(Some(policy.clone())),
+            Some(Guarded::Unreadable(_)) => self.salvaged_policy(namespace),
+            Some(Guarded::Pages { .. }) | None => Ok(None),
+        }
+    }
+
+    fn salvaged_policy(&self, namespace: &Namespace) -> Result<Option<Policy>> {
+        let home = self.registry.get(&policies_of(&namespace.database));
+        let view = self.store.view();
+        let Some(home) = home else { return Ok(None) };
+        let id = RawBsonRef::String(&namespace.collection);
+        let Some(record) = home.record_of(id, &view)? else { return Ok(None) };
+        let Some(record) = view.record(home.id, record)? else { return Ok(None) };
+        let stored = record.load(&view, &Needs::All)?;
+        let policy = get_value(&stored, "policy").and_then(|policy| policy.as_document());
+        Ok(policy.map(|policy| salvage(namespace, policy)))
     }
 
     /// Sets several policies, or none where one of them is refused, which is told with
@@ -105,14 +125,10 @@ impl Engine {
     /// Drops the policy of a collection; false if it has none.
     pub async fn drop_policy(self: &Arc<Self>, namespace: &Namespace) -> Result<bool> {
         let _turn = self.policies.changes.lock().await;
-        if self
-            .policies
-            .get(namespace)
-            .is_none_or(|it| matches!(&*it, guard::Guarded::Pages { .. }))
-        {
+        if self.policies.get(namespace).is_none_or(|it| matches!(&*it, Guarded::Pages { .. })) {
             return Ok(false);
         }
-        let old = self.policies.current().policy(namespace).cloned();
+        let old = self.former_policy(namespace)?;
         let mut gates: Vec<&Namespace> =
             old.iter().flat_map(|old| old.overflows()).map(|it| &it.into).collect();
         let home = policies_of(&namespace.database);

@@ -316,6 +316,68 @@ async fn pages_of_a_dropped_collection_are_found() {
     engine.close().await;
 }
 
+/// Opens a store whose policy of `c` says something that this version does not know.
+async fn unreadable(directory: &tempfile::TempDir) -> Arc<Engine> {
+    let engine = filled(directory).await;
+    break_in(&engine, "freeboard.policies", RawBsonRef::String("c"), |row| {
+        let arrays = policy().get_document("arrays").unwrap().to_owned();
+        let mut out = DocumentWriter::new();
+        elements(row).filter(|field| field.key != "policy").for_each(|field| out.copy(field));
+        out.append_document("policy", &rawdoc! { "shards": 3, "arrays": arrays });
+        Some(out.finish())
+    })
+    .await;
+    engine.close().await;
+    drop(engine);
+    Engine::open(directory.path()).await.unwrap()
+}
+
+/// The code that a command is refused with.
+async fn refused(engine: &Arc<Engine>, body: RawDocumentBuf) -> Code {
+    match run(engine, body).await {
+        Err(error) => error.code(),
+        Ok(reply) => {
+            let errors = get_value(&reply, "writeErrors").and_then(|it| it.as_array()).unwrap();
+            let code = errors.get_document(0).unwrap().get_i32("code").unwrap();
+            [Code::InvalidOptions, Code::InvalidNamespace]
+                .into_iter()
+                .find(|it| it.number() == code)
+                .unwrap()
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_policy_that_cannot_be_read_keeps_its_pages_until_it_is_set_anew() {
+    let directory = tempfile::tempdir().unwrap();
+    let engine = unreadable(&directory).await;
+    let insert = |into: &str| {
+        let document = rawdoc! { "_id": 9, "a": [1, 2, 3] };
+        rawdoc! { "insert": into, "$db": "d", "documents": [document] }
+    };
+    assert_eq!(refused(&engine, insert("c")).await, Code::InvalidOptions);
+    assert_eq!(refused(&engine, insert("c_a")).await, Code::InvalidNamespace);
+    for drop in ["c_a", "c_a_all"] {
+        let drop = rawdoc! { "drop": drop, "$db": "d" };
+        assert_eq!(refused(&engine, drop).await, Code::IllegalOperation);
+    }
+    let drop = rawdoc! { "dropGrowthPolicy": "c", "$db": "d" };
+    assert_eq!(refused(&engine, drop).await, Code::BadValue);
+    let set = |policy: RawDocumentBuf| {
+        rawdoc! { "setGrowthPolicy": "c", "$db": "d", "policy": policy }
+    };
+    let elsewhere = rawdoc! { "into": "p" };
+    let elsewhere = rawdoc! { "max": 2, "on_limit": "overflow", "overflow": elsewhere };
+    let elsewhere = rawdoc! { "arrays": { "a": elsewhere } };
+    assert_eq!(refused(&engine, set(elsewhere)).await, Code::BadValue);
+    run(&engine, set(policy())).await.unwrap();
+    run(&engine, insert("c")).await.unwrap();
+    let reply = verify(&engine, false).await;
+    assert!(clean(&reply));
+    assert_eq!(get_value(&reply, "documents"), Some(RawBsonRef::Int32(5)));
+    engine.close().await;
+}
+
 /// Whoever counts the policies anew holds their collection and waits for his turn, which a
 /// policy that is being set has.
 #[tokio::test(flavor = "multi_thread")]

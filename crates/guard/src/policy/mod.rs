@@ -13,10 +13,13 @@ pub mod file;
 mod key;
 mod overflow;
 mod reader;
+mod salvage;
 mod size;
 
 pub use diff::diff;
 pub use key::{KEYS, Key};
+pub use overflow::VIEW_SUFFIX;
+pub use salvage::salvage;
 
 use bson::RawDocument;
 use command::Namespace;
