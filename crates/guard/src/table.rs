@@ -139,6 +139,13 @@ impl Table {
                     )));
                 }
             }
+            if self.get(&overflow.view).is_some() {
+                return Err(refused(format!(
+                    "the policy key 'arrays.{}.overflow.into' wants the name '{}' for the view of \
+                     all elements, and that is under a policy itself; expected a name that is free",
+                    overflow.path, overflow.view
+                )));
+            }
         }
         Ok(())
     }

@@ -87,6 +87,11 @@ pub fn refuses_documents(spec: &RawDocument) -> bool {
     is_set(spec, "unique") || is_set(spec, "prepareUnique")
 }
 
+/// Whether an index of pages would refuse or delete some of them.
+pub fn loses_pages(spec: &RawDocument) -> bool {
+    refuses_documents(spec) || get_value(spec, "expireAfterSeconds").is_some()
+}
+
 /// Refuses unique indexes over an array that overflows: its elements are in many
 /// documents, so no index sees all of them.
 pub fn check_unique<'a>(

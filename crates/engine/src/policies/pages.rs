@@ -17,9 +17,11 @@ use value::element::get_value;
 impl Engine {
     /// Makes what the overflows of a policy write to, as far as it is not there.
     pub(super) async fn make_pages(self: &Arc<Self>, policy: &Policy) -> Result<()> {
+        let collection = self.registry.get(&policy.namespace);
         for overflow in policy.overflows() {
-            let collection = self.registry.get(&policy.namespace);
             self.index_pages(overflow, page_indexes(overflow, collection.as_deref())).await?;
+        }
+        for overflow in policy.overflows() {
             self.make_view(policy, overflow).await?;
         }
         Ok(())
@@ -27,23 +29,47 @@ impl Engine {
 
     /// Refuses names under which something else is already.
     pub(super) fn check_names(&self, policy: &Policy, overflow: &Overflow) -> Result<()> {
-        if self.registry.get(&overflow.into).is_some_and(|it| it.is_view() || it.is_capped()) {
-            return Err(Code::BadValue.error(format!(
-                "the policy key 'arrays.{}.overflow.into' names '{}', which is a view or capped; \
-                 expected an ordinary collection",
-                overflow.path, overflow.into
-            )));
+        self.check_into(overflow)?;
+        let Some(existing) = self.registry.get(&overflow.view) else { return Ok(()) };
+        // One that is the same is left from a policy that was not set in the end.
+        let own = self.is_own_view(policy, overflow)
+            || existing.options == view_options(policy, overflow);
+        match own && existing.is_view() {
+            true => Ok(()),
+            false => Err(Code::NamespaceExists.error(format!(
+                "'{}' is to be the view of all elements, and is there already; expected a name \
+                 that is free (overflow.into, with _all behind it)",
+                overflow.view
+            ))),
         }
-        let own = self.policies.is_view_of(&overflow.view, &policy.namespace);
-        match self.registry.get(&overflow.view) {
-            Some(existing) if !own || !existing.is_view() => {
-                Err(Code::NamespaceExists.error(format!(
-                    "'{}' is to be the view of all elements, and is there already; expected a \
-                     name that is free (overflow.into, with _all behind it)",
-                    overflow.view
-                )))
-            }
-            _ => Ok(()),
+    }
+
+    /// Refuses a collection that would not take every page, or not keep it.
+    fn check_into(&self, overflow: &Overflow) -> Result<()> {
+        let Some(into) = self.registry.get(&overflow.into) else { return Ok(()) };
+        let refused = |what: &str, expected: &str| {
+            Err(Code::BadValue.error(format!(
+                "the policy key 'arrays.{}.overflow.into' names '{}', which {what}; expected \
+                 {expected}",
+                overflow.path, overflow.into
+            )))
+        };
+        if into.is_view() || into.is_capped() {
+            return refused("is a view or capped", "an ordinary collection");
+        }
+        if into.collator.is_some() {
+            let expected = "one without, since pages of two documents could be taken for one";
+            return refused("has a default collation", expected);
+        }
+        if get_value(&into.options, "expireAfterSeconds").is_some() {
+            return refused("lets its documents expire", "one that keeps them");
+        }
+        match into.indexes.iter().find(|index| mirror::loses_pages(&index.spec)) {
+            Some(index) => refused(
+                &format!("has the index '{}', which would refuse pages or delete them", index.name),
+                "indexes that are not unique and let nothing expire",
+            ),
+            None => Ok(()),
         }
     }
 
@@ -164,14 +190,19 @@ impl Engine {
         }
     }
 
+    /// Whether the view of all elements is the policy's already.
+    fn is_own_view(&self, policy: &Policy, overflow: &Overflow) -> bool {
+        self.policies.current().of_view(&overflow.view) == Some(&policy.namespace)
+    }
+
     async fn make_view(self: &Arc<Self>, policy: &Policy, overflow: &Overflow) -> Result<()> {
         let options = view_options(policy, overflow);
         match self.registry.get(&overflow.view) {
             Some(existing) if existing.options == options => return Ok(()),
-            Some(_) => {
+            Some(_) if self.is_own_view(policy, overflow) => {
                 self.drop_collection(&overflow.view).await?;
             }
-            None => {}
+            _ => {}
         }
         let new = New { namespace: &overflow.view, options: &options, view: true };
         self.create(new).await.map(|_| ())
