@@ -1,6 +1,7 @@
 //! Policies set and dropped.
 
 use super::adopt::LOOK_MAX;
+use super::pages::missing;
 use crate::Engine;
 use crate::define::Definition;
 use crate::plan::Interrupt;
@@ -17,6 +18,9 @@ use value::element::get_value;
 use value::{DocumentWriter, Number};
 use write::Transaction as _;
 
+/// How often a policy's indexes are made before others who make and drop some are given way.
+const ATTEMPTS: usize = 3;
+
 impl Engine {
     /// Sets the policy of a collection, and gives back which version of it this
     /// is. Writers see the old policy or the new one, nothing in between.
@@ -31,12 +35,7 @@ impl Engine {
         let old = self.former_policy(namespace)?;
         let home = policies_of(&namespace.database);
         self.ensure(&home).await?;
-        self.make_pages(&policy).await?;
-        let mut gates: Vec<&Namespace> = policy.overflows().map(|it| &it.into).collect();
-        gates.extend([namespace, &home]);
-        let mut definition = Definition::begin(self, &gates).await;
-        // Someone may have written to what are pages from now on.
-        self.check_change(old.as_ref(), Some(&policy))?;
+        let mut definition = self.hold_for(&policy, &home).await?;
         let mut transaction = definition.transaction(&home);
         let policy = policy.with_counted(self.is_counted(old.as_ref(), &policy)?);
         let counted = policy.is_counted();
@@ -48,6 +47,29 @@ impl Engine {
             self.recount_later(&collection);
         }
         Ok(version)
+    }
+
+    /// Makes what a policy needs, and holds its collections while it is set.
+    async fn hold_for(
+        self: &Arc<Self>,
+        policy: &Policy,
+        home: &Namespace,
+    ) -> Result<Definition<'_>> {
+        let mut gates: Vec<&Namespace> = policy.overflows().map(|it| &it.into).collect();
+        gates.extend([&policy.namespace, home]);
+        for _ in 0..ATTEMPTS {
+            self.make_pages(policy).await?;
+            let definition = Definition::begin(self, &gates).await;
+            // Someone may have written to what are pages from now on, or made an index.
+            self.check_policy(policy)?;
+            if missing(policy, &definition.catalog).is_empty() {
+                return Ok(definition);
+            }
+        }
+        Err(Code::ConflictingOperationInProgress.error(format!(
+            "the indexes of {} have changed while its policy was being set; try again",
+            policy.namespace
+        )))
     }
 
     /// Refuses a policy that cannot be set as things are now.

@@ -3,7 +3,7 @@
 use super::mirror;
 use crate::Engine;
 use crate::catalog::{Catalog, Collection, Index};
-use crate::define::{New, Progress};
+use crate::define::{Definition, New, Progress};
 use bson::{RawDocument, RawDocumentBuf, rawdoc};
 use command::Namespace;
 use error::{Code, Result};
@@ -88,14 +88,25 @@ impl Engine {
         self: &Arc<Self>,
         namespace: &Namespace,
     ) -> Result<Option<Arc<Collection>>> {
-        if self.policies.get(namespace).is_none() {
-            return self.drop_collection(namespace).await;
+        loop {
+            let pages = self.policies.current().pages_of(namespace);
+            let gates: Vec<&Namespace> = pages.iter().chain([namespace]).collect();
+            let mut definition = Definition::begin(self, &gates).await;
+            // A policy may have come, gone or changed before.
+            if self.policies.current().pages_of(namespace) != pages {
+                continue;
+            }
+            let Some(collection) = definition.drop(namespace)? else { return Ok(None) };
+            self.policies.check_definition(namespace)?;
+            for pages in &pages {
+                if let Some(pages) = definition.catalog.get(pages).cloned() {
+                    definition.empty(&pages)?;
+                }
+            }
+            definition.commit().await?;
+            self.cursors.kill_namespace(namespace);
+            return Ok(Some(collection));
         }
-        let _turn = self.policies.changes.lock().await;
-        let table = self.policies.current();
-        let overflows = table.policy(namespace).into_iter().flat_map(Policy::overflows);
-        let pages: Vec<&Namespace> = overflows.map(|overflow| &overflow.into).collect();
-        self.drop_emptying(namespace, &pages).await
     }
 
     /// Mirrors the indexes of a collection on the pages of its arrays, as far as they are
@@ -136,7 +147,9 @@ impl Engine {
             let hidden = mirror::is_hidden(&spec);
             if index.hidden != hidden {
                 let altered = mirror::with_hidden(&index.spec, hidden);
-                self.alter_index(&overflow.into, index, &altered).await?;
+                let mut definition = Definition::begin(self, &[&overflow.into]).await;
+                definition.alter_index(&overflow.into, index, &altered)?;
+                definition.commit().await?;
             }
         }
         if missing.is_empty() {

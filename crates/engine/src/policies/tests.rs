@@ -378,6 +378,16 @@ async fn a_policy_that_cannot_be_read_keeps_its_pages_until_it_is_set_anew() {
     engine.close().await;
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn a_collection_is_dropped_with_pages_of_a_policy_that_cannot_be_read() {
+    let directory = tempfile::tempdir().unwrap();
+    let engine = unreadable(&directory).await;
+    run(&engine, rawdoc! { "drop": "c", "$db": "d" }).await.unwrap();
+    let counted = run(&engine, rawdoc! { "count": "c_a", "$db": "d" }).await.unwrap();
+    assert_eq!(get_value(&counted, "n"), Some(RawBsonRef::Int32(0)));
+    engine.close().await;
+}
+
 /// Whoever counts the policies anew holds their collection and waits for his turn, which a
 /// policy that is being set has.
 #[tokio::test(flavor = "multi_thread")]

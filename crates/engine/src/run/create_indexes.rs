@@ -23,7 +23,8 @@ pub async fn run(call: Call<'_>) -> Result<Reply> {
     }
     let specs = create.indexes.iter().map(|spec| complete(spec, collection.as_deref()));
     let specs = specs.collect::<Result<Vec<_>>>()?;
-    call.engine.policies.check_indexes(namespace, &specs)?;
+    // Asked again where the indexes are made: before that, no collection is.
+    call.engine.policies.check_indexes(namespace, specs.iter().map(|spec| &**spec))?;
     let interrupt = call.operation.interrupt.clone();
     let progress = Arc::new(Progress { interrupt, ..Progress::default() });
     // `currentOp` shows it, and `killOp` stops it.

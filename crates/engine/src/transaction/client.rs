@@ -6,6 +6,7 @@ use super::{Entered, Transaction, conflict};
 use crate::Engine;
 use crate::catalog::{Catalog, Collection, Index, row};
 use crate::define::{Created, New, check_case, check_room, define, missing};
+use crate::policies;
 use crate::storage::{Change, CollectionId, IndexId, Mark, Ticket, Tree, View};
 use bson::RawDocumentBuf;
 use command::Namespace;
@@ -152,6 +153,7 @@ impl Transaction {
             Some(absent) => absent.guarded,
             None => self.engine.policies.get(new.namespace),
         };
+        policies::check_kind(guarded.as_deref(), &collection)?;
         if let Some(snapshot) = &mut self.snapshot {
             snapshot.created.push(Made { namespace: new.namespace.clone(), guarded });
         }
