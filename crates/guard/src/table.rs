@@ -1,5 +1,6 @@
 //! Every policy that is in force, by namespace.
 
+use crate::policy::{VIEW_SUFFIX, salvage};
 use crate::{Guarded, Policy};
 use bson::{RawBsonRef, RawDocument};
 use command::Namespace;
@@ -35,13 +36,27 @@ impl Table {
         }
     }
 
+    /// The collection whose pages this one holds.
+    pub fn of_pages(&self, pages: &Namespace) -> Option<&Namespace> {
+        match &**self.get(pages)? {
+            Guarded::Pages { of } => Some(of),
+            _ => None,
+        }
+    }
+
     /// The collection whose policy keeps this view of all elements.
     pub fn of_view(&self, view: &Namespace) -> Option<&Namespace> {
-        let (of, _) = self.guarded.iter().find(|(_, guarded)| match &***guarded {
-            Guarded::Policy(policy) => policy.overflows().any(|it| it.view == *view),
-            _ => false,
-        })?;
-        Some(of)
+        let pages = view.collection.strip_suffix(VIEW_SUFFIX)?;
+        let (database, collection) = (view.database.clone(), pages.into());
+        self.of_pages(&Namespace { database, collection })
+    }
+
+    /// Where the pages of a collection are, those of a policy that cannot be read too.
+    pub fn pages_of(&self, of: &Namespace) -> Vec<Namespace> {
+        let own = |pages: &&Namespace| self.of_pages(pages) == Some(of);
+        let mut pages: Vec<Namespace> = self.guarded.keys().filter(own).cloned().collect();
+        pages.sort_by(|a, b| a.collection.cmp(&b.collection));
+        pages
     }
 
     /// Adds a policy or puts it in the place of an earlier one.
@@ -70,11 +85,12 @@ impl Table {
     }
 
     /// Adds the policy of a stored document. One that cannot be read refuses every
-    /// write to its collection: a policy fails closed.
+    /// write to its collection and to its pages: a policy fails closed.
     pub fn load(&mut self, database: &str, stored: &RawDocument) {
         let Some(name) = get_value(stored, "_id").and_then(|name| name.as_str()) else { return };
         let namespace = Namespace { database: database.into(), collection: name.into() };
-        let policy = match get_value(stored, "policy").and_then(|policy| policy.as_document()) {
+        let document = get_value(stored, "policy").and_then(|policy| policy.as_document());
+        let policy = match document {
             Some(policy) => Policy::parse(&namespace, policy),
             None => Err(Code::BadValue.error("the document holds no policy")),
         };
@@ -83,6 +99,11 @@ impl Table {
             Err(error) => {
                 tracing::error!(%namespace, %error, "a policy cannot be read; \
                     writes to its collection are refused until it is set anew");
+                let salvaged = document.map(|document| salvage(&namespace, document));
+                for overflow in salvaged.iter().flat_map(Policy::overflows) {
+                    let pages = Arc::new(Guarded::Pages { of: namespace.clone() });
+                    self.guarded.entry(overflow.into.clone()).or_insert(pages);
+                }
                 self.guarded.insert(namespace, Arc::new(Guarded::Unreadable(error)));
             }
         }
@@ -117,6 +138,13 @@ impl Table {
                         overflow.path, overflow.into
                     )));
                 }
+            }
+            if self.get(&overflow.view).is_some() {
+                return Err(refused(format!(
+                    "the policy key 'arrays.{}.overflow.into' wants the name '{}' for the view of \
+                     all elements, and that is under a policy itself; expected a name that is free",
+                    overflow.path, overflow.view
+                )));
             }
         }
         Ok(())

@@ -23,13 +23,14 @@ impl Engine {
         namespace: &Namespace,
         options: impl FnOnce(&Collection) -> RawDocumentBuf,
     ) -> Result<()> {
-        let mut definition = Definition::begin(self, &[namespace]).await;
+        let mut definition = Definition::begin_for_client(self, &[namespace]).await?;
         let Some(collection) = definition.catalog.get(namespace).cloned() else {
             return Err(Code::NamespaceNotFound
                 .error(format!("source collection {namespace} does not exist")));
         };
         check_not_building(&collection)?;
         let mut capped = redefine(&collection, namespace, &options(&collection))?;
+        self.policies.check_kind(&capped)?;
         capped.uuid = bson::Uuid::new();
         for index in capped.indexes.drain(1..) {
             definition.discard_index(&index);

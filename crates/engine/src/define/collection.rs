@@ -36,6 +36,7 @@ impl Engine {
         check_case(&definition.catalog, &new.namespace.database)?;
         let first = definition.take_ids(2);
         let collection = Arc::new(define(&new, CollectionId(first), IndexId(first + 1))?);
+        self.policies.check_kind(&collection)?;
         definition.put(collection.clone());
         definition.tell(|| changes::created(&collection));
         definition.commit().await?;
@@ -61,26 +62,8 @@ impl Engine {
         self: &Arc<Self>,
         namespace: &Namespace,
     ) -> Result<Option<Arc<Collection>>> {
-        self.drop_emptying(namespace, &[]).await
-    }
-
-    /// Drops a collection and in the same commit empties others, which stay.
-    pub async fn drop_emptying(
-        self: &Arc<Self>,
-        namespace: &Namespace,
-        emptied: &[&Namespace],
-    ) -> Result<Option<Arc<Collection>>> {
-        let all: Vec<&Namespace> = emptied.iter().copied().chain([namespace]).collect();
-        let mut definition = Definition::begin(self, &all).await;
-        let Some(collection) = definition.catalog.get(namespace).cloned() else { return Ok(None) };
-        definition.remove(namespace);
-        definition.discard(&collection)?;
-        definition.tell(|| changes::dropped(&collection));
-        for namespace in emptied {
-            if let Some(collection) = definition.catalog.get(namespace).cloned() {
-                definition.empty(&collection)?;
-            }
-        }
+        let mut definition = Definition::begin(self, &[namespace]).await;
+        let Some(collection) = definition.drop(namespace)? else { return Ok(None) };
         definition.commit().await?;
         self.cursors.kill_namespace(namespace);
         Ok(Some(collection))
@@ -96,14 +79,16 @@ impl Engine {
         Ok(())
     }
 
-    /// Gives a collection another name, over an existing one if `drop_target`.
+    /// Gives a collection another name, over an existing one if `drop_target`; not while
+    /// policies go by either of the names.
     pub async fn rename(
         self: &Arc<Self>,
         from: &Namespace,
         to: &Namespace,
         drop_target: bool,
     ) -> Result<()> {
-        let mut definition = Definition::begin(self, &[from, to]).await;
+        let mut definition = Definition::begin_for_client(self, &[from, to]).await?;
+        [from, to].into_iter().try_for_each(|namespace| self.policies.check_rename(namespace))?;
         definition.rename(from, to, drop_target)?;
         definition.commit().await?;
         self.cursors.kill_namespace(from);
@@ -117,7 +102,7 @@ impl Engine {
         namespace: &Namespace,
         alter: impl FnOnce(&Collection) -> Result<RawDocumentBuf>,
     ) -> Result<()> {
-        let mut definition = Definition::begin(self, &[namespace]).await;
+        let mut definition = Definition::begin_for_client(self, &[namespace]).await?;
         let Some(collection) = definition.catalog.get(namespace).cloned() else {
             return Err(Code::NamespaceNotFound.error(format!("ns does not exist: {namespace}")));
         };
@@ -129,8 +114,17 @@ impl Engine {
 }
 
 impl Definition<'_> {
+    /// Drops a collection or view, and gives back what it was.
+    pub fn drop(&mut self, namespace: &Namespace) -> Result<Option<Arc<Collection>>> {
+        let Some(collection) = self.catalog.get(namespace).cloned() else { return Ok(None) };
+        self.remove(namespace);
+        self.discard(&collection)?;
+        self.tell(|| changes::dropped(&collection));
+        Ok(Some(collection))
+    }
+
     /// Puts an empty collection of the same definition in the place of one.
-    fn empty(&mut self, collection: &Collection) -> Result<()> {
+    pub fn empty(&mut self, collection: &Collection) -> Result<()> {
         let first = self.take_ids(1 + collection.indexes.len() as u32);
         let anew = |(index, id): (&Arc<Index>, u32)| {
             Index::from_spec(IndexId(id), &index.spec, index.ready, 0).map(Arc::new)

@@ -57,6 +57,7 @@ impl Engine {
         specs: &[&RawDocumentBuf],
     ) -> Result<Vec<String>> {
         let mut definition = Definition::begin(self, &[namespace]).await;
+        self.policies.check_indexes(namespace, specs.iter().map(|spec| &***spec))?;
         let collection = current(&definition, namespace)?;
         let mut indexes = collection.indexes.clone();
         check_room(&collection, specs)?;
@@ -99,14 +100,21 @@ impl Engine {
         names: &[String],
     ) -> Result<()> {
         let mut definition = Definition::begin(self, &[namespace]).await;
-        let Some(collection) = definition.catalog.get(namespace).cloned() else { return Ok(()) };
-        let (gone, kept): (Vec<_>, Vec<_>) =
-            collection.indexes.iter().cloned().partition(|index| names.contains(&index.name));
-        for index in &gone {
-            definition.discard_index(index);
-            definition.tell(|| changes::index_dropped(&collection, index));
+        definition.remove_indexes(namespace, names);
+        definition.commit().await
+    }
+
+    /// The same for a client, who leaves those alone that a policy needs.
+    pub async fn drop_indexes(
+        self: &Arc<Self>,
+        namespace: &Namespace,
+        names: &[String],
+    ) -> Result<()> {
+        let mut definition = Definition::begin(self, &[namespace]).await;
+        if let Some(collection) = definition.catalog.get(namespace) {
+            self.check_index_drop(collection, names)?;
         }
-        definition.put(Arc::new(collection.with_indexes(kept)));
+        definition.remove_indexes(namespace, names);
         definition.commit().await
     }
 
@@ -118,18 +126,9 @@ impl Engine {
         altered: &Arc<Index>,
         spec: &RawDocument,
     ) -> Result<()> {
-        let mut definition = Definition::begin(self, &[namespace]).await;
-        let collection = current(&definition, namespace)?;
-        let mut indexes = collection.indexes.clone();
-        let Some(index) = indexes.iter_mut().find(|index| Arc::ptr_eq(index, altered)) else {
-            return Err(Code::ConflictingOperationInProgress.error(format!(
-                "the index {} of {namespace} was altered or dropped meanwhile",
-                altered.name
-            )));
-        };
-        *index = Arc::new(index.altered(spec, index.ready)?);
-        definition.tell(|| changes::index_altered(&collection, &altered.name, spec));
-        definition.put(Arc::new(collection.with_indexes(indexes)));
+        let mut definition = Definition::begin_for_client(self, &[namespace]).await?;
+        self.policies.check_indexes(namespace, [spec].into_iter())?;
+        definition.alter_index(namespace, altered, spec)?;
         definition.commit().await
     }
 
@@ -148,6 +147,41 @@ impl Engine {
                 self.remove_indexes(&collection.namespace, &unfinished).await?;
             }
         }
+        Ok(())
+    }
+}
+
+impl Definition<'_> {
+    fn remove_indexes(&mut self, namespace: &Namespace, names: &[String]) {
+        let Some(collection) = self.catalog.get(namespace).cloned() else { return };
+        let (gone, kept): (Vec<_>, Vec<_>) =
+            collection.indexes.iter().cloned().partition(|index| names.contains(&index.name));
+        for index in &gone {
+            self.discard_index(index);
+            self.tell(|| changes::index_dropped(&collection, index));
+        }
+        self.put(Arc::new(collection.with_indexes(kept)));
+    }
+
+    /// Gives an index another specification with the same keys, if it is still what it was
+    /// when that was made.
+    pub fn alter_index(
+        &mut self,
+        namespace: &Namespace,
+        altered: &Arc<Index>,
+        spec: &RawDocument,
+    ) -> Result<()> {
+        let collection = current(self, namespace)?;
+        let mut indexes = collection.indexes.clone();
+        let Some(index) = indexes.iter_mut().find(|index| Arc::ptr_eq(index, altered)) else {
+            return Err(Code::ConflictingOperationInProgress.error(format!(
+                "the index {} of {namespace} was altered or dropped meanwhile",
+                altered.name
+            )));
+        };
+        *index = Arc::new(index.altered(spec, index.ready)?);
+        self.tell(|| changes::index_altered(&collection, &altered.name, spec));
+        self.put(Arc::new(collection.with_indexes(indexes)));
         Ok(())
     }
 }

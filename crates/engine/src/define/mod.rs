@@ -76,6 +76,18 @@ impl<'e> Definition<'e> {
         }
     }
 
+    /// As `begin`, for a client: what policies keep for themselves is not altered. Policies
+    /// change in the same turns as the catalog, so what they allow now they still allow at
+    /// the commit.
+    pub async fn begin_for_client(
+        engine: &'e Arc<Engine>,
+        alters: &[&Namespace],
+    ) -> Result<Definition<'e>> {
+        let definition = Definition::begin(engine, alters).await;
+        alters.iter().try_for_each(|namespace| engine.policies.check_definition(namespace))?;
+        Ok(definition)
+    }
+
     /// Numbers for new collections and indexes.
     pub fn take_ids(&mut self, count: u32) -> u32 {
         let (first, change) = self.engine.registry.take_ids(count);
@@ -153,6 +165,14 @@ impl<'e> Definition<'e> {
     /// Begins the log of changes with this change.
     pub fn begin_log(&mut self) {
         self.log = LogChange::Begin;
+    }
+
+    /// A transaction that writes to a collection which this change holds, to be committed
+    /// with it. It must not wait at the gate: whoever has it may wait for this change.
+    pub fn transaction(&self, namespace: &Namespace) -> Transaction {
+        let mut transaction = Transaction::begin(self.engine.clone());
+        self.catalog.get(namespace).into_iter().for_each(|it| transaction.enter_held(it.clone()));
+        transaction
     }
 
     /// Makes the change visible and durable, and then lets writers go on.

@@ -16,6 +16,9 @@ pub struct Grown {
     /// By how much the number of documents and their bytes change.
     pub documents: i64,
     pub bytes: i64,
+    /// Whether the arrays of all its documents have been measured: the parameter
+    /// `growthStats` may have been off for some of them.
+    pub measured: bool,
     events: Vec<Event>,
 }
 
@@ -73,7 +76,7 @@ impl From<Length> for Lengths {
 
 impl Grown {
     pub fn new(collection: Arc<Collection>, guarded: Option<Arc<Guarded>>) -> Grown {
-        Grown { collection, guarded, documents: 0, bytes: 0, events: Vec::new() }
+        Grown { collection, guarded, documents: 0, bytes: 0, measured: true, events: Vec::new() }
     }
 
     pub fn push(&mut self, event: Event) {

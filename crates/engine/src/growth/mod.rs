@@ -189,7 +189,7 @@ impl Ledger<'_> {
         let place = Place { collection, policy, secret: self.secret, view };
         let standing = stand(&mut self.standings, collection, view)?;
         let turn = &mut self.turn;
-        if !self.is_on {
+        if !self.is_on || !grown.measured {
             standing.forget(place, turn)?;
         } else if standing.figures.counts.documents == 0 || !standing.is_guarded_by(&grown.guarded)
         {

@@ -8,6 +8,7 @@ use crate::Engine;
 use crate::catalog::Collection;
 use crate::plan::Interrupt;
 use crate::storage::{Change, Commit, Mark, Tree, keys};
+use crate::transaction::Transaction;
 use bson::{RawArrayBuf, RawBson, RawDocumentBuf, rawdoc};
 use command::{Client, Namespace, Request};
 use rand::rngs::StdRng;
@@ -16,6 +17,8 @@ use statistics::{Histogram, Largest, Range};
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use write::Transaction as _;
 
 const WRITERS: u64 = 4;
 const WRITES: usize = 250;
@@ -201,6 +204,32 @@ async fn a_store_without_figures_is_counted_when_asked() {
     drop(engine);
     let engine = open(directory.path()).await;
     write(&engine, &mut random).await;
+    check(&engine).await;
+    engine.close().await;
+}
+
+/// What a transaction wrote while nothing was measured is counted anew, though its commit
+/// comes when everything is.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_was_not_measured_is_counted_anew() {
+    let directory = tempfile::tempdir().unwrap();
+    let engine = open(directory.path()).await;
+    set_policy(&engine, 0).await;
+    let mut random = StdRng::seed_from_u64(7);
+    for _ in 0..WRITES {
+        write(&engine, &mut random).await;
+    }
+    check(&engine).await;
+    let is_on = &engine.store.growth().is_on;
+    is_on.store(false, Ordering::Relaxed);
+    let mut transaction = Transaction::begin_client(engine.clone());
+    let namespace = Namespace::new("d", "c").unwrap();
+    transaction.guard(&namespace).await.unwrap();
+    let document = rawdoc! { "_id": "new", "a": [1, 2, 3, 4, 5] };
+    transaction.insert(&namespace, &document, &[]).await.unwrap();
+    is_on.store(true, Ordering::Relaxed);
+    let ticket = transaction.commit_client().await.unwrap().unwrap();
+    engine.store.reach(ticket, Mark::Applied).await.unwrap();
     check(&engine).await;
     engine.close().await;
 }

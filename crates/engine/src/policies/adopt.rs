@@ -8,7 +8,6 @@ use crate::plan::Interrupt;
 use crate::run::blocking;
 use crate::run::writes::Writes;
 use crate::storage::RecordId;
-use crate::transaction::Transaction;
 use bson::{RawBson, RawBsonRef};
 use command::Namespace;
 use error::Result;
@@ -132,6 +131,7 @@ impl Engine {
         let catalog = self.registry.current();
         let collection = catalog.get(&policy.namespace)?.clone();
         let (view, interrupt) = (self.store.view(), interrupt.clone());
+        let collection = Some(collection);
         Some(Survey { policy, catalog, collection, view, interrupt, costs: false })
     }
 
@@ -145,14 +145,14 @@ impl Engine {
         let _turn = self.policies.changes.lock().await;
         let policy = guarded.policy()?;
         let mut gates: Vec<&Namespace> = policy.overflows().map(|it| &it.into).collect();
-        gates.push(namespace);
+        let home = policies_of(&namespace.database);
+        gates.extend([namespace, &home]);
         let mut definition = Definition::begin(self, &gates).await;
         let current = self.policies.current();
         if !current.get(namespace).is_some_and(|now| Arc::ptr_eq(now, guarded)) {
             return Ok(());
         }
-        let home = policies_of(&namespace.database);
-        let mut transaction = Transaction::begin(self.clone());
+        let mut transaction = definition.transaction(&home);
         let id = RawBsonRef::String(&namespace.collection);
         if let Some(row) = transaction.get(&home, id, &Needs::All).await? {
             let mut stored = DocumentWriter::new();

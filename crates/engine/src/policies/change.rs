@@ -1,6 +1,7 @@
 //! Policies set and dropped.
 
 use super::adopt::LOOK_MAX;
+use super::pages::missing;
 use crate::Engine;
 use crate::define::Definition;
 use crate::plan::Interrupt;
@@ -9,13 +10,16 @@ use crate::transaction::Transaction;
 use bson::{DateTime, RawBsonRef, RawDocument, RawDocumentBuf};
 use command::Namespace;
 use error::{Code, Error, Result};
-use guard::policy::Overflow;
-use guard::{Policy, policies_of};
+use guard::policy::{Overflow, salvage};
+use guard::{Guarded, Policy, policies_of};
 use language::Needs;
 use std::sync::Arc;
 use value::element::get_value;
 use value::{DocumentWriter, Number};
 use write::Transaction as _;
+
+/// How often a policy's indexes are made before others who make and drop some are given way.
+const ATTEMPTS: usize = 3;
 
 impl Engine {
     /// Sets the policy of a collection, and gives back which version of it this
@@ -28,16 +32,11 @@ impl Engine {
         let policy = Policy::parse(namespace, document)?;
         let _turn = self.policies.changes.lock().await;
         self.check_policy(&policy)?;
-        let old = self.policies.current().policy(namespace).cloned();
+        let old = self.former_policy(namespace)?;
         let home = policies_of(&namespace.database);
         self.ensure(&home).await?;
-        self.make_pages(&policy).await?;
-        let mut gates: Vec<&Namespace> = policy.overflows().map(|it| &it.into).collect();
-        gates.push(namespace);
-        let mut definition = Definition::begin(self, &gates).await;
-        // Someone may have written to what are pages from now on.
-        self.check_change(old.as_ref(), Some(&policy))?;
-        let mut transaction = Transaction::begin(self.clone());
+        let mut definition = self.hold_for(&policy, &home).await?;
+        let mut transaction = definition.transaction(&home);
         let policy = policy.with_counted(self.is_counted(old.as_ref(), &policy)?);
         let counted = policy.is_counted();
         let version = store(&mut transaction, &home, namespace, document, counted).await?;
@@ -50,13 +49,56 @@ impl Engine {
         Ok(version)
     }
 
+    /// Makes what a policy needs, and holds its collections while it is set.
+    async fn hold_for(
+        self: &Arc<Self>,
+        policy: &Policy,
+        home: &Namespace,
+    ) -> Result<Definition<'_>> {
+        let mut gates: Vec<&Namespace> = policy.overflows().map(|it| &it.into).collect();
+        gates.extend([&policy.namespace, home]);
+        for _ in 0..ATTEMPTS {
+            self.make_pages(policy).await?;
+            let definition = Definition::begin(self, &gates).await;
+            // Someone may have written to what are pages from now on, or made an index.
+            self.check_policy(policy)?;
+            if missing(policy, &definition.catalog).is_empty() {
+                return Ok(definition);
+            }
+        }
+        Err(Code::ConflictingOperationInProgress.error(format!(
+            "the indexes of {} have changed while its policy was being set; try again",
+            policy.namespace
+        )))
+    }
+
     /// Refuses a policy that cannot be set as things are now.
     pub fn check_policy(&self, policy: &Policy) -> Result<()> {
-        let table = self.policies.current();
-        table.check(policy)?;
+        self.policies.current().check(policy)?;
         self.check_collection(policy)?;
-        self.check_change(table.policy(&policy.namespace), Some(policy))?;
+        self.check_change(self.former_policy(&policy.namespace)?.as_ref(), Some(policy))?;
         policy.overflows().try_for_each(|overflow| self.check_names(policy, overflow))
+    }
+
+    /// The policy in force, or what can still be told of one that cannot be read.
+    fn former_policy(&self, namespace: &Namespace) -> Result<Option<Policy>> {
+        match self.policies.get(namespace).as_deref() {
+            Some(Guarded::Policy(policy)) => Ok(Some(policy.clone())),
+            Some(Guarded::Unreadable(_)) => self.salvaged_policy(namespace),
+            Some(Guarded::Pages { .. }) | None => Ok(None),
+        }
+    }
+
+    fn salvaged_policy(&self, namespace: &Namespace) -> Result<Option<Policy>> {
+        let home = self.registry.get(&policies_of(&namespace.database));
+        let view = self.store.view();
+        let Some(home) = home else { return Ok(None) };
+        let id = RawBsonRef::String(&namespace.collection);
+        let Some(record) = home.record_of(id, &view)? else { return Ok(None) };
+        let Some(record) = view.record(home.id, record)? else { return Ok(None) };
+        let stored = record.load(&view, &Needs::All)?;
+        let policy = get_value(&stored, "policy").and_then(|policy| policy.as_document());
+        Ok(policy.map(|policy| salvage(namespace, policy)))
     }
 
     /// Sets several policies, or none where one of them is refused, which is told with
@@ -105,21 +147,17 @@ impl Engine {
     /// Drops the policy of a collection; false if it has none.
     pub async fn drop_policy(self: &Arc<Self>, namespace: &Namespace) -> Result<bool> {
         let _turn = self.policies.changes.lock().await;
-        if self
-            .policies
-            .get(namespace)
-            .is_none_or(|it| matches!(&*it, guard::Guarded::Pages { .. }))
-        {
+        if self.policies.get(namespace).is_none_or(|it| matches!(&*it, Guarded::Pages { .. })) {
             return Ok(false);
         }
-        let old = self.policies.current().policy(namespace).cloned();
+        let old = self.former_policy(namespace)?;
         let mut gates: Vec<&Namespace> =
             old.iter().flat_map(|old| old.overflows()).map(|it| &it.into).collect();
-        gates.push(namespace);
+        let home = policies_of(&namespace.database);
+        gates.extend([namespace, &home]);
         let mut definition = Definition::begin(self, &gates).await;
         self.check_change(old.as_ref(), None)?;
-        let home = policies_of(&namespace.database);
-        let mut transaction = Transaction::begin(self.clone());
+        let mut transaction = definition.transaction(&home);
         let id = RawBsonRef::String(&namespace.collection);
         if let Some(row) = transaction.get(&home, id, &Needs::All).await? {
             transaction.delete(&home, &row).await?;

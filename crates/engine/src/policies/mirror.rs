@@ -1,9 +1,10 @@
 //! Indexes that name an array which overflows are mirrored on its pages.
 
-use bson::{RawDocument, RawDocumentBuf};
+use bson::{RawBsonRef, RawDocument, RawDocumentBuf};
 use error::{Code, Result};
 use guard::policy::Overflow;
 use value::element::get_value;
+use value::order::compare;
 use value::{DocumentWriter, Path, elements};
 
 /// The options that a mirrored index takes over.
@@ -70,10 +71,19 @@ fn is_set(spec: &RawDocument, option: &str) -> bool {
     get_value(spec, option).and_then(|it| it.as_bool()) == Some(true)
 }
 
-/// Whether two indexes of pages are the same, be their names as they may.
+/// Whether two indexes of pages are the same by value, be their names as they may: as they
+/// are where indexes are made, or one that is there would be missed for ever.
 pub fn are_same(one: &RawDocument, other: &RawDocument) -> bool {
     let mut parts = ["key"].iter().chain(TAKEN_OVER);
-    parts.all(|part| get_value(one, part) == get_value(other, part))
+    parts.all(|part| match (given(one, part), given(other, part)) {
+        (Some(one), Some(other)) => compare(one, other).is_eq(),
+        (one, other) => one.is_none() && other.is_none(),
+    })
+}
+
+/// An option of an index; false is the same as nothing.
+fn given<'a>(spec: &'a RawDocument, option: &str) -> Option<RawBsonRef<'a>> {
+    get_value(spec, option).filter(|it| *it != RawBsonRef::Boolean(false))
 }
 
 /// Whether an index names the array, or something in it.
@@ -85,6 +95,11 @@ fn names(overflow: &Overflow, spec: &RawDocument) -> bool {
 /// Whether an index takes a key once, or is prepared to.
 pub fn refuses_documents(spec: &RawDocument) -> bool {
     is_set(spec, "unique") || is_set(spec, "prepareUnique")
+}
+
+/// Whether an index of pages would refuse or delete some of them.
+pub fn loses_pages(spec: &RawDocument) -> bool {
+    refuses_documents(spec) || get_value(spec, "expireAfterSeconds").is_some()
 }
 
 /// Refuses unique indexes over an array that overflows: its elements are in many
@@ -127,5 +142,13 @@ mod tests {
         let expected = rawdoc! { "v": 2, "key": { "list.kind": -1 }, "name": "x", "sparse": true };
         assert_eq!(of(rawdoc! { "a": 1, "p.list.kind": -1 }), Some(expected));
         assert_eq!(of(rawdoc! { "a": 1, "p.listing": 1 }), None);
+    }
+
+    #[test]
+    fn indexes_are_the_same_by_value() {
+        let one = rawdoc! { "key": { "a": 1 }, "name": "a", "sparse": false };
+        assert!(are_same(&one, &rawdoc! { "key": { "a": 1.0 }, "name": "b" }));
+        assert!(!are_same(&one, &rawdoc! { "key": { "a": 1 }, "name": "a", "sparse": true }));
+        assert!(!are_same(&one, &rawdoc! { "key": { "a": -1 }, "name": "a" }));
     }
 }

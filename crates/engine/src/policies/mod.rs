@@ -12,10 +12,10 @@ pub mod survey;
 #[cfg(test)]
 mod tests;
 
-use crate::catalog::Registry;
+use crate::catalog::{Collection, Registry};
 use crate::storage::View;
 use arc_swap::ArcSwap;
-use bson::RawDocumentBuf;
+use bson::RawDocument;
 use command::Namespace;
 use error::{Code, Result};
 use guard::{Guarded, Table};
@@ -23,7 +23,6 @@ use language::Needs;
 use std::ops::Bound;
 use std::sync::Arc;
 use tokio::sync::Mutex;
-use value::element::get;
 
 pub struct Policies {
     current: ArcSwap<Table>,
@@ -89,52 +88,55 @@ impl Policies {
         }
     }
 
-    /// Refuses to make something under a guarded name that its policy is not for.
-    pub fn check_create(&self, namespace: &Namespace, view: bool, capped: bool) -> Result<()> {
-        let guarded = self.get(namespace);
-        let Some(Guarded::Policy(policy)) = guarded.as_deref() else { return Ok(()) };
-        if view || (capped && policy.overflows().next().is_some()) {
-            return Err(Code::IllegalOperation.error(format!(
-                "{namespace} has a growth policy that is not for a view or a capped collection; \
-                 drop the policy first"
-            )));
-        }
-        Ok(())
+    /// Refuses what a policy is not for to be made under its name.
+    pub fn check_kind(&self, collection: &Collection) -> Result<()> {
+        check_kind(self.get(&collection.namespace).as_deref(), collection)
     }
 
     /// Refuses indexes that a policy rules out: unique ones over an array that
     /// overflows, and on pages those that would refuse or delete them.
-    pub fn check_indexes(&self, namespace: &Namespace, specs: &[RawDocumentBuf]) -> Result<()> {
+    pub fn check_indexes<'a>(
+        &self,
+        namespace: &Namespace,
+        mut specs: impl Iterator<Item = &'a RawDocument> + Clone,
+    ) -> Result<()> {
         let guarded = self.get(namespace);
-        let specs = || specs.iter().map(|spec| &**spec);
         match guarded.as_deref() {
             Some(Guarded::Policy(policy)) => {
-                policy.overflows().try_for_each(|it| mirror::check_unique(it, specs()))
+                policy.overflows().try_for_each(|it| mirror::check_unique(it, specs.clone()))
             }
-            Some(Guarded::Pages { of }) => {
-                let rules = |spec| {
-                    mirror::refuses_documents(spec) || get(spec, "expireAfterSeconds").is_some()
-                };
-                match specs().any(rules) {
-                    true => Err(Code::CannotCreateIndex.error(format!(
-                        "{namespace} holds the pages of {of}; an index on them can neither be \
+            Some(Guarded::Pages { of }) => match specs.any(mirror::loses_pages) {
+                true => Err(Code::CannotCreateIndex.error(format!(
+                    "{namespace} holds the pages of {of}; an index on them can neither be \
                          unique nor let them expire"
-                    ))),
-                    false => Ok(()),
-                }
-            }
+                ))),
+                false => Ok(()),
+            },
             _ => Ok(()),
         }
     }
 
     /// Refuses to give a collection another name while policies go by the old one.
     pub fn check_rename(&self, namespace: &Namespace) -> Result<()> {
-        self.check_definition(namespace)?;
         match self.get(namespace) {
             Some(_) => Err(Code::IllegalOperation.error(format!(
                 "{namespace} has a growth policy, which goes by its name; drop the policy first"
             ))),
             None => Ok(()),
         }
+    }
+}
+
+/// Refuses a collection or view that what guards its name is not for.
+pub fn check_kind(guarded: Option<&Guarded>, collection: &Collection) -> Result<()> {
+    let Some(Guarded::Policy(policy)) = guarded else { return Ok(()) };
+    let overflows = policy.overflows().next().is_some();
+    match collection.is_view() || (collection.is_capped() && overflows) {
+        true => Err(Code::IllegalOperation.error(format!(
+            "{} has a growth policy that is not for a view or a capped collection; drop the \
+             policy first",
+            collection.namespace
+        ))),
+        false => Ok(()),
     }
 }

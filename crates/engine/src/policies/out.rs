@@ -1,42 +1,63 @@
-//! `$out` into a collection that has a policy: the documents are written to a
-//! temporary collection under the same policy, with temporary pages, and all of
-//! them take their places in one commit.
+//! `$out`: the documents are written to a temporary collection, under the policy of the
+//! target if it has one, with temporary pages, and all of them take their places in one
+//! commit.
 
 use crate::Engine;
 use crate::define::{Definition, Progress};
 use bson::{RawDocument, RawDocumentBuf};
 use command::Namespace;
 use error::{Code, Result};
-use guard::Policy;
 use guard::patterns::overflow::check_written_back;
+use guard::{Guarded, Policy};
 use language::Needs;
 use std::sync::Arc;
 use value::element::get_value;
 
-/// The policy of a temporary collection.
+/// A collection that is to take the place of another.
 pub struct Temporary {
+    pub namespace: Namespace,
+    target: Namespace,
+    guarded: Option<Moved>,
+}
+
+/// The policy of a target.
+struct Moved {
+    /// As it is for the temporary collection,
     policy: Policy,
-    /// That of the collection whose place it will take.
+    /// and for the target.
     target: Policy,
 }
 
+impl Temporary {
+    /// What is to be renamed to what.
+    fn names(&self) -> Vec<(&Namespace, &Namespace)> {
+        let mut names = vec![(&self.namespace, &self.target)];
+        if let Some(Moved { policy, target }) = &self.guarded {
+            let pages = policy.overflows().zip(target.overflows());
+            names.extend(pages.map(|(from, to)| (&from.into, &to.into)));
+        }
+        names
+    }
+}
+
 impl Engine {
-    /// Puts a temporary collection under the policy of the one it will replace;
-    /// `None` if that has no policy.
+    /// Puts a temporary collection under the policy of the one it will replace, if that
+    /// has one.
     pub async fn guard_temporary(
         self: &Arc<Self>,
-        temporary: &Namespace,
+        namespace: Namespace,
         target: &Namespace,
-    ) -> Result<Option<Temporary>> {
+    ) -> Result<Temporary> {
         self.policies.check_definition(target)?;
+        let mut temporary = Temporary { namespace, target: target.clone(), guarded: None };
         let guarded = self.policies.get(target);
-        let Some(guarded) = guarded else { return Ok(None) };
+        let Some(guarded) = guarded else { return Ok(temporary) };
         let target = guarded.policy()?.clone();
         let pages = |at: usize| Namespace {
-            database: temporary.database.clone(),
-            collection: format!("{}.{at}", temporary.collection).into(),
+            database: temporary.namespace.database.clone(),
+            collection: format!("{}.{at}", temporary.namespace.collection).into(),
         };
-        let policy = target.moved(temporary, pages);
+        let policy = target.moved(&temporary.namespace, pages);
         for (overflow, own) in policy.overflows().zip(target.overflows()) {
             let indexes = self.registry.get(&own.into);
             let specs: Vec<RawDocumentBuf> = indexes
@@ -48,13 +69,14 @@ impl Engine {
         }
         let _turn = self.policies.changes.lock().await;
         self.policies.publish(self.policies.current().with(policy.clone()));
-        Ok(Some(Temporary { policy, target }))
+        temporary.guarded = Some(Moved { policy, target });
+        Ok(temporary)
     }
 
     /// Refuses documents of which a read has shown no more than the heads of their
     /// arrays: in the place of the documents they were read from, they would lose pages.
-    pub fn check_out(&self, guarded: &Temporary, documents: &[&RawDocument]) -> Result<()> {
-        let target = &guarded.target;
+    pub fn check_out(&self, temporary: &Temporary, documents: &[&RawDocument]) -> Result<()> {
+        let Some(Moved { target, .. }) = &temporary.guarded else { return Ok(()) };
         let Some(collection) = self.registry.get(&target.namespace) else { return Ok(()) };
         let view = self.store.view();
         for rule in target.overflows() {
@@ -73,41 +95,53 @@ impl Engine {
     }
 
     /// Gives the temporary collection and its pages their names.
-    pub async fn replace_guarded(self: &Arc<Self>, temporary: &Temporary) -> Result<()> {
-        let Temporary { policy, target } = temporary;
-        let _turn = self.policies.changes.lock().await;
-        let mut renamed = vec![(&policy.namespace, &target.namespace)];
-        let pages = policy.overflows().zip(target.overflows());
-        renamed.extend(pages.map(|(from, to)| (&from.into, &to.into)));
-        let gates: Vec<&Namespace> = renamed.iter().flat_map(|(from, to)| [*from, *to]).collect();
+    pub async fn take_place(self: &Arc<Self>, temporary: &Temporary) -> Result<()> {
+        let _turn = match temporary.guarded {
+            Some(_) => Some(self.policies.changes.lock().await),
+            None => None,
+        };
+        let names = temporary.names();
+        let gates: Vec<&Namespace> = names.iter().flat_map(|(from, to)| [*from, *to]).collect();
         let mut definition = Definition::begin(self, &gates).await;
-        let current = self.policies.current();
-        if !current.policy(&target.namespace).is_some_and(|now| now.says_same(target)) {
-            return Err(Code::ConflictingOperationInProgress.error(format!(
-                "the growth policy of '{}' has changed while $out was writing to it",
-                target.namespace
-            )));
-        }
-        for (from, to) in &renamed {
+        self.check_target(temporary)?;
+        for (from, to) in &names {
             definition.rename(from, to, true)?;
         }
-        definition.policies = Some(self.policies.current().without(&policy.namespace));
+        if temporary.guarded.is_some() {
+            definition.policies = Some(self.policies.current().without(&temporary.namespace));
+        }
         definition.commit().await?;
         gates.iter().for_each(|namespace| self.cursors.kill_namespace(namespace));
         Ok(())
     }
 
-    /// Drops a temporary collection and its pages.
-    pub async fn drop_temporary(
-        self: &Arc<Self>,
-        temporary: &Namespace,
-        guarded: Option<&Temporary>,
-    ) -> Result<()> {
-        let _turn = self.policies.changes.lock().await;
-        self.policies.publish(self.policies.current().without(temporary));
-        for overflow in guarded.iter().flat_map(|guarded| guarded.policy.overflows()) {
-            self.drop_collection(&overflow.into).await?;
+    /// Refuses a target that is under another policy than the documents were written under.
+    fn check_target(&self, temporary: &Temporary) -> Result<()> {
+        let target = &temporary.target;
+        self.policies.check_definition(target)?;
+        let same = match (&temporary.guarded, self.policies.get(target).as_deref()) {
+            (None, None) => true,
+            (Some(was), Some(Guarded::Policy(now))) => now.says_same(&was.target),
+            _ => false,
+        };
+        match same {
+            true => Ok(()),
+            false => Err(Code::ConflictingOperationInProgress.error(format!(
+                "the growth policy of '{target}' has changed while $out was writing to it"
+            ))),
         }
-        self.drop_collection(temporary).await.map(|_| ())
+    }
+
+    /// Drops a temporary collection and its pages.
+    pub async fn drop_temporary(self: &Arc<Self>, temporary: &Temporary) -> Result<()> {
+        let Temporary { namespace, guarded, .. } = temporary;
+        if let Some(Moved { policy, .. }) = guarded {
+            let _turn = self.policies.changes.lock().await;
+            self.policies.publish(self.policies.current().without(namespace));
+            for overflow in policy.overflows() {
+                self.drop_collection(&overflow.into).await?;
+            }
+        }
+        self.drop_collection(namespace).await.map(|_| ())
     }
 }

@@ -24,7 +24,8 @@ const DOCUMENTS_PER_CHECK: u64 = 128;
 pub struct Survey<'a> {
     pub policy: &'a Policy,
     pub catalog: Arc<Catalog>,
-    pub collection: Arc<Collection>,
+    /// `None` if it is not there; its pages may be.
+    pub collection: Option<Arc<Collection>>,
     pub view: View,
     pub interrupt: Interrupt,
     /// Whether it is to be known what settling costs, or only who is over.
@@ -38,8 +39,9 @@ impl Survey<'_> {
         after: Option<RecordId>,
         visit: &mut dyn FnMut(RecordId, &RawDocument, Need) -> ControlFlow<()>,
     ) -> Result<bool> {
+        let Some(collection) = &self.collection else { return Ok(true) };
         let start = after.map_or(Bound::Unbounded, Bound::Excluded);
-        let records = self.view.records(self.collection.id, (start, Bound::Unbounded));
+        let records = self.view.records(collection.id, (start, Bound::Unbounded));
         for (seen, record) in (0_u64..).zip(records) {
             if seen.is_multiple_of(DOCUMENTS_PER_CHECK) {
                 self.interrupt.check()?;

@@ -12,6 +12,7 @@ use guard::Policy;
 use language::Needs;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 use value::element::get_value;
 use value::{DocumentWriter, elements};
@@ -299,5 +300,116 @@ async fn upserts_and_drops_get_out_of_each_others_way() {
     tokio::time::timeout(Duration::from_secs(120), all).await.expect("somebody waits for ever");
     run(&engine, rawdoc! { "migrateGrowth": "c", "$db": "d" }).await.unwrap();
     assert!(clean(&verify(&engine, false).await));
+    engine.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn pages_of_a_dropped_collection_are_found() {
+    let directory = tempfile::tempdir().unwrap();
+    let engine = filled(&directory).await;
+    engine.drop_collection(&namespace("c")).await.unwrap();
+    let reply = verify(&engine, false).await;
+    assert_eq!(found(&reply), [1, 1, 2, 2, 3, 3, 4, 4].map(|id| format!("orphan {id}")));
+    assert!(clean(&verify(&engine, true).await));
+    let counted = run(&engine, rawdoc! { "count": "c_a", "$db": "d" }).await.unwrap();
+    assert_eq!(get_value(&counted, "n"), Some(RawBsonRef::Int32(0)));
+    engine.close().await;
+}
+
+/// Opens a store whose policy of `c` says something that this version does not know.
+async fn unreadable(directory: &tempfile::TempDir) -> Arc<Engine> {
+    let engine = filled(directory).await;
+    break_in(&engine, "freeboard.policies", RawBsonRef::String("c"), |row| {
+        let arrays = policy().get_document("arrays").unwrap().to_owned();
+        let mut out = DocumentWriter::new();
+        elements(row).filter(|field| field.key != "policy").for_each(|field| out.copy(field));
+        out.append_document("policy", &rawdoc! { "shards": 3, "arrays": arrays });
+        Some(out.finish())
+    })
+    .await;
+    engine.close().await;
+    drop(engine);
+    Engine::open(directory.path()).await.unwrap()
+}
+
+/// The code that a command is refused with.
+async fn refused(engine: &Arc<Engine>, body: RawDocumentBuf) -> Code {
+    match run(engine, body).await {
+        Err(error) => error.code(),
+        Ok(reply) => {
+            let errors = get_value(&reply, "writeErrors").and_then(|it| it.as_array()).unwrap();
+            let code = errors.get_document(0).unwrap().get_i32("code").unwrap();
+            [Code::InvalidOptions, Code::InvalidNamespace]
+                .into_iter()
+                .find(|it| it.number() == code)
+                .unwrap()
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_policy_that_cannot_be_read_keeps_its_pages_until_it_is_set_anew() {
+    let directory = tempfile::tempdir().unwrap();
+    let engine = unreadable(&directory).await;
+    let insert = |into: &str| {
+        let document = rawdoc! { "_id": 9, "a": [1, 2, 3] };
+        rawdoc! { "insert": into, "$db": "d", "documents": [document] }
+    };
+    assert_eq!(refused(&engine, insert("c")).await, Code::InvalidOptions);
+    assert_eq!(refused(&engine, insert("c_a")).await, Code::InvalidNamespace);
+    for drop in ["c_a", "c_a_all"] {
+        let drop = rawdoc! { "drop": drop, "$db": "d" };
+        assert_eq!(refused(&engine, drop).await, Code::IllegalOperation);
+    }
+    let drop = rawdoc! { "dropGrowthPolicy": "c", "$db": "d" };
+    assert_eq!(refused(&engine, drop).await, Code::BadValue);
+    let set = |policy: RawDocumentBuf| {
+        rawdoc! { "setGrowthPolicy": "c", "$db": "d", "policy": policy }
+    };
+    let elsewhere = rawdoc! { "into": "p" };
+    let elsewhere = rawdoc! { "max": 2, "on_limit": "overflow", "overflow": elsewhere };
+    let elsewhere = rawdoc! { "arrays": { "a": elsewhere } };
+    assert_eq!(refused(&engine, set(elsewhere)).await, Code::BadValue);
+    run(&engine, set(policy())).await.unwrap();
+    run(&engine, insert("c")).await.unwrap();
+    let reply = verify(&engine, false).await;
+    assert!(clean(&reply));
+    assert_eq!(get_value(&reply, "documents"), Some(RawBsonRef::Int32(5)));
+    engine.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_collection_is_dropped_with_pages_of_a_policy_that_cannot_be_read() {
+    let directory = tempfile::tempdir().unwrap();
+    let engine = unreadable(&directory).await;
+    run(&engine, rawdoc! { "drop": "c", "$db": "d" }).await.unwrap();
+    let counted = run(&engine, rawdoc! { "count": "c_a", "$db": "d" }).await.unwrap();
+    assert_eq!(get_value(&counted, "n"), Some(RawBsonRef::Int32(0)));
+    engine.close().await;
+}
+
+/// Whoever counts the policies anew holds their collection and waits for his turn, which a
+/// policy that is being set has.
+#[tokio::test(flavor = "multi_thread")]
+async fn setting_a_policy_and_counting_policies_do_not_wait_for_each_other() {
+    let directory = tempfile::tempdir().unwrap();
+    let engine = filled(&directory).await;
+    let is_on = &engine.store.growth().is_on;
+    is_on.store(false, Ordering::Relaxed);
+    let set = rawdoc! { "setGrowthPolicy": "x", "$db": "d", "policy": {} };
+    run(&engine, set.clone()).await.unwrap();
+    is_on.store(true, Ordering::Relaxed);
+    let turn = engine.registry.changes.lock().await;
+    let later = |body: RawDocumentBuf| {
+        let engine = engine.clone();
+        tokio::spawn(async move { run(&engine, body).await })
+    };
+    let setting = later(set);
+    tokio::time::sleep(Duration::from_millis(100)).await;
+    let counting = later(rawdoc! { "growthStats": "freeboard.policies", "$db": "d" });
+    tokio::time::sleep(Duration::from_millis(100)).await;
+    drop(turn);
+    let both = async { (setting.await.unwrap().unwrap(), counting.await.unwrap().unwrap()) };
+    tokio::time::timeout(Duration::from_secs(20), both).await.expect("they wait for ever");
     engine.close().await;
 }

@@ -28,7 +28,6 @@ pub async fn run(call: Call<'_>) -> Result<Reply> {
         )));
     }
     call.engine.policies.check_definition(to)?;
-    call.engine.policies.check_create(to, false, true)?;
     let options = options(&collection, clone.size);
     call.engine.create(New { namespace: to, options: &options, view: false }).await?;
     if let Err(error) = copy(call, &collection, to).await {

@@ -40,10 +40,10 @@ pub async fn run(call: Call<'_>) -> Result<Reply> {
     check(&change, &collection)?;
     let altered = change.index.map(|wanted| index::Altered::new(&collection, &wanted));
     let altered = altered.transpose()?;
+    // Asked again where it is altered: before that, nothing is looked through in vain.
     call.engine.policies.check_definition(namespace)?;
     if let Some(altered) = &altered {
-        let specs = std::slice::from_ref(&altered.spec);
-        call.engine.policies.check_indexes(namespace, specs)?;
+        call.engine.policies.check_indexes(namespace, [&*altered.spec].into_iter())?;
     }
     // Change streams hear of a change that names nothing, too.
     if touches_options(&change) || change.index.is_none() {
@@ -57,7 +57,7 @@ pub async fn run(call: Call<'_>) -> Result<Reply> {
         }
         if !change.dry_run {
             call.engine.alter_index(namespace, &altered.index, &altered.spec).await?;
-            call.engine.mirror_indexes(namespace, &[]).await?;
+            call.engine.mirror_indexes(namespace).await?;
             altered.append(&mut reply);
         }
     }

@@ -14,8 +14,6 @@ use value::{DocumentWriter, elements};
 pub async fn run(call: Call<'_>) -> Result<Reply> {
     let ConvertToCapped { namespace, size } = ConvertToCapped::parse(call.request)?;
     source(call, &namespace)?;
-    call.engine.policies.check_definition(&namespace)?;
-    call.engine.policies.check_create(&namespace, false, true)?;
     call.engine.cap(&namespace, |collection| options(collection, size)).await?;
     call.engine.trim_capped(&namespace, &call.operation.interrupt).await?;
     Ok(lookup::finish(call, ReplyWriter::new()))

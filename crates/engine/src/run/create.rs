@@ -39,7 +39,6 @@ pub async fn run(call: Call<'_>) -> Result<Reply> {
         check_validator(namespace, &options)?;
     }
     let view = create.view_on.is_some();
-    call.engine.policies.check_create(namespace, view, create.capped)?;
     match make(call, New { namespace, options: &options, view }).await {
         // A transaction ends with the error, so that its client is to hear of it.
         Err(error) if error.code() == Code::NamespaceExists && call.statement().is_none() => {

@@ -23,21 +23,26 @@ pub async fn run(call: Call<'_>) -> Result<Reply> {
     }
     let specs = create.indexes.iter().map(|spec| complete(spec, collection.as_deref()));
     let specs = specs.collect::<Result<Vec<_>>>()?;
-    call.engine.policies.check_indexes(namespace, &specs)?;
+    // Asked again where the indexes are made: before that, no collection is.
+    call.engine.policies.check_indexes(namespace, specs.iter().map(|spec| &**spec))?;
     let interrupt = call.operation.interrupt.clone();
     let progress = Arc::new(Progress { interrupt, ..Progress::default() });
     // `currentOp` shows it, and `killOp` stops it.
     let _ = call.operation.progress.set(progress.clone());
     let created = match call.statement() {
+        // They are mirrored once it commits: it may be in the pages itself.
         Some(statement) => {
             let mut transaction = statement.take()?;
             let created = transaction.create_indexes(namespace, &specs).await?;
             statement.give_back(transaction)?;
             created
         }
-        None => call.engine.create_indexes(namespace, &specs, &progress).await?,
+        None => {
+            let created = call.engine.create_indexes(namespace, &specs, &progress).await?;
+            call.engine.mirror_indexes(namespace).await?;
+            created
+        }
     };
-    call.engine.mirror_indexes(namespace, &specs).await?;
     let mut reply = ReplyWriter::new();
     reply.append("numIndexesBefore", created.before as i32);
     reply.append("numIndexesAfter", created.after as i32);

@@ -11,7 +11,6 @@ pub async fn run(call: Call<'_>) -> Result<Reply> {
     lookup::check_uuid(call, namespace, drop.collection_uuid)?;
     if call.engine.registry.get(namespace).is_some() {
         check_system(call, namespace)?;
-        call.engine.policies.check_definition(namespace)?;
     }
     let mut reply = ReplyWriter::new();
     if let Some(dropped) = call.engine.drop_with_pages(namespace).await? {

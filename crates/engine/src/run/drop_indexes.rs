@@ -19,8 +19,7 @@ pub async fn run(call: Call<'_>) -> Result<Reply> {
         .ok_or_else(|| Code::NamespaceNotFound.error(format!("ns not found {namespace}")))?;
     lookup::refuse_view(&collection)?;
     let names = select(&collection, &drop.selection)?;
-    call.engine.check_index_drop(&collection, &names)?;
-    call.engine.remove_indexes(namespace, &names).await?;
+    call.engine.drop_indexes(namespace, &names).await?;
     let removed: Vec<_> =
         collection.indexes.iter().filter(|it| names.contains(&it.name)).cloned().collect();
     call.engine.remove_mirrored_indexes(namespace, &removed).await?;

@@ -61,7 +61,7 @@ pub async fn run(call: Call<'_>) -> Result<Reply> {
         let survey = Survey {
             policy: &policy,
             catalog: call.engine.registry.current(),
-            collection,
+            collection: Some(collection),
             view: reading::view(call)?,
             interrupt: call.operation.interrupt.clone(),
             costs: true,

@@ -23,9 +23,6 @@ pub async fn run(call: Call<'_>) -> Result<Reply> {
         return Err(Code::NamespaceExists
             .error(format!("a view already exists with that name: {}", rename.to)));
     }
-    for namespace in [&rename.from, &rename.to] {
-        call.engine.policies.check_rename(namespace)?;
-    }
     call.engine.rename(&rename.from, &rename.to, rename.drop_target).await?;
     Ok(lookup::finish(call, ReplyWriter::new()))
 }

@@ -5,6 +5,7 @@
 mod repair;
 
 use super::{Call, blocking, figures, lookup, reading};
+use crate::catalog::Collection;
 use crate::define::Progress;
 use crate::policies::survey::Survey;
 use crate::storage::Record;
@@ -47,23 +48,19 @@ pub async fn run(call: Call<'_>) -> Result<Reply> {
         }
     };
     let mut check = Check::default();
-    if let Some(collection) = call.engine.registry.get(&verify.namespace) {
-        lookup::refuse_view(&collection)?;
-        let interrupt = call.operation.interrupt.clone();
-        let survey = Survey {
-            policy,
-            catalog: call.engine.registry.current(),
-            collection,
-            view: reading::view(call)?,
-            interrupt: interrupt.clone(),
-            costs: true,
-        };
-        let what = Some("Verification");
-        let progress = Arc::new(Progress { interrupt, what, ..Progress::default() });
-        // `currentOp` shows it.
-        let _ = call.operation.progress.set(progress.clone());
-        blocking(|| check.run(&survey, &progress))?;
-    }
+    let catalog = call.engine.registry.current();
+    // Its pages are looked at even where it is not there itself.
+    let collection = catalog.get(&verify.namespace).cloned();
+    collection.as_deref().map_or(Ok(()), lookup::refuse_view)?;
+    let interrupt = call.operation.interrupt.clone();
+    let view = reading::view(call)?;
+    let survey =
+        Survey { policy, catalog, collection, view, interrupt: interrupt.clone(), costs: true };
+    let what = Some("Verification");
+    let progress = Arc::new(Progress { interrupt, what, ..Progress::default() });
+    // `currentOp` shows it.
+    let _ = call.operation.progress.set(progress.clone());
+    blocking(|| check.run(&survey, &progress))?;
     if verify.repair {
         check.repair(call, &verify.namespace, policy).await?;
     }
@@ -88,17 +85,9 @@ struct Check {
 impl Check {
     fn run(&mut self, survey: &Survey<'_>, progress: &Progress) -> Result<()> {
         survey.missing().into_iter().for_each(|drift| self.note(drift));
-        let counts = survey.view.counts(survey.collection.id)?;
-        progress.total.store(counts.documents, Ordering::Relaxed);
-        let all = (Bound::Unbounded, Bound::Unbounded);
         let mut met = vec![0; survey.policy.overflows().count()];
-        for record in survey.view.records(survey.collection.id, all) {
-            if self.documents.is_multiple_of(DOCUMENTS_PER_CHECK) {
-                survey.interrupt.check()?;
-                progress.done.store(self.documents, Ordering::Relaxed);
-            }
-            self.documents += 1;
-            self.document(survey, &record?.1, &mut met)?;
+        if let Some(collection) = &survey.collection {
+            self.documents(survey, collection, progress, &mut met)?;
         }
         for (rule, met) in survey.policy.overflows().zip(met) {
             let Some(pages) = survey.catalog.get(&rule.into) else { continue };
@@ -106,6 +95,27 @@ impl Check {
             if survey.view.counts(pages.id)?.documents != met {
                 self.orphans(survey, rule)?;
             }
+        }
+        Ok(())
+    }
+
+    fn documents(
+        &mut self,
+        survey: &Survey<'_>,
+        collection: &Collection,
+        progress: &Progress,
+        met: &mut [u64],
+    ) -> Result<()> {
+        let counts = survey.view.counts(collection.id)?;
+        progress.total.store(counts.documents, Ordering::Relaxed);
+        let all = (Bound::Unbounded, Bound::Unbounded);
+        for record in survey.view.records(collection.id, all) {
+            if self.documents.is_multiple_of(DOCUMENTS_PER_CHECK) {
+                survey.interrupt.check()?;
+                progress.done.store(self.documents, Ordering::Relaxed);
+            }
+            self.documents += 1;
+            self.document(survey, &record?.1, met)?;
         }
         Ok(())
     }
@@ -173,7 +183,10 @@ impl Check {
             let page = record?.1.load(&survey.view, &needs)?;
             let parent = get(&page, &rule.parent_key).map(|parent| parent.value());
             let wanted = parent.unwrap_or(RawBsonRef::Null);
-            let found = survey.collection.record_of(wanted, &survey.view)?;
+            let found = match &survey.collection {
+                Some(collection) => collection.record_of(wanted, &survey.view)?,
+                None => None,
+            };
             if parent.is_some() && found.is_some() {
                 continue;
             }

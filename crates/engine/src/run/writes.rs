@@ -196,23 +196,26 @@ impl write::Backend for Writes {
         if let Some(ticket) = last {
             self.engine.store.reach(ticket, Mark::Applied).await?;
         }
-        let (collection, view) = match &self.home {
-            Some(home) => (home.catalog()?.get(namespace).cloned(), Some(home.view()?)),
-            None => (self.engine.registry.get(namespace), None),
+        // Before the view, for the pages too.
+        let catalog = self.catalog()?;
+        let Some(collection) = catalog.get(namespace).cloned() else {
+            return Ok(Candidates::none(namespace));
         };
-        let Some(collection) = collection else { return Ok(Candidates::none(namespace)) };
         let mut query = Query::new(selection.filter.clone());
         query.needs = Needs::none();
         query.sort = selection.sort.map(Sort::parse).transpose()?.unwrap_or_default();
         query.hint = selection.hint.map(Hint::parse).transpose()?.flatten();
         query.collator = selection.filter.collator().cloned();
-        let view = view.unwrap_or_else(|| self.engine.store.view());
+        let view = match &self.home {
+            Some(home) => home.view()?,
+            None => self.engine.store.view(),
+        };
         let interrupt = self.interrupt.clone();
         let guarded = self.engine.policies.get(namespace);
         let merged = guarded.as_deref().map(|guarded| Merged::of(guarded, &query)).transpose()?;
         let rows = match merged.flatten() {
             Some(merged) => {
-                let (catalog, collection) = (self.catalog()?, collection.clone());
+                let collection = collection.clone();
                 let place = Place { catalog, view, interrupt, collection };
                 Rows::Merged(Box::new(merged.open(query, place)?))
             }

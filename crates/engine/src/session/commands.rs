@@ -34,6 +34,7 @@ pub async fn commit(engine: &Arc<Engine>, common: &Common<'_>) -> Result<Option<
     if wrote {
         session.record_commit(&mut transaction, number);
     }
+    let made = transaction.made();
     let outcome = transaction.commit_client().await;
     session.close(engine);
     let figures = &engine.sessions.figures;
@@ -45,6 +46,7 @@ pub async fn commit(engine: &Arc<Engine>, common: &Common<'_>) -> Result<Option<
         ticket = Some(engine.store.newest());
     }
     session.state.lock().phase = Phase::Committed(ticket);
+    engine.mirror_made(&made).await;
     Ok(ticket)
 }
 

@@ -6,6 +6,7 @@ use super::{Entered, Transaction, conflict};
 use crate::Engine;
 use crate::catalog::{Catalog, Collection, Index, row};
 use crate::define::{Created, New, check_case, check_room, define, missing};
+use crate::policies;
 use crate::storage::{Change, CollectionId, IndexId, Mark, Ticket, Tree, View};
 use bson::RawDocumentBuf;
 use command::Namespace;
@@ -118,7 +119,7 @@ impl Transaction {
             return Err(changed(namespace));
         }
         let guarded = self.engine.policies.get(namespace);
-        self.entered.push(Entered { collection: seen.clone(), guarded, _gate: gate });
+        self.entered.push(Entered { collection: seen.clone(), guarded, _gate: Some(gate) });
         Ok(Some(seen))
     }
 
@@ -152,6 +153,7 @@ impl Transaction {
             Some(absent) => absent.guarded,
             None => self.engine.policies.get(new.namespace),
         };
+        policies::check_kind(guarded.as_deref(), &collection)?;
         if let Some(snapshot) = &mut self.snapshot {
             snapshot.created.push(Made { namespace: new.namespace.clone(), guarded });
         }
@@ -212,6 +214,12 @@ impl Transaction {
             Some(_) => refused("non-empty"),
             None => Ok(()),
         }
+    }
+
+    /// The collections that this transaction made.
+    pub fn made(&self) -> Vec<Namespace> {
+        let made = self.snapshot.iter().flat_map(|snapshot| &snapshot.created);
+        made.map(|made| made.namespace.clone()).collect()
     }
 
     /// Puts a definition into this transaction's catalog and among its writes.

@@ -22,17 +22,19 @@ impl Transaction {
         }
     }
 
-    /// Which of the arrays that a policy names change their lengths.
+    /// Which of the arrays that a policy names change their lengths; `None` if nobody
+    /// measures them now.
     pub(super) fn lengthened(
         &mut self,
         guarded: Option<&Arc<Guarded>>,
         before: Option<&Row>,
         after: Option<&RawDocument>,
         cause: Cause<'_>,
-    ) -> Result<LengthenedArrays> {
-        let Some(policy) = growth::policy(guarded) else { return Ok(LengthenedArrays::new()) };
-        if policy.arrays.is_empty() || !self.engine.store.growth().is_on.load(Ordering::Relaxed) {
-            return Ok(LengthenedArrays::new());
+    ) -> Result<Option<LengthenedArrays>> {
+        let policy = growth::policy(guarded).filter(|policy| !policy.arrays.is_empty());
+        let Some(policy) = policy else { return Ok(Some(LengthenedArrays::new())) };
+        if !self.engine.store.growth().is_on.load(Ordering::Relaxed) {
+            return Ok(None);
         }
         let secret = *self.engine.store.secret();
         let mut load = |document: &RawDocument, needs: &language::Needs| match before {
@@ -40,7 +42,7 @@ impl Transaction {
             None => Ok(None),
         };
         let exchange = growth::Exchange { before: before.map(|row| &**row), after, cause };
-        growth::lengthened(policy, exchange, &secret, &mut load)
+        growth::lengthened(policy, exchange, &secret, &mut load).map(Some)
     }
 
     /// Notes what becomes of a document.
@@ -50,11 +52,15 @@ impl Transaction {
         record: RecordId,
         before: Option<usize>,
         after: Option<usize>,
-        arrays: LengthenedArrays,
+        arrays: Option<LengthenedArrays>,
     ) {
         let size = |size: usize| u32::try_from(size).unwrap_or(u32::MAX);
+        let measured = arrays.is_some();
+        let arrays = arrays.unwrap_or_default();
         let event = Event { record, before: before.map(size), after: after.map(size), arrays };
-        self.grown(collection).push(event);
+        let grown = self.grown(collection);
+        grown.measured &= measured;
+        grown.push(event);
     }
 
     /// Has the figures of a collection written, though nothing becomes of it.

@@ -71,7 +71,8 @@ struct Entered {
     collection: Arc<Collection>,
     /// What guards it: that changes only while nobody is in.
     guarded: Option<Arc<Guarded>>,
-    _gate: OwnedRwLockReadGuard<()>,
+    /// `None` where a change of definition holds it alone, and the transaction is its own.
+    _gate: Option<OwnedRwLockReadGuard<()>>,
 }
 
 struct Absent {
@@ -163,11 +164,21 @@ impl Transaction {
             let Some(collection) = self.engine.registry.get(namespace) else { return Ok(None) };
             if Arc::ptr_eq(&collection.state, &seen.state) {
                 let guarded = self.engine.policies.get(namespace);
-                let entered = Entered { collection: collection.clone(), guarded, _gate: gate };
-                self.entered.push(entered);
+                self.entered.push(Entered {
+                    collection: collection.clone(),
+                    guarded,
+                    _gate: Some(gate),
+                });
                 return Ok(Some(collection));
             }
         }
+    }
+
+    /// Enters a collection on behalf of a change of definition that holds its gate, and
+    /// commits together with the transaction.
+    pub fn enter_held(&mut self, collection: Arc<Collection>) {
+        let guarded = self.engine.policies.get(&collection.namespace);
+        self.entered.push(Entered { collection, guarded, _gate: None });
     }
 
     fn entered(&self, namespace: &Namespace) -> Option<&Entered> {

@@ -112,18 +112,17 @@ impl Transaction {
         }
     }
 
-    /// Before the write: what is not loaded is looked up.
+    /// Before the write: what is not loaded is looked up. `former` is the row with those
+    /// arrays that are not as they were.
     pub(super) fn tell_replaced(
         &mut self,
         row: &Row,
+        former: &RawDocument,
         after: &RawDocument,
         by: Option<&Update>,
     ) -> Result<()> {
-        if !self.is_told(&row.collection) {
-            return Ok(());
-        }
         let manner = by.map_or(Manner::Pipeline, Update::manner);
-        let mut event = match difference(row, after, &manner) {
+        let mut event = match difference(former, after, &manner) {
             Some(difference) => {
                 let description = self.description(row, difference)?;
                 Event::of(Operation::Update, &row.collection).update(&description)
@@ -155,7 +154,7 @@ impl Transaction {
         Ok(())
     }
 
-    fn is_told(&self, collection: &Collection) -> bool {
+    pub(super) fn is_told(&self, collection: &Collection) -> bool {
         self.told.on && changes::is_watched(&collection.namespace)
     }
 

@@ -135,7 +135,8 @@ impl write::Transaction for Transaction {
             numbers: &numbers,
             next,
         });
-        let more = self.load_former(row, before, after)?;
+        let told = self.is_told(&row.collection);
+        let more = self.load_former(row, before, after, told)?;
         if let (Some(before), Some(more)) = (&mut before, &more) {
             before.loaded = more;
         }
@@ -145,7 +146,10 @@ impl write::Transaction for Transaction {
             return Err(limits::update_too_large());
         }
         let lengthened = self.lengthened(guarded.as_ref(), Some(row), Some(after), cause)?;
-        self.tell_replaced(row, after, cause.update)?;
+        if told {
+            let former = more.as_deref().unwrap_or(&row.document);
+            self.tell_replaced(row, former, after, cause.update)?;
+        }
         self.exchange_entries(row, after).await?;
         let collection = record.collection;
         for number in &numbers {
@@ -297,15 +301,21 @@ impl Transaction {
         large::split(document, before, self.engine.store.secret(), &cold)
     }
 
-    /// The row with those arrays loaded that are to be compared with their successors.
+    /// The row with those arrays loaded that are to be compared with their successors, to
+    /// keep segments that stay, or to tell what changed.
     fn load_former(
         &mut self,
         row: &Row,
         before: Option<Before<'_>>,
         after: &RawDocument,
+        told: bool,
     ) -> Result<Option<RawDocumentBuf>> {
         let Some(before) = before else { return Ok(None) };
-        let unloaded = before.unloaded(after, self.engine.store.secret());
+        let secret = self.engine.store.secret();
+        let unloaded = match told {
+            true => before.unknown(after, secret),
+            false => before.unloaded(after, secret),
+        };
         if unloaded.is_empty() {
             return Ok(None);
         }

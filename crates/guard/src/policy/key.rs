@@ -32,7 +32,7 @@ pub const KEYS: &[Key] = &[
 
 /// Reads every key of a policy.
 pub fn read(policy: &mut Policy, reader: &Reader<'_>) -> Result<()> {
-    for element in reader.elements() {
+    for (at, element) in reader.elements().enumerate() {
         let row = KEYS.binary_search_by_key(&element.key, |row| row.name);
         let Some(row) = row.ok().and_then(|at| KEYS.get(at)) else {
             let known = KEYS.iter().filter(|row| row.read.is_some()).map(|row| row.name);
@@ -45,6 +45,7 @@ pub fn read(policy: &mut Policy, reader: &Reader<'_>) -> Result<()> {
                 row.help
             )));
         };
+        reader.check_new(element.key, at)?;
         read(policy, reader, element.key)?;
     }
     Ok(())

@@ -13,10 +13,13 @@ pub mod file;
 mod key;
 mod overflow;
 mod reader;
+mod salvage;
 mod size;
 
 pub use diff::diff;
 pub use key::{KEYS, Key};
+pub use overflow::VIEW_SUFFIX;
+pub use salvage::salvage;
 
 use bson::RawDocument;
 use command::Namespace;
@@ -33,7 +36,7 @@ pub struct Policy {
     pub document: DocumentBounds,
     pub undeclared: Undeclared,
     pub arrays: Vec<ArrayRule>,
-    /// What the names of the arrays and of what counts them have in common.
+    /// How long the names of the arrays are, and of what counts them.
     pub(crate) names: KeyLengths,
 }
 
@@ -137,8 +140,7 @@ impl Policy {
         };
         key::read(&mut parsed, &Reader::new(policy))?;
         check::check(&parsed)?;
-        let names = parsed.arrays.iter().flat_map(ArrayRule::paths).map(Path::as_str);
-        parsed.names = names.fold(KeyLengths::default(), KeyLengths::with);
+        parsed.names = ArrayRule::names(&parsed.arrays);
         Ok(parsed)
     }
 
@@ -208,6 +210,12 @@ impl Bounds {
 }
 
 impl ArrayRule {
+    /// How long the names are of all that is looked at.
+    fn names(rules: &[ArrayRule]) -> KeyLengths {
+        let names = rules.iter().flat_map(ArrayRule::paths).map(Path::as_str);
+        names.fold(KeyLengths::default(), KeyLengths::with)
+    }
+
     /// The paths of what is looked at in a document: the array, and what counts it.
     pub fn paths(&self) -> impl Iterator<Item = &Path> {
         let counters = match &self.on_limit {

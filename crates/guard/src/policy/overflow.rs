@@ -6,6 +6,8 @@ use command::Namespace;
 use error::Result;
 use value::Path;
 
+/// What the name of the view of all elements has behind that of the pages.
+pub const VIEW_SUFFIX: &str = "_all";
 /// A page's weight, where the policy does not say.
 const PAGE_BYTES: usize = 32 * 1024;
 /// The heaviest page that may be asked for: it is written whole by every append.
@@ -61,7 +63,7 @@ pub fn read(
         path: path.clone(),
         head,
         into: target(&into).map_err(refused)?,
-        view: target(&format!("{into}_all")).map_err(refused)?,
+        view: target(&format!("{into}{VIEW_SUFFIX}")).map_err(refused)?,
         parent_key: parent_key.into(),
         page: options.count("page")?.or(head.max).unwrap_or(PAGE_ELEMENTS),
         page_bytes,

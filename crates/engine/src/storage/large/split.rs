@@ -48,7 +48,15 @@ impl<'a> Before<'a> {
     /// been loaded: only where they have can it be told what stays of them.
     pub fn unloaded(&self, after: &RawDocument, secret: &Secret) -> Vec<Path> {
         let mut paths = Vec::new();
-        self.find_unloaded(after, secret, "", &mut paths);
+        self.find_unloaded(after, secret, Wanted::Segments, "", &mut paths);
+        paths
+    }
+
+    /// The paths of all arrays in the new document that were out of line and have not been
+    /// loaded: only where they have can it be told what changed in them.
+    pub fn unknown(&self, after: &RawDocument, secret: &Secret) -> Vec<Path> {
+        let mut paths = Vec::new();
+        self.find_unloaded(after, secret, Wanted::All, "", &mut paths);
         paths
     }
 
@@ -56,10 +64,11 @@ impl<'a> Before<'a> {
         self,
         after: &RawDocument,
         secret: &Secret,
+        wanted: Wanted,
         parent: &str,
         paths: &mut Vec<Path>,
     ) {
-        for field in elements(after).filter(|field| field.bytes.len() > WHOLE_BYTES_MAX) {
+        for field in elements(after).filter(|field| wanted.may_be(field)) {
             let path = || match parent {
                 "" => field.key.to_owned(),
                 parent => format!("{parent}.{}", field.key),
@@ -68,7 +77,7 @@ impl<'a> Before<'a> {
                 ElementType::Array => {
                     let loaded = get(self.loaded, field.key);
                     let stub = loaded.and_then(|loaded| Stub::read(&loaded, secret));
-                    if stub.is_some_and(|stub| matches!(stub.place, Place::Segments(_))) {
+                    if stub.is_some_and(|stub| wanted.is(&stub)) {
                         paths.push(Path::new(&path()));
                     }
                 }
@@ -76,7 +85,7 @@ impl<'a> Before<'a> {
                     if let (Some(before), Some(inner)) =
                         (self.inside(field.key), field.as_document())
                     {
-                        before.find_unloaded(inner, secret, &path(), paths);
+                        before.find_unloaded(inner, secret, wanted, &path(), paths);
                     }
                 }
                 _ => {}
@@ -89,6 +98,24 @@ impl<'a> Before<'a> {
         let stored = get(self.stored, key)?;
         let stub = Stub::read(&stored, secret)?;
         Some(Was { stub, stored, value: get(self.loaded, key)? })
+    }
+}
+
+/// Which arrays that have not been loaded are looked for.
+#[derive(Clone, Copy)]
+enum Wanted {
+    /// Long ones in segments.
+    Segments,
+    All,
+}
+
+impl Wanted {
+    fn may_be(self, field: &Element<'_>) -> bool {
+        matches!(self, Wanted::All) || field.bytes.len() > WHOLE_BYTES_MAX
+    }
+
+    fn is(self, stub: &Stub<'_>) -> bool {
+        matches!(self, Wanted::All) || matches!(stub.place, Place::Segments(_))
     }
 }
 

@@ -23,18 +23,13 @@ pub async fn write(
     }
     let name = format!("{TEMPORARY_PREFIX}{}", bson::Uuid::new());
     let temporary = Namespace::new(&into.database, &name)?;
-    let guarded = call.engine.guard_temporary(&temporary, into).await?;
-    let written = fill(call, aggregate, into, (&temporary, guarded.as_ref()), documents).await;
-    if let Err(error) = written {
-        call.engine.drop_temporary(&temporary, guarded.as_ref()).await?;
-        return Err(error);
-    }
-    let outcome = match &guarded {
-        Some(guarded) => call.engine.replace_guarded(guarded).await,
-        None => call.engine.rename(&temporary, into, true).await,
+    let temporary = call.engine.guard_temporary(temporary, into).await?;
+    let outcome = match fill(call, aggregate, into, &temporary, documents).await {
+        Ok(()) => call.engine.take_place(&temporary).await,
+        Err(error) => Err(error),
     };
     if outcome.is_err() {
-        call.engine.drop_temporary(&temporary, guarded.as_ref()).await?;
+        call.engine.drop_temporary(&temporary).await?;
     }
     outcome
 }
@@ -45,19 +40,20 @@ async fn fill(
     call: Call<'_>,
     aggregate: &Aggregate<'_>,
     into: &Namespace,
-    (temporary, guarded): (&Namespace, Option<&Temporary>),
+    temporary: &Temporary,
     mut documents: Documents,
 ) -> Result<()> {
     let target = call.engine.registry.get(into);
     let nothing = RawDocumentBuf::new();
     let options = target.as_ref().map_or(&nothing, |target| &target.options);
-    call.engine.create(New { namespace: temporary, options, view: false }).await?;
+    let namespace = &temporary.namespace;
+    call.engine.create(New { namespace, options, view: false }).await?;
     let specs: Vec<RawDocumentBuf> = match &target {
         Some(target) => target.indexes.iter().skip(1).map(|index| index.spec.clone()).collect(),
         None => Vec::new(),
     };
     if !specs.is_empty() {
-        call.engine.create_indexes(temporary, &specs, &Progress::default()).await?;
+        call.engine.create_indexes(namespace, &specs, &Progress::default()).await?;
     }
     let writes = Writes::of(call);
     loop {
@@ -66,13 +62,11 @@ async fn fill(
             break;
         }
         let batch: Vec<&RawDocument> = batch.iter().map(|document| &**document).collect();
-        if let Some(guarded) = guarded {
-            let checked = call.engine.check_out(guarded, &batch);
-            checked.map_err(|error| error.context("PlanExecutor error during aggregation"))?;
-        }
+        let checked = call.engine.check_out(temporary, &batch);
+        checked.map_err(|error| error.context("PlanExecutor error during aggregation"))?;
         let mut errors = Vec::new();
         let bypass = aggregate.bypass_validation;
-        write::insert(&writes, temporary, &batch, true, bypass, &mut errors).await?;
+        write::insert(&writes, namespace, &batch, true, bypass, &mut errors).await?;
         if let Some(failed) = errors.pop() {
             return Err(failed.error.context("PlanExecutor error during aggregation"));
         }
