@@ -75,8 +75,15 @@ impl From<Length> for Lengths {
 }
 
 impl Grown {
-    pub fn new(collection: Arc<Collection>, guarded: Option<Arc<Guarded>>) -> Grown {
-        Grown { collection, guarded, documents: 0, bytes: 0, measured: true, events: Vec::new() }
+    pub fn new(collection: Arc<Collection>) -> Grown {
+        Grown {
+            collection,
+            guarded: None,
+            documents: 0,
+            bytes: 0,
+            measured: true,
+            events: Vec::new(),
+        }
     }
 
     pub fn push(&mut self, event: Event) {

@@ -54,6 +54,11 @@ impl Policies {
         self.current.load().get(namespace).cloned()
     }
 
+    /// Has a look at what guards a collection, without a copy of it.
+    pub fn look<T>(&self, namespace: &Namespace, look: impl FnOnce(&Guarded) -> T) -> Option<T> {
+        self.current.load().get(namespace).map(|guarded| look(guarded))
+    }
+
     /// Shows everyone a new table. Only as part of a commit that holds the gates
     /// of the collections it is about.
     pub fn publish(&self, table: Table) {

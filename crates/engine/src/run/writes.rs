@@ -211,8 +211,8 @@ impl write::Backend for Writes {
             None => self.engine.store.view(),
         };
         let interrupt = self.interrupt.clone();
-        let guarded = self.engine.policies.get(namespace);
-        let merged = guarded.as_deref().map(|guarded| Merged::of(guarded, &query)).transpose()?;
+        let merged =
+            self.engine.policies.look(namespace, |it| Merged::of(it, &query)).transpose()?;
         let rows = match merged.flatten() {
             Some(merged) => {
                 let collection = collection.clone();

@@ -38,7 +38,7 @@ fn put(store: &Store, record: u64, document: &RawDocumentBuf) -> Commit {
         let key = keys::large(COLLECTION, id, number).into();
         changes.push(Change { tree: Tree::Large, key, value: Some(value) });
     }
-    let mut grown = Grown::new(Arc::new(collection()), None);
+    let mut grown = Grown::new(Arc::new(collection()));
     let after = Some(split.size as u32);
     grown.push(Event { record: id, before: None, after, arrays: Default::default() });
     Commit { grown: vec![grown], ..Commit::of(changes) }

@@ -8,24 +8,26 @@ use bson::RawDocument;
 use command::Namespace;
 use error::Result;
 use guard::Guarded;
+use std::borrow::Cow;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use write::Cause;
 
 impl Transaction {
-    /// What guards a collection.
-    pub(super) fn guarded(&self, namespace: &Namespace) -> Option<Arc<Guarded>> {
+    /// What guards a collection. Everyone who writes to it shares that, so that each copy
+    /// is felt by the others.
+    pub(super) fn guarded(&self, namespace: &Namespace) -> Option<Cow<'_, Arc<Guarded>>> {
         match self.entered(namespace) {
-            Some(entered) => entered.guarded.clone(),
+            Some(entered) => entered.guarded.as_ref().map(Cow::Borrowed),
             // There is none, or this transaction is making it.
-            None => self.engine.policies.get(namespace),
+            None => self.engine.policies.get(namespace).map(Cow::Owned),
         }
     }
 
     /// Which of the arrays that a policy names change their lengths; `None` if nobody
     /// measures them now.
     pub(super) fn lengthened(
-        &mut self,
+        &self,
         guarded: Option<&Arc<Guarded>>,
         before: Option<&Row>,
         after: Option<&RawDocument>,
@@ -38,7 +40,7 @@ impl Transaction {
         }
         let secret = *self.engine.store.secret();
         let mut load = |document: &RawDocument, needs: &language::Needs| match before {
-            Some(row) => large::join(&self.view(), &row.record, document, needs),
+            Some(row) => large::join(&self.last_view(), &row.record, document, needs),
             None => Ok(None),
         };
         let exchange = growth::Exchange { before: before.map(|row| &**row), after, cause };
@@ -71,10 +73,21 @@ impl Transaction {
     fn grown(&mut self, collection: &Arc<Collection>) -> &mut Grown {
         let known = self.grown.iter().position(|it| it.collection.id == collection.id);
         let at = known.unwrap_or_else(|| {
-            let guarded = self.guarded(&collection.namespace);
-            self.grown.push(Grown::new(collection.clone(), guarded));
+            self.grown.push(Grown::new(collection.clone()));
             self.grown.len() - 1
         });
         &mut self.grown[at]
+    }
+
+    /// Tells for each collection what has guarded it, which nobody here needs any more.
+    pub(super) fn hand_guards_over(&mut self) {
+        for grown in &mut self.grown {
+            let id = grown.collection.id;
+            let entered = self.entered.iter_mut().find(|entered| entered.collection.id == id);
+            grown.guarded = match entered {
+                Some(entered) => entered.guarded.take(),
+                None => self.engine.policies.get(&grown.collection.namespace),
+            };
+        }
     }
 }

@@ -196,6 +196,12 @@ impl Transaction {
         self.with_changes(base)
     }
 
+    /// The same as it was when it was last taken.
+    fn last_view(&self) -> View {
+        let base = self.snapshot.as_ref().map_or(&self.base.view, |snapshot| &snapshot.view);
+        self.with_changes(base.clone())
+    }
+
     /// Everything applied, and this transaction's own writes.
     fn latest(&mut self) -> View {
         let base = self.fresh().clone();
@@ -313,6 +319,7 @@ impl Transaction {
 
     /// The commit of everything written; intents are let go once it is applied.
     pub fn into_commit(mut self) -> Commit {
+        self.hand_guards_over();
         let changes = Arc::unwrap_or_clone(self.changes).into_changes();
         let multikey = self.multikey;
         let publish = (!multikey.is_empty()).then(|| {

@@ -4,6 +4,7 @@ use super::intents::Subject;
 use super::{Absent, Row, Transaction, conflict};
 use crate::catalog::{Action, Collection, Kind, Level};
 use crate::define::New;
+use crate::growth::LengthenedArrays;
 use crate::plan::{self, Query, Sort};
 use crate::storage::large::{self, Before};
 use crate::storage::{CollectionId, RecordId, Tree, keys};
@@ -12,6 +13,7 @@ use command::Namespace;
 use error::{Code, Error, Result};
 use guard::Guarded;
 use language::Needs;
+use std::borrow::Cow;
 use std::ops::Bound;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -30,7 +32,7 @@ impl write::Transaction for Transaction {
     async fn guard(&mut self, namespace: &Namespace) -> Result<Option<Arc<Guarded>>> {
         // Policies change only while nobody is in the collection.
         let is_there = self.enter(namespace).await?.is_some();
-        let guarded = self.guarded(namespace);
+        let guarded = self.guarded(namespace).map(Cow::into_owned);
         if !is_there {
             let (namespace, guarded) = (namespace.clone(), guarded.clone());
             self.absent = Some(Absent { namespace, guarded });
@@ -106,10 +108,8 @@ impl write::Transaction for Transaction {
         }
         let record = self.next_record(&collection)?;
         let cause = Cause { update: None, counted };
-        let guarded = self.guarded(namespace);
-        let lengthened = self.lengthened(guarded.as_ref(), None, Some(document), cause)?;
+        let (split, lengthened) = self.split(namespace, None, document, None, cause)?;
         self.add_entries(&collection, record, document).await?;
-        let split = self.split(guarded.as_ref(), document, None, counted);
         for (number, value) in split.values {
             self.put(Tree::Large, keys::large(collection.id, record, number), value);
         }
@@ -140,12 +140,10 @@ impl write::Transaction for Transaction {
         if let (Some(before), Some(more)) = (&mut before, &more) {
             before.loaded = more;
         }
-        let guarded = self.guarded(namespace);
-        let split = self.split(guarded.as_ref(), after, before, cause.counted);
+        let (split, lengthened) = self.split(namespace, Some(row), after, before, cause)?;
         if split.size > limits::DOCUMENT_BYTES_MAX {
             return Err(limits::update_too_large());
         }
-        let lengthened = self.lengthened(guarded.as_ref(), Some(row), Some(after), cause)?;
         if told {
             let former = more.as_deref().unwrap_or(&row.document);
             self.tell_replaced(row, former, after, cause.update)?;
@@ -168,7 +166,7 @@ impl write::Transaction for Transaction {
 
     async fn delete(&mut self, namespace: &Namespace, row: &Row) -> Result<()> {
         let guarded = self.guarded(namespace);
-        let lengthened = self.lengthened(guarded.as_ref(), Some(row), None, Cause::default())?;
+        let lengthened = self.lengthened(guarded.as_deref(), Some(row), None, Cause::default())?;
         self.tell_deleted(row)?;
         self.remove_entries(row).await?;
         let record = &row.record;
@@ -289,16 +287,21 @@ impl Transaction {
         Ok(RecordId(next.fetch_add(1, Ordering::AcqRel)))
     }
 
-    /// Takes a document apart for storage.
+    /// Takes a document apart for storage, and tells what becomes of the arrays that a
+    /// policy names.
     fn split(
         &self,
-        guarded: Option<&Arc<Guarded>>,
+        namespace: &Namespace,
+        row: Option<&Row>,
         document: &RawDocument,
         before: Option<Before<'_>>,
-        counted: &[Counted],
-    ) -> large::Split {
-        let cold = guarded.map(|guarded| guarded.cold(document, counted)).unwrap_or_default();
-        large::split(document, before, self.engine.store.secret(), &cold)
+        cause: Cause<'_>,
+    ) -> Result<(large::Split, Option<LengthenedArrays>)> {
+        let guarded = self.guarded(namespace);
+        let guarded = guarded.as_deref();
+        let cold = guarded.map(|it| it.cold(document, cause.counted)).unwrap_or_default();
+        let split = large::split(document, before, self.engine.store.secret(), &cold);
+        Ok((split, self.lengthened(guarded, row, Some(document), cause)?))
     }
 
     /// The row with those arrays loaded that are to be compared with their successors, to
