@@ -37,9 +37,9 @@ impl<'d> Seen<'d> {
         Seen { array, count, ..self }
     }
 
-    /// The same in the document's next version, which differs in one array alone: what
-    /// stands behind the array has moved by as much as that has grown. `None` unless it is
-    /// this array.
+    /// The same in the document's next version, which differs in this array alone: what
+    /// stands behind it has moved by as much as it has grown. `None` where that cannot be
+    /// told.
     pub fn in_grown(&self, document: &RawDocument, next: &'d RawDocument) -> Option<Seen<'d>> {
         let (old, new) = (document.as_bytes(), next.as_bytes());
         let place = |field: &Element<'_>| {
@@ -197,4 +197,39 @@ fn flags(field: Option<Element<'_>>, flagged: bool) -> bool {
 
 pub fn int(number: usize) -> RawBson {
     i32::try_from(number).map_or(RawBson::Int64(number as i64), RawBson::Int32)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Policy;
+    use bson::{RawDocumentBuf, rawdoc};
+    use command::Namespace;
+
+    #[test]
+    fn what_stands_behind_a_grown_array_has_moved() {
+        let policy = rawdoc! { "arrays": { "o": { "max": 9, "on_limit": "overflow" } } };
+        let policy = Policy::parse(&Namespace::new("d", "c").unwrap(), &policy).unwrap();
+        let rule = policy.overflows().next().unwrap();
+        let behind = |array: RawBson| rawdoc! { "_id": 1, "o": array, "x": "y", "oCount": 2 };
+        let before = |array: RawBson| rawdoc! { "_id": 1, "oCount": 2, "x": "y", "o": array };
+        let documents: [&dyn Fn(RawBson) -> RawDocumentBuf; 2] = [&behind, &before];
+        for document in documents {
+            let array = |items: &[i32]| RawBson::Array(items.iter().copied().collect());
+            let old = document(array(&[1, 2]));
+            let was = Seen::of(&old, rule);
+            for items in [&[1, 2, 3, 4][..], &[1, 2], &[1], &[]] {
+                let next = document(array(items));
+                let (grown, seen) = (was.in_grown(&old, &next).unwrap(), Seen::of(&next, rule));
+                assert_eq!(grown.array.unwrap().bytes, seen.array.unwrap().bytes);
+                assert!(std::ptr::eq(grown.count.unwrap().bytes, seen.count.unwrap().bytes));
+                let count = Counters::of(items.len(), 0);
+                let place = count.overwrite(&next, &grown).unwrap();
+                let counted = crate::patterns::fields::overwrite(next.clone(), &[place]).unwrap();
+                assert!(count.are_said(&Seen::of(&counted, rule)));
+            }
+            // Of another document nothing is known.
+            assert!(was.in_grown(&document(array(&[1, 2])), &old).is_none());
+        }
+    }
 }

@@ -17,8 +17,8 @@ pub struct Plan {
     arrays: bool,
     /// or what counts them,
     counters: bool,
-    /// and whether it changes nothing but one array.
-    one_array: bool,
+    /// and which array of the policy it changes, if it changes nothing else.
+    only: Option<usize>,
     /// The update taken apart, once a document with pages is met.
     taken_apart: OnceLock<Box<TakenApart>>,
 }
@@ -37,7 +37,7 @@ impl Plan {
         Plan {
             arrays: policy.overflows().any(|rule| update.touches(&rule.path)),
             counters: counters.any(|path| update.touches(path)),
-            one_array: policy.overflows().any(|rule| update.touches_only(&rule.path)),
+            only: policy.arrays.iter().position(|rule| update.touches_only(&rule.path)),
             taken_apart: OnceLock::new(),
         }
     }
@@ -57,7 +57,10 @@ impl Plan {
         if self.counters {
             return Seen::of(after, met.rule);
         }
-        let grown = self.one_array.then(|| met.was.in_grown(base, after)).flatten();
+        let grown = match self.only == Some(met.at) {
+            true => met.was.in_grown(base, after),
+            false => None,
+        };
         grown.unwrap_or_else(|| met.was.in_next(after, met.rule))
     }
 

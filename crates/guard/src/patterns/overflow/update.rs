@@ -137,7 +137,7 @@ fn finished(
 #[derive(Clone, Copy)]
 pub struct Met<'a> {
     /// Which array of the policy it is.
-    at: usize,
+    pub at: usize,
     pub rule: &'a Arc<Overflow>,
     /// What the row shows of it, and says.
     pub was: Seen<'a>,
