@@ -79,34 +79,56 @@ impl Guarded {
     }
 }
 
+/// What an update may change.
+#[derive(Clone, Copy)]
+pub struct Reach<'u> {
+    pub update: &'u Update,
+    /// Which array of the policy it is about, if it is about nothing else.
+    pub only: Option<usize>,
+}
+
+impl<'u> Reach<'u> {
+    fn of(policy: &Policy, update: &'u Update) -> Reach<'u> {
+        let only = policy.arrays.iter().position(|rule| update.touches_only(&rule.path));
+        Reach { update, only }
+    }
+
+    /// The rules whose arrays it may change. No path of a policy is part of another.
+    pub fn touched<'p>(self, policy: &'p Policy) -> impl Iterator<Item = &'p ArrayRule> {
+        let rules = policy.arrays.iter().enumerate();
+        rules.filter_map(move |(at, rule)| {
+            let touched = match self.only {
+                Some(only) => only == at,
+                None => self.update.touches(&rule.path),
+            };
+            touched.then_some(rule)
+        })
+    }
+}
+
 impl<T: Transaction> Guard<T> for Guarded {
     type Plan = Plan;
 
     fn plan(&self, update: &Update) -> Result<Plan> {
         let policy = self.policy()?;
-        let declared = policy.arrays.iter();
-        let bounded = declared.filter(|rule| !matches!(rule.on_limit, OnLimit::Overflow(_)));
-        let touched = bounded.into_iter().any(|rule| update.touches(&rule.path));
+        let reach = Reach::of(policy, update);
+        let mut touched = reach.touched(policy).filter(|rule| !rule.overflows());
         let whole = policy.undeclared != crate::policy::Undeclared::Allow;
-        let mut deep = policy.arrays.iter().filter(|rule| rule.path.len() > 1);
+        let mut deep = reach.touched(policy).filter(|rule| rule.path.len() > 1);
         Ok(Plan {
-            bounds: touched || whole,
-            brings: update.is_replacement()
-                || update.is_pipeline()
-                || deep.any(|rule| update.touches(&rule.path)),
-            overflow: overflow::Plan::new(policy, update),
+            bounds: whole || touched.next().is_some(),
+            brings: update.is_replacement() || update.is_pipeline() || deep.next().is_some(),
+            overflow: overflow::Plan::new(policy, reach),
         })
     }
 
-    fn needs(&self, update: &Update, needs: &mut Needs) {
+    fn needs(&self, update: &Update, plan: &Plan, needs: &mut Needs) {
         let Guarded::Policy(policy) = self else { return };
-        overflow::needs(policy, update, needs);
-        for rule in &policy.arrays {
-            // What it was tells whether it has grown.
-            if !matches!(rule.on_limit, OnLimit::Overflow(_)) && update.touches(&rule.path) {
-                needs.add(&rule.path);
-            }
-        }
+        let reach = Reach { update, only: plan.overflow.only };
+        overflow::needs(policy, reach, needs);
+        // What they were tells whether they have grown.
+        let touched = reach.touched(policy).filter(|rule| !rule.overflows());
+        touched.for_each(|rule| needs.add(&rule.path));
     }
 
     async fn matches(

@@ -21,7 +21,7 @@ pub trait Guard<T: Transaction>: Send + Sync {
     fn plan(&self, update: &Update) -> Result<Self::Plan>;
 
     /// What of a document must be loaded for the update.
-    fn needs(&self, update: &Update, needs: &mut Needs);
+    fn needs(&self, update: &Update, plan: &Self::Plan, needs: &mut Needs);
 
     /// Whether a document matches a filter, and where.
     fn matches(

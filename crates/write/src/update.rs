@@ -225,7 +225,7 @@ impl<B: Backend> Statement<'_, B> {
         let mut needs = self.needs.clone();
         match &self.watch {
             None => self.change.update.needs(&mut needs),
-            Some(Watch { guard, .. }) => guard.needs(self.change.update, &mut needs),
+            Some(Watch { guard, plan }) => guard.needs(self.change.update, plan, &mut needs),
         }
         if !self.change.bypass_validation {
             transaction.check_needs(self.namespace, &mut needs);

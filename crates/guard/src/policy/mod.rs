@@ -216,6 +216,10 @@ impl ArrayRule {
         names.fold(KeyLengths::default(), KeyLengths::with)
     }
 
+    pub fn overflows(&self) -> bool {
+        matches!(self.on_limit, OnLimit::Overflow(_))
+    }
+
     /// The paths of what is looked at in a document: the array, and what counts it.
     pub fn paths(&self) -> impl Iterator<Item = &Path> {
         let counters = match &self.on_limit {

@@ -2,12 +2,13 @@
 
 use super::Seen;
 use super::update::Met;
-use crate::policy::{Keep, Overflow, Policy};
+use crate::guarded::Reach;
+use crate::policy::{ArrayRule, Keep, OnLimit, Policy};
 use bson::RawDocument;
 use language::Needs;
 use language::update::{Part, Update};
 use smallvec::SmallVec;
-use std::sync::{Arc, OnceLock};
+use std::sync::OnceLock;
 use value::Path;
 
 /// What an update does to the arrays that overflow.
@@ -18,7 +19,7 @@ pub struct Plan {
     /// or what counts them,
     counters: bool,
     /// and which array of the policy it changes, if it changes nothing else.
-    only: Option<usize>,
+    pub only: Option<usize>,
     /// The update taken apart, once a document with pages is met.
     taken_apart: OnceLock<Box<TakenApart>>,
 }
@@ -32,12 +33,13 @@ pub struct TakenApart {
 }
 
 impl Plan {
-    pub fn new(policy: &Policy, update: &Update) -> Plan {
+    pub fn new(policy: &Policy, reach: Reach<'_>) -> Plan {
+        let Reach { update, only } = reach;
         let mut counters = policy.overflows().flat_map(|rule| rule.counters());
         Plan {
-            arrays: policy.overflows().any(|rule| update.touches(&rule.path)),
-            counters: counters.any(|path| update.touches(path)),
-            only: policy.arrays.iter().position(|rule| update.touches_only(&rule.path)),
+            arrays: reach.touched(policy).any(ArrayRule::overflows),
+            counters: only.is_none() && counters.any(|path| update.touches(path)),
+            only,
             taken_apart: OnceLock::new(),
         }
     }
@@ -81,12 +83,17 @@ impl Plan {
 
 /// What of a document must be loaded. Arrays that keep their oldest elements are left
 /// out: a document with pages seldom needs its head.
-pub fn needs(policy: &Policy, update: &Update, needs: &mut Needs) {
-    let apart = |rule: &&Arc<Overflow>| rule.keep == Keep::Oldest && update.has_part(&rule.path);
-    let paths: SmallVec<[&Path; 4]> =
-        policy.overflows().filter(apart).map(|rule| &rule.path).collect();
+pub fn needs(policy: &Policy, reach: Reach<'_>, needs: &mut Needs) {
+    let update = reach.update;
+    let apart = reach.touched(policy).filter(|rule| match &rule.on_limit {
+        OnLimit::Overflow(rule) => rule.keep == Keep::Oldest && update.has_part(&rule.path),
+        _ => false,
+    });
+    let paths: SmallVec<[&Path; 4]> = apart.map(|rule| &rule.path).collect();
     match paths.is_empty() {
         true => update.needs(needs),
+        // There is nothing else.
+        false if reach.only.is_some() => {}
         false => update.needs_without(&paths, needs),
     }
 }
