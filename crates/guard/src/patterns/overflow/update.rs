@@ -62,11 +62,7 @@ pub fn update_at_once<R: Deref<Target = RawDocument>>(
             None => done.write(rule, &now, &mut edits),
         }
     }
-    let after = match places.is_empty() {
-        true => after,
-        false => fields::overwrite(after, &places)?,
-    };
-    finished(row, after, &edits, counted).map(Some)
+    finished(row, after, &places, &edits, counted).map(Some)
 }
 
 /// Applies an update to a document, its pages included.
@@ -114,20 +110,26 @@ pub async fn update<T: Transaction>(
         met.count(done.counters, &mut counted);
         done.write(rule, &now, &mut edits);
     }
-    finished(base, after, &edits, counted)
+    finished(base, after, &[], &edits, counted)
 }
 
 /// The document with its counters as they ought to be.
 fn finished(
     before: &RawDocument,
-    after: RawDocumentBuf,
+    mut after: RawDocumentBuf,
+    places: &[Overwrite],
     edits: &[Edit<'_>],
     counted: CountedArrays,
 ) -> Result<Outcome> {
-    let after = match edits.is_empty() {
-        true => after,
-        false => fields::edit_own(after, edits)?,
-    };
+    if places.is_empty() && edits.is_empty() {
+        return Ok(Outcome { after: Some(after), elsewhere: false, counted });
+    }
+    if !places.is_empty() {
+        after = fields::overwrite(after, places)?;
+    }
+    if !edits.is_empty() {
+        after = fields::edit_own(after, edits)?;
+    }
     // What the update wrote may be no more than counters that the server knows better.
     let changed = after.as_bytes() != before.as_bytes();
     Ok(Outcome { after: changed.then_some(after), elsewhere: false, counted })
