@@ -94,7 +94,7 @@ impl<'u> Reach<'u> {
     }
 
     /// The rules whose arrays it may change. No path of a policy is part of another.
-    pub fn touched<'p>(self, policy: &'p Policy) -> impl Iterator<Item = &'p ArrayRule> {
+    pub fn touched(self, policy: &Policy) -> impl Iterator<Item = &ArrayRule> {
         let rules = policy.arrays.iter().enumerate();
         rules.filter_map(move |(at, rule)| {
             let touched = match self.only {
