@@ -112,9 +112,10 @@ fn comparison(
     let (Some(base_value), Some(other_value)) = (value(base), value(other)) else {
         return Err(Error::NoCpuTime);
     };
-    let cpu = Median::of(cpu_ratios);
-    let ratio = match (pair.measure, &cpu) {
-        (Measure::Cpu, Some(cpu)) => cpu.value,
+    // Of CPU times the ratios of single turns count; the others have one ratio in all.
+    let cpu = Median::of(cpu_ratios).filter(|_| pair.measure == Measure::Cpu);
+    let ratio = match &cpu {
+        Some(cpu) => cpu.value,
         _ if base_value > 0.0 => other_value / base_value,
         _ => 0.0,
     };
