@@ -3,7 +3,7 @@
 use crate::patterns::place::check_single;
 use crate::patterns::sight::Sight;
 use crate::patterns::{bounds, overflow};
-use crate::policy::{ArrayRule, Keep, OnLimit, Overflow, Policy};
+use crate::policy::{ArrayRule, Keep, OnLimit, Overflow, Policy, Undeclared};
 use crate::read;
 use bson::{RawDocument, RawDocumentBuf};
 use command::Namespace;
@@ -11,10 +11,10 @@ use error::{Code, Error, Result};
 use language::Needs;
 use language::query::{Filter, Matched};
 use language::update::Update;
+use smallvec::{SmallVec, smallvec};
 use std::borrow::Cow;
-use std::sync::Arc;
 use value::Path;
-use write::{Applied, Counted, Guard, Inserted, Outcome, Returns, Transaction};
+use write::{Applied, AtOnce, Counted, Guard, Inserted, Outcome, Returns, Transaction};
 
 #[derive(Debug)]
 pub enum Guarded {
@@ -27,23 +27,15 @@ pub enum Guarded {
     Unreadable(Error),
 }
 
-/// Whether one and the same guards, or nothing does.
-pub fn is_same(one: Option<&Arc<Guarded>>, other: Option<&Arc<Guarded>>) -> bool {
-    match (one, other) {
-        (Some(one), Some(other)) => Arc::ptr_eq(one, other),
-        (None, None) => true,
-        _ => false,
-    }
-}
-
 /// What a policy makes of an update before it meets a document.
 #[derive(Debug)]
 pub struct Plan {
+    pub reach: Reach,
     /// Whether the update may change what some bound is on.
     pub bounds: bool,
     /// Whether it may bring documents of the client's own making.
     pub brings: bool,
-    pub overflow: overflow::Plan,
+    pub apart: overflow::Apart,
 }
 
 impl Guarded {
@@ -79,30 +71,51 @@ impl Guarded {
     }
 }
 
-/// What an update may change.
-#[derive(Clone, Copy)]
-pub struct Reach<'u> {
-    pub update: &'u Update,
-    /// Which array of the policy it is about, if it is about nothing else.
+/// What of all that a policy names an update may change.
+#[derive(Debug, Default)]
+pub struct Reach {
+    /// The arrays.
+    touched: SmallVec<[usize; 2]>,
+    /// What counts them.
+    pub counters: bool,
+    /// The one array that it is about, if it is about nothing else,
     pub only: Option<usize>,
+    /// and how many elements it appends to that, if it does nothing else to it.
+    pub appended: Option<usize>,
 }
 
-impl<'u> Reach<'u> {
-    fn of(policy: &Policy, update: &'u Update) -> Reach<'u> {
-        let only = policy.arrays.iter().position(|rule| update.touches_only(&rule.path));
-        Reach { update, only }
+impl Reach {
+    fn of(policy: &Policy, update: &Update) -> Reach {
+        if !update.touches_names(policy.digest.roots) {
+            return Reach::default();
+        }
+        // No path of a policy is part of another.
+        let rules = policy.arrays.iter().enumerate();
+        let only = rules.clone().find(|(_, rule)| update.touches_only(&rule.path));
+        if let Some((at, rule)) = only {
+            let appended = update.appended(&rule.path);
+            return Reach { touched: smallvec![at], counters: false, only: Some(at), appended };
+        }
+        let touched = rules.filter(|(_, rule)| update.touches(&rule.path)).map(|(at, _)| at);
+        let mut counters = policy.overflows().flat_map(|rule| rule.counters());
+        let counters = counters.any(|path| update.touches(path));
+        Reach { touched: touched.collect(), counters, ..Reach::default() }
     }
 
-    /// The rules whose arrays it may change. No path of a policy is part of another.
-    pub fn touched(self, policy: &Policy) -> impl Iterator<Item = &ArrayRule> {
-        let rules = policy.arrays.iter().enumerate();
-        rules.filter_map(move |(at, rule)| {
-            let touched = match self.only {
-                Some(only) => only == at,
-                None => self.update.touches(&rule.path),
-            };
-            touched.then_some(rule)
-        })
+    /// Whether it changes nothing but arrays that have been counted.
+    pub fn is_of(&self, counted: &[Counted]) -> bool {
+        let is_counted = |at: &usize| counted.iter().any(|it| it.rule == *at);
+        !self.counters && self.touched.iter().all(is_counted)
+    }
+
+    /// Whether it may change an array, or what counts some.
+    pub fn may_change(&self, at: usize) -> bool {
+        self.counters || self.touched.contains(&at)
+    }
+
+    /// The rules whose arrays it may change.
+    pub fn touched<'p>(&self, policy: &'p Policy) -> impl Iterator<Item = &'p ArrayRule> {
+        self.touched.iter().filter_map(|at| policy.arrays.get(*at))
     }
 }
 
@@ -110,25 +123,23 @@ impl<T: Transaction> Guard<T> for Guarded {
     type Plan = Plan;
 
     fn plan(&self, update: &Update) -> Result<Plan> {
-        let policy = self.policy()?;
-        let reach = Reach::of(policy, update);
-        let mut touched = reach.touched(policy).filter(|rule| !rule.overflows());
-        let whole = policy.undeclared != crate::policy::Undeclared::Allow;
-        let mut deep = reach.touched(policy).filter(|rule| rule.path.len() > 1);
-        Ok(Plan {
-            bounds: whole || touched.next().is_some(),
-            brings: update.is_replacement() || update.is_pipeline() || deep.next().is_some(),
-            overflow: overflow::Plan::new(policy, reach),
-        })
+        Ok(plan(self.policy()?, update))
     }
 
     fn needs(&self, update: &Update, plan: &Plan, needs: &mut Needs) {
         let Guarded::Policy(policy) = self else { return };
-        let reach = Reach { update, only: plan.overflow.only };
-        overflow::needs(policy, reach, needs);
+        overflow::needs(policy, update, &plan.reach, needs);
         // What they were tells whether they have grown.
-        let touched = reach.touched(policy).filter(|rule| !rule.overflows());
+        let touched = plan.reach.touched(policy).filter(|rule| !rule.overflows());
         touched.for_each(|rule| needs.add(&rule.path));
+    }
+
+    fn shows_more(&self) -> bool {
+        match self {
+            Guarded::Policy(policy) => policy.digest.merges,
+            // It is told that it must not write here.
+            Guarded::Pages { .. } | Guarded::Unreadable(_) => true,
+        }
     }
 
     async fn matches(
@@ -138,9 +149,6 @@ impl<T: Transaction> Guard<T> for Guarded {
         filter: &Filter,
     ) -> Result<Option<Matched>> {
         let policy = self.policy()?;
-        if policy.merged().next().is_none() {
-            return filter.matches_at(row);
-        }
         read::matches(policy, transaction, row, filter).await
     }
 
@@ -154,27 +162,49 @@ impl<T: Transaction> Guard<T> for Guarded {
         read::shown(self.policy()?, transaction, document, *projection, needs).await
     }
 
+    fn insert_at_once<'d>(&self, document: Cow<'d, RawDocument>) -> Result<AtOnce<'d>> {
+        let policy = self.policy()?;
+        let sight = Sight::of(policy, &document);
+        sight.check_single(&policy.arrays)?;
+        let fitted = match bounds::hold(policy, &sight) {
+            true => overflow::insert_at_once(policy, &sight),
+            false => None,
+        };
+        let Some(fitted) = fitted else { return Ok(AtOnce::Not(document)) };
+        bounds::check_undeclared(policy, None, &document)?;
+        inserted(policy, fitted, document).map(AtOnce::Done)
+    }
+
     async fn insert<'d>(
         &self,
         transaction: &mut T,
         document: Cow<'d, RawDocument>,
     ) -> Result<Inserted<'d>> {
         let policy = self.policy()?;
+        Sight::of(policy, &document).check_single(&policy.arrays)?;
+        let document = bounds::enforce(policy, None, document)?;
         let sight = Sight::of(policy, &document);
-        sight.check_single(&policy.arrays)?;
-        let inserted = if bounds::hold(policy, &sight) {
-            bounds::check_undeclared(policy, None, &document)?;
-            let fitted = overflow::insert(policy, transaction, &sight).await?;
-            fitted.apply(document)?
-        } else {
-            let document = bounds::enforce(policy, None, document)?;
-            let sight = Sight::of(policy, &document);
-            let fitted = overflow::insert(policy, transaction, &sight).await?;
-            fitted.apply(document)?
+        let fitted = overflow::insert(policy, transaction, &sight).await?;
+        inserted(policy, fitted, document)
+    }
+
+    fn update_at_once(
+        &self,
+        transaction: &T,
+        row: &T::Row,
+        applied: &Applied<'_, Plan>,
+    ) -> Result<Option<Outcome>> {
+        let policy = self.policy()?;
+        let pushed = overflow::push_at_once(policy, row, applied)?;
+        let outcome = match pushed {
+            Some(outcome) => outcome,
+            None => match overflow::update_at_once(policy, row, applied)? {
+                Some(outcome) => outcome,
+                None => return Ok(None),
+            },
         };
-        let document = &inserted.document;
-        bounds::check_size(policy, document, None, document.as_bytes().len())?;
-        Ok(inserted)
+        check(policy, transaction, row, applied.plan, &outcome)?;
+        Ok(Some(outcome))
     }
 
     async fn update(
@@ -184,24 +214,57 @@ impl<T: Transaction> Guard<T> for Guarded {
         applied: Applied<'_, Plan>,
     ) -> Result<Outcome> {
         let policy = self.policy()?;
-        let mut outcome = match overflow::update_at_once(policy, row, &applied)? {
-            Some(outcome) => outcome,
-            None => overflow::update(policy, transaction, row, &applied).await?,
-        };
-        let Some(after) = outcome.after.take() else { return Ok(outcome) };
-        if applied.plan.brings {
-            let mut paths = policy.arrays.iter().flat_map(ArrayRule::paths);
-            paths.try_for_each(|path| check_single(&after, path))?;
-        }
-        if policy.document.max_bytes.is_some() {
-            let before = transaction.size(row, row);
-            bounds::check_size(policy, &after, Some(before), transaction.size(row, &after))?;
-        }
-        outcome.after = Some(after);
+        let outcome = overflow::update(policy, transaction, row, &applied).await?;
+        check(policy, transaction, row, applied.plan, &outcome)?;
         Ok(outcome)
     }
 
     async fn delete(&self, transaction: &mut T, row: &T::Row) -> Result<()> {
         overflow::delete(self.policy()?, transaction, row).await
     }
+}
+
+/// What a policy makes of an update.
+pub fn plan(policy: &Policy, update: &Update) -> Plan {
+    let reach = Reach::of(policy, update);
+    let whole = policy.undeclared != Undeclared::Allow;
+    let deep = reach.touched(policy).any(|rule| rule.path.len() > 1);
+    Plan {
+        bounds: whole || reach.touched(policy).any(|rule| !rule.overflows()),
+        brings: update.is_replacement() || update.is_pipeline() || deep,
+        reach,
+        apart: overflow::Apart::default(),
+    }
+}
+
+/// The new document as its policy has it.
+fn inserted<'d>(
+    policy: &Policy,
+    fitted: overflow::Fitted<'_>,
+    document: Cow<'d, RawDocument>,
+) -> Result<Inserted<'d>> {
+    let inserted = fitted.apply(document)?;
+    let bytes = inserted.document.as_bytes().len();
+    bounds::check_size(policy, &inserted.document, bytes, || None)?;
+    Ok(inserted)
+}
+
+/// Refuses what an update has made of a document, if its policy does not allow it.
+fn check<T: Transaction>(
+    policy: &Policy,
+    transaction: &T,
+    row: &T::Row,
+    plan: &Plan,
+    outcome: &Outcome,
+) -> Result<()> {
+    let Some(after) = &outcome.after else { return Ok(()) };
+    if plan.brings {
+        let mut paths = policy.arrays.iter().flat_map(ArrayRule::paths);
+        paths.try_for_each(|path| check_single(after, path))?;
+    }
+    if policy.document.max_bytes.is_some() {
+        let before = || Some(transaction.size(row, row));
+        bounds::check_size(policy, after, transaction.size(row, after), before)?;
+    }
+    Ok(())
 }

@@ -1,5 +1,6 @@
 //! Every policy that is in force, by namespace.
 
+use crate::lease::{Lease, Leases};
 use crate::policy::{VIEW_SUFFIX, salvage};
 use crate::{Guarded, Policy};
 use bson::{RawBsonRef, RawDocument};
@@ -7,7 +8,6 @@ use command::Namespace;
 use command::namespace::POLICIES;
 use error::{Code, Error, Result};
 use rustc_hash::FxHashMap;
-use std::sync::Arc;
 use value::element::get_value;
 
 /// Where a database keeps its policies, one document each: `{_id: <collection>,
@@ -20,12 +20,12 @@ pub fn policies_of(database: &str) -> Namespace {
 /// Cheap enough to copy, since policies seldom change.
 #[derive(Debug, Clone, Default)]
 pub struct Table {
-    guarded: FxHashMap<Namespace, Arc<Guarded>>,
+    guarded: FxHashMap<Namespace, Leases>,
 }
 
 impl Table {
-    pub fn get(&self, namespace: &Namespace) -> Option<&Arc<Guarded>> {
-        self.guarded.get(namespace)
+    pub fn get(&self, namespace: &Namespace) -> Option<&Lease> {
+        self.guarded.get(namespace).map(Leases::own)
     }
 
     /// The policy of a collection.
@@ -64,16 +64,17 @@ impl Table {
         let mut table = self.without(&policy.namespace);
         for overflow in policy.overflows() {
             let of = policy.namespace.clone();
-            table.guarded.insert(overflow.into.clone(), Arc::new(Guarded::Pages { of }));
+            table.guarded.insert(overflow.into.clone(), Leases::of(Guarded::Pages { of }));
         }
-        table.guarded.insert(policy.namespace.clone(), Arc::new(Guarded::Policy(policy)));
+        table.guarded.insert(policy.namespace.clone(), Leases::of(Guarded::Policy(policy)));
         table
     }
 
     pub fn without(&self, namespace: &Namespace) -> Table {
         let mut table = self.clone();
         table.guarded.retain(|other, guarded| {
-            other != namespace && !matches!(&**guarded, Guarded::Pages { of } if of == namespace)
+            other != namespace
+                && !matches!(&**guarded.own(), Guarded::Pages { of } if of == namespace)
         });
         table
     }
@@ -101,10 +102,10 @@ impl Table {
                     writes to its collection are refused until it is set anew");
                 let salvaged = document.map(|document| salvage(&namespace, document));
                 for overflow in salvaged.iter().flat_map(Policy::overflows) {
-                    let pages = Arc::new(Guarded::Pages { of: namespace.clone() });
+                    let pages = Leases::of(Guarded::Pages { of: namespace.clone() });
                     self.guarded.entry(overflow.into.clone()).or_insert(pages);
                 }
-                self.guarded.insert(namespace, Arc::new(Guarded::Unreadable(error)));
+                self.guarded.insert(namespace, Leases::of(Guarded::Unreadable(error)));
             }
         }
     }

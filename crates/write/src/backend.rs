@@ -18,15 +18,16 @@ use std::sync::Arc;
 pub trait Transaction: Send + Sized {
     /// A document that this transaction holds an intent on.
     type Row: Deref<Target = RawDocument> + Send + Sync;
-    /// What takes part in writes to a collection that has a policy.
-    type Guard: Guard<Self>;
+    /// What takes part in writes to a collection that has a policy, for as long as one
+    /// holds it.
+    type Guard: Deref<Target: Guard<Self>> + Send + Sync;
 
     /// The collection's guard, if it has a policy. It stays the same until the
     /// transaction ends.
     fn guard(
         &mut self,
         namespace: &Namespace,
-    ) -> impl Future<Output = Result<Option<Arc<Self::Guard>>>> + Send;
+    ) -> impl Future<Output = Result<Option<Self::Guard>>> + Send;
 
     /// The document with this `_id`, its intent taken. Values outside `needs`
     /// may be missing from it in all but name; updates keep them as they are.
@@ -103,6 +104,8 @@ pub struct Cause<'a> {
     pub update: Option<&'a Update>,
     /// Arrays that the guard has counted.
     pub counted: &'a [Counted],
+    /// Whether all others that it looks after stay as they are.
+    pub all_counted: bool,
 }
 
 /// Which documents a transaction looks for.

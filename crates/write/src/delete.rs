@@ -68,8 +68,10 @@ async fn attempt<B: Backend>(
     let Some(row) = candidates.claim(transaction, needs).await? else { return Ok(None) };
     let filter = delete.selection.filter;
     let matches = match &guard {
-        None => filter.matches(&row)?,
-        Some(guard) => guard.matches(transaction, &row, filter).await?.is_some(),
+        Some(guard) if guard.shows_more() => {
+            Box::pin(guard.matches(transaction, &row, filter)).await?.is_some()
+        }
+        _ => filter.matches(&row)?,
     };
     if !matches {
         return Ok(None);
@@ -77,10 +79,12 @@ async fn attempt<B: Backend>(
     let shown = match (&guard, &delete.returns) {
         (_, None) => None,
         (None, Some(_)) => Some((*row).to_owned()),
-        (Some(guard), Some(returns)) => Some(guard.shown(transaction, &row, returns).await?),
+        (Some(guard), Some(returns)) => {
+            Some(Box::pin(guard.shown(transaction, &row, returns)).await?)
+        }
     };
     if let Some(guard) = &guard {
-        guard.delete(transaction, &row).await?;
+        Box::pin(guard.delete(transaction, &row)).await?;
     }
     transaction.delete(namespace, &row).await?;
     Ok(Some(shown))

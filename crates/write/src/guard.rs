@@ -23,6 +23,9 @@ pub trait Guard<T: Transaction>: Send + Sync {
     /// What of a document must be loaded for the update.
     fn needs(&self, update: &Update, plan: &Self::Plan, needs: &mut Needs);
 
+    /// Whether filters see more of documents than what is stored: then `matches` tells.
+    fn shows_more(&self) -> bool;
+
     /// Whether a document matches a filter, and where.
     fn matches(
         &self,
@@ -39,12 +42,24 @@ pub trait Guard<T: Transaction>: Send + Sync {
         returns: &Returns<'_>,
     ) -> impl Future<Output = Result<RawDocumentBuf>> + Send;
 
+    /// As `insert`, where the document alone tells what becomes of it, as with most; else it
+    /// is given back.
+    fn insert_at_once<'d>(&self, document: Cow<'d, RawDocument>) -> Result<AtOnce<'d>>;
+
     /// Takes part in the insertion of a document.
     fn insert<'d>(
         &self,
         transaction: &mut T,
         document: Cow<'d, RawDocument>,
     ) -> impl Future<Output = Result<Inserted<'d>>> + Send;
+
+    /// As `update`, where the document alone tells what becomes of it, as with most.
+    fn update_at_once(
+        &self,
+        transaction: &T,
+        row: &T::Row,
+        applied: &Applied<'_, Self::Plan>,
+    ) -> Result<Option<Outcome>>;
 
     /// Applies an update to a document.
     fn update(
@@ -76,6 +91,13 @@ pub struct Inserted<'d> {
     pub counted: CountedArrays,
 }
 
+/// What becomes of a new document, if that can be told at once.
+#[derive(Debug)]
+pub enum AtOnce<'d> {
+    Done(Inserted<'d>),
+    Not(Cow<'d, RawDocument>),
+}
+
 /// What became of a document.
 #[derive(Debug, Default)]
 pub struct Outcome {
@@ -84,6 +106,8 @@ pub struct Outcome {
     /// Whether the update has changed something elsewhere.
     pub elsewhere: bool,
     pub counted: CountedArrays,
+    /// Whether all other arrays that the policy names stay as they are.
+    pub all_counted: bool,
 }
 
 /// Arrays that a guard has counted on the way.

@@ -1,6 +1,6 @@
 //! Inserts.
 
-use crate::{Backend, CountedArrays, Guard, Inserted, Transaction, document, limits};
+use crate::{AtOnce, Backend, CountedArrays, Guard, Inserted, Transaction, document, limits};
 use bson::RawDocument;
 use command::Namespace;
 use error::{Code, Error, Result};
@@ -122,14 +122,28 @@ impl<B: Backend> Inserter<'_, B> {
 
     async fn one(&self, transaction: &mut B::Transaction, document: &RawDocument) -> Result<()> {
         let document = prepare(document)?;
-        let Inserted { document, counted } = match transaction.guard(self.namespace).await? {
-            Some(guard) => guard.insert(transaction, document).await?,
-            None => Inserted { document, counted: CountedArrays::new() },
-        };
+        let guard = transaction.guard(self.namespace).await?;
+        let Inserted { document, counted } = guarded(&guard, transaction, document).await?;
         if !self.bypass_validation {
             transaction.check(self.namespace, None, &document)?;
         }
         transaction.insert(self.namespace, &document, &counted).await
+    }
+}
+
+/// What a guard makes of a new document. What takes long is seldom, and kept apart: what an
+/// asynchronous function may have to keep, it keeps for all.
+pub async fn guarded<'d, T: Transaction>(
+    guard: &Option<T::Guard>,
+    transaction: &mut T,
+    document: Cow<'d, RawDocument>,
+) -> Result<Inserted<'d>> {
+    let Some(guard) = guard else {
+        return Ok(Inserted { document, counted: CountedArrays::new() });
+    };
+    match guard.insert_at_once(document)? {
+        AtOnce::Done(inserted) => Ok(inserted),
+        AtOnce::Not(document) => Box::pin(guard.insert(transaction, document)).await,
     }
 }
 

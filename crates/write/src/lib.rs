@@ -14,6 +14,6 @@ mod update;
 
 pub use backend::{Backend, Candidates, Cause, Find, Selection, Transaction};
 pub use delete::{Delete, Deleted, delete};
-pub use guard::{Applied, Counted, CountedArrays, Guard, Inserted, Length, Outcome};
+pub use guard::{Applied, AtOnce, Counted, CountedArrays, Guard, Inserted, Length, Outcome};
 pub use insert::{InsertError, insert};
 pub use update::{Change, Returns, Touched, Updated, update};

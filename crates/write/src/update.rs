@@ -1,8 +1,9 @@
 //! Updates: operators, replacements, pipelines, upserts.
 
+use crate::insert::guarded;
 use crate::{
-    Applied, Backend, Candidates, Cause, CountedArrays, Guard, Inserted, Outcome, Selection,
-    Transaction, document, limits,
+    Applied, Backend, Candidates, Cause, Guard, Inserted, Outcome, Selection, Transaction,
+    document, limits,
 };
 use bson::{RawBson, RawBsonRef, RawDocument, RawDocumentBuf};
 use command::Namespace;
@@ -11,7 +12,7 @@ use language::Needs;
 use language::query::Matched;
 use language::update::Update;
 use std::borrow::Cow;
-use std::sync::Arc;
+use std::ops::Deref;
 
 /// How often an upsert tries again that others beat to its key.
 const UPSERT_ATTEMPTS_MAX: usize = 16;
@@ -117,8 +118,8 @@ struct Statement<'a, B: Backend> {
 
 /// A guard, and what it made of the update.
 struct Watch<T: Transaction> {
-    guard: Arc<T::Guard>,
-    plan: <T::Guard as Guard<T>>::Plan,
+    guard: T::Guard,
+    plan: <GuardOf<T> as Guard<T>>::Plan,
 }
 
 struct Step {
@@ -157,29 +158,34 @@ impl<B: Backend> Statement<'_, B> {
         let Some(row) = candidates.claim(transaction, &needs).await? else { return Ok(None) };
         let filter = change.selection.filter;
         let matched = match &self.watch {
-            None => filter.matches_at(&row)?,
-            Some(Watch { guard, .. }) => guard.matches(transaction, &row, filter).await?,
+            Some(Watch { guard, .. }) if guard.shows_more() => {
+                Box::pin(guard.matches(transaction, &row, filter)).await?
+            }
+            _ => filter.matches_at(&row)?,
         };
         let Some(matched) = matched else { return Ok(None) };
         let mut shown = match &change.returns {
             Some(returns) if !returns.after => Some(self.shown(transaction, &row, returns).await?),
             _ => None,
         };
-        let Outcome { after, elsewhere, counted } = match &self.watch {
+        let Outcome { after, elsewhere, counted, all_counted } = match &self.watch {
             None => {
                 let after = change.update.apply(&row, matched)?;
                 Outcome { after, ..Outcome::default() }
             }
             Some(Watch { guard, plan }) => {
                 let applied = Applied { update: change.update, plan, matched, loaded: &needs };
-                guard.update(transaction, &row, applied).await?
+                match guard.update_at_once(transaction, &row, &applied)? {
+                    Some(outcome) => outcome,
+                    None => Box::pin(guard.update(transaction, &row, applied)).await?,
+                }
             }
         };
         if let Some(after) = &after {
             if !change.bypass_validation {
                 transaction.check(namespace, Some(&row), after)?;
             }
-            let cause = Cause { update: Some(change.update), counted: &counted };
+            let cause = Cause { update: Some(change.update), counted: &counted, all_counted };
             transaction.replace(namespace, &row, after, cause).await?;
         }
         let modified = after.is_some() || elsewhere;
@@ -200,14 +206,16 @@ impl<B: Backend> Statement<'_, B> {
     ) -> Result<RawDocumentBuf> {
         match &self.watch {
             None => Ok(document.to_owned()),
-            Some(Watch { guard, .. }) => guard.shown(transaction, document, returns).await,
+            Some(Watch { guard, .. }) => {
+                Box::pin(guard.shown(transaction, document, returns)).await
+            }
         }
     }
 
     /// Lets the guard look at the update, unless it is the one that has.
-    fn watch(&mut self, guard: Option<Arc<GuardOf<B>>>) -> Result<()> {
+    fn watch(&mut self, guard: Option<<B::Transaction as Transaction>::Guard>) -> Result<()> {
         let same = match (&self.watch, &guard) {
-            (Some(watch), Some(guard)) => Arc::ptr_eq(&watch.guard, guard),
+            (Some(watch), Some(guard)) => std::ptr::eq(&*watch.guard, &**guard),
             (None, None) => true,
             _ => false,
         };
@@ -234,7 +242,7 @@ impl<B: Backend> Statement<'_, B> {
     }
 }
 
-type GuardOf<B> = <<B as Backend>::Transaction as Transaction>::Guard;
+type GuardOf<T> = <<T as Transaction>::Guard as Deref>::Target;
 
 /// Inserts what the change makes of nothing. `None` if someone inserted it
 /// meanwhile: it may match now.
@@ -285,10 +293,7 @@ async fn insert_made<T: Transaction>(
 ) -> Result<Option<RawDocumentBuf>> {
     let made = Cow::Borrowed(made);
     let guard = transaction.guard(namespace).await?;
-    let Inserted { document: made, counted } = match &guard {
-        Some(guard) => guard.insert(transaction, made).await?,
-        None => Inserted { document: made, counted: CountedArrays::new() },
-    };
+    let Inserted { document: made, counted } = guarded(&guard, transaction, made).await?;
     if !change.bypass_validation {
         transaction.check(namespace, None, &made)?;
     }
@@ -296,6 +301,8 @@ async fn insert_made<T: Transaction>(
     match (&guard, change.returns.as_ref().filter(|returns| returns.after)) {
         (_, None) => Ok(None),
         (None, Some(_)) => Ok(Some(made.into_owned())),
-        (Some(guard), Some(returns)) => guard.shown(transaction, &made, returns).await.map(Some),
+        (Some(guard), Some(returns)) => {
+            Box::pin(guard.shown(transaction, &made, returns)).await.map(Some)
+        }
     }
 }

@@ -61,8 +61,7 @@ impl Arrays {
         resolve: impl FnOnce(&mut Arrays) -> Result<()>,
     ) -> Result<()> {
         self.written.clear();
-        self.add(after);
-        self.subtract(before);
+        self.exchange(before, after);
         let longest = |lengths: &Lengths| lengths.each.iter().max().copied();
         match self.longest.change(record.0, longest(before), longest(after)) {
             Place::Outside | Place::Stays => {}
@@ -80,21 +79,22 @@ impl Arrays {
         Ok(())
     }
 
-    fn add(&mut self, Lengths { each, pages }: &Lengths) {
-        each.iter().for_each(|length| self.histogram.add(*length));
-        self.elements += each.iter().map(|length| u64::from(*length)).sum::<u64>();
-        self.documents += u64::from(!each.is_empty());
-        self.overflowed += u64::from(*pages > 0);
-        self.pages += u64::from(*pages);
-    }
-
-    fn subtract(&mut self, Lengths { each, pages }: &Lengths) {
-        each.iter().for_each(|length| self.histogram.remove(*length));
-        let elements = each.iter().map(|length| u64::from(*length)).sum();
-        self.elements = self.elements.saturating_sub(elements);
-        self.documents = self.documents.saturating_sub(u64::from(!each.is_empty()));
-        self.overflowed = self.overflowed.saturating_sub(u64::from(*pages > 0));
-        self.pages = self.pages.saturating_sub(u64::from(*pages));
+    fn exchange(&mut self, before: &Lengths, after: &Lengths) {
+        match (&before.each[..], &after.each[..]) {
+            // As nearly always: one array becomes longer or shorter.
+            (&[before], &[after]) => self.histogram.exchange(before, after),
+            (before, after) => {
+                after.iter().for_each(|length| self.histogram.add(*length));
+                before.iter().for_each(|length| self.histogram.remove(*length));
+            }
+        }
+        let exchange = |total: &mut u64, measure: fn(&Lengths) -> u64| {
+            *total = (*total + measure(after)).saturating_sub(measure(before));
+        };
+        exchange(&mut self.elements, |it| it.each.iter().map(|length| u64::from(*length)).sum());
+        exchange(&mut self.documents, |it| u64::from(!it.each.is_empty()));
+        exchange(&mut self.overflowed, |it| u64::from(it.pages > 0));
+        exchange(&mut self.pages, |it| u64::from(it.pages));
     }
 
     /// Looks up those of the longest that nobody has written to since the start.

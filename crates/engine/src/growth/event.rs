@@ -2,7 +2,7 @@
 
 use crate::catalog::Collection;
 use crate::storage::RecordId;
-use guard::{Guarded, Policy};
+use guard::{Guarded, Lease, Policy};
 use smallvec::{SmallVec, smallvec};
 use std::sync::Arc;
 use write::{Counted, Length};
@@ -12,7 +12,7 @@ use write::{Counted, Length};
 pub struct Grown {
     pub collection: Arc<Collection>,
     /// What guards it, and did so while the events came about.
-    pub guarded: Option<Arc<Guarded>>,
+    pub guarded: Option<Lease>,
     /// By how much the number of documents and their bytes change.
     pub documents: i64,
     pub bytes: i64,
@@ -100,7 +100,7 @@ impl Grown {
 }
 
 /// The policy among what guards a collection.
-pub fn policy(guarded: Option<&Arc<Guarded>>) -> Option<&Policy> {
+pub fn policy(guarded: Option<&Lease>) -> Option<&Policy> {
     match guarded.map(|guarded| &**guarded) {
         Some(Guarded::Policy(policy)) => Some(policy),
         _ => None,

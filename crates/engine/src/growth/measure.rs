@@ -14,7 +14,7 @@ use language::Needs;
 use language::update::Update;
 use smallvec::SmallVec;
 use value::{Element, Elements, Path, elements};
-use write::Cause;
+use write::{Cause, Counted};
 
 /// Loads what of a document is out of line; `None` if nothing was.
 pub type Load<'l> = dyn FnMut(&RawDocument, &Needs) -> Result<Option<RawDocumentBuf>> + 'l;
@@ -25,6 +25,11 @@ pub struct Exchange<'a> {
     pub before: Option<&'a RawDocument>,
     pub after: Option<&'a RawDocument>,
     pub cause: Cause<'a>,
+}
+
+/// Which of the arrays that have been counted change their lengths.
+pub fn counted(counted: &[Counted]) -> LengthenedArrays {
+    counted.iter().filter_map(Lengthened::of).collect()
 }
 
 /// Which of a policy's arrays change their lengths.
@@ -63,10 +68,14 @@ pub fn lengthened(
     Ok(changed)
 }
 
-/// Whether an update may change how long the arrays of a rule are. What counts one that
-/// overflows is written with whatever is written first.
+/// Whether an update may change how long the arrays of a rule are. Until those that overflow
+/// have been counted, whatever is written first may.
 fn may_lengthen(update: &Update, rule: &ArrayRule) -> bool {
-    matches!(rule.on_limit, OnLimit::Overflow(_)) || update.touches(&rule.path)
+    let is_counted = match &rule.on_limit {
+        OnLimit::Overflow(overflow) => overflow.counted,
+        _ => true,
+    };
+    !is_counted || rule.paths().any(|path| update.touches(path))
 }
 
 /// How long the arrays of a rule are in a document. Of one that overflows the

@@ -27,7 +27,7 @@ mod turn;
 pub use arrays::Arrays;
 pub use event::{Event, Grown, LengthenedArrays, policy};
 pub use figures::Figures;
-pub use measure::{Exchange, lengthened};
+pub use measure::{Exchange, counted, lengthened};
 pub use sample::{Sample, Sampled};
 pub use sizes::Tracked;
 pub use turn::now_ms;
@@ -38,10 +38,9 @@ use alert::Alert;
 use bson::RawDocument;
 use error::Result;
 use figures::Place;
-use guard::Guarded;
+use guard::Lease;
 use parking_lot::{Mutex, MutexGuard};
 use rustc_hash::FxHashMap;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use turn::Turn;
 
@@ -67,7 +66,7 @@ pub struct Growth {
 struct Standing {
     figures: Figures,
     /// What guarded it at the last commit; `None` before the first.
-    guarded: Option<Option<Arc<Guarded>>>,
+    guarded: Option<Option<Lease>>,
     /// Set while everything is counted anew.
     since: Option<recount::Since>,
     /// Whether the rows of those who are kept are to be written anew.
@@ -127,7 +126,7 @@ impl Growth {
     pub fn figures(
         &self,
         collection: CollectionId,
-        guarded: Option<&Arc<Guarded>>,
+        guarded: Option<&Lease>,
         view: &(dyn Fn() -> View + Sync),
     ) -> Result<Option<Figures>> {
         let mut standings = self.standings.lock();
@@ -145,7 +144,7 @@ impl Growth {
     pub fn is_whole(
         &self,
         collection: CollectionId,
-        guarded: Option<&Arc<Guarded>>,
+        guarded: Option<&Lease>,
         view: &(dyn Fn() -> View + Sync),
     ) -> Result<bool> {
         let mut standings = self.standings.lock();
@@ -246,8 +245,8 @@ impl Standing {
         Ok(())
     }
 
-    fn is_guarded_by(&self, guarded: &Option<Arc<Guarded>>) -> bool {
-        self.guarded.as_ref().is_some_and(|was| guard::is_same(was.as_ref(), guarded.as_ref()))
+    fn is_guarded_by(&self, guarded: &Option<Lease>) -> bool {
+        self.guarded.as_ref().is_some_and(|was| Lease::is_same(was.as_ref(), guarded.as_ref()))
     }
 }
 

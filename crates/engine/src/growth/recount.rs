@@ -19,7 +19,7 @@ use crate::storage::{CollectionId, Counts, Mark, Record, View, large};
 use crate::transaction::Transaction;
 use command::Namespace;
 use error::{Code, Error, Result};
-use guard::Guarded;
+use guard::Lease;
 use std::ops::Bound;
 use std::sync::Arc;
 
@@ -35,7 +35,7 @@ const ATTEMPTS: usize = 3;
 /// What has happened since a recount began.
 pub struct Since {
     /// What guarded the collection then.
-    guarded: Option<Arc<Guarded>>,
+    guarded: Option<Lease>,
     events: Vec<Event>,
 }
 
@@ -43,7 +43,7 @@ impl Since {
     /// Keeps the events of a commit; false if the recount has become pointless.
     pub fn take(&mut self, grown: &Grown) -> bool {
         self.events.extend_from_slice(grown.events());
-        guard::is_same(self.guarded.as_ref(), grown.guarded.as_ref())
+        Lease::is_same(self.guarded.as_ref(), grown.guarded.as_ref())
             && self.events.len() <= SINCE_EVENTS_MAX
     }
 }
@@ -52,7 +52,7 @@ impl Growth {
     fn begin_recount(
         &self,
         collection: CollectionId,
-        guarded: Option<Arc<Guarded>>,
+        guarded: Option<Lease>,
         view: &View,
     ) -> Result<()> {
         let mut standings = self.standings.lock();

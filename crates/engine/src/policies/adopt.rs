@@ -12,7 +12,7 @@ use bson::{RawBson, RawBsonRef};
 use command::Namespace;
 use error::Result;
 use guard::adopt::{Aim, settle};
-use guard::{Guarded, Policy, policies_of};
+use guard::{Lease, Policy, policies_of};
 use language::Needs;
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -140,7 +140,7 @@ impl Engine {
     async fn trust_counters(
         self: &Arc<Self>,
         namespace: &Namespace,
-        guarded: &Arc<Guarded>,
+        guarded: &Lease,
     ) -> Result<()> {
         let _turn = self.policies.changes.lock().await;
         let policy = guarded.policy()?;
@@ -149,7 +149,7 @@ impl Engine {
         gates.extend([namespace, &home]);
         let mut definition = Definition::begin(self, &gates).await;
         let current = self.policies.current();
-        if !current.get(namespace).is_some_and(|now| Arc::ptr_eq(now, guarded)) {
+        if !Lease::is_same(current.get(namespace), Some(guarded)) {
             return Ok(());
         }
         let mut transaction = definition.transaction(&home);

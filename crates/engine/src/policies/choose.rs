@@ -26,7 +26,7 @@ impl Merged {
     /// `None` if documents can be told by their heads.
     pub fn of(guarded: &Guarded, query: &Query) -> Result<Option<Merged>> {
         let Guarded::Policy(policy) = guarded else { return Ok(None) };
-        if policy.merged().next().is_none() {
+        if !policy.merges() {
             return Ok(None);
         }
         let mut needs = Needs::none();

@@ -18,7 +18,7 @@ use arc_swap::ArcSwap;
 use bson::RawDocument;
 use command::Namespace;
 use error::{Code, Result};
-use guard::{Guarded, Table};
+use guard::{Guarded, Lease, Table};
 use language::Needs;
 use std::ops::Bound;
 use std::sync::Arc;
@@ -50,7 +50,7 @@ impl Policies {
         self.current.load_full()
     }
 
-    pub fn get(&self, namespace: &Namespace) -> Option<Arc<Guarded>> {
+    pub fn get(&self, namespace: &Namespace) -> Option<Lease> {
         self.current.load().get(namespace).cloned()
     }
 

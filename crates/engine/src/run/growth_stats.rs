@@ -52,7 +52,7 @@ struct Stats<'a> {
     call: Call<'a>,
     collection: CollectionId,
     figures: &'a Figures,
-    policy: Option<std::sync::Arc<guard::Guarded>>,
+    policy: Option<guard::Lease>,
     /// Newer than the figures: what is gone since then is left out.
     view: View,
     now_ms: u64,

@@ -11,7 +11,7 @@ use crate::storage::{Change, CollectionId, IndexId, Mark, Ticket, Tree, View};
 use bson::RawDocumentBuf;
 use command::Namespace;
 use error::{Code, Error, Result};
-use guard::Guarded;
+use guard::Lease;
 use std::ops::Bound;
 use std::sync::Arc;
 use std::time::Duration;
@@ -35,7 +35,7 @@ pub(super) struct Snapshot {
 struct Made {
     namespace: Namespace,
     /// What guarded the first who wrote to it, and is to guard it still at the commit.
-    guarded: Option<Arc<Guarded>>,
+    guarded: Option<Lease>,
 }
 
 impl Snapshot {
@@ -248,7 +248,7 @@ impl Transaction {
         for Made { namespace, guarded } in &snapshot.created {
             // Policies change in the same turns as the catalog.
             let same_guard =
-                guard::is_same(guarded.as_ref(), engine.policies.get(namespace).as_ref());
+                Lease::is_same(guarded.as_ref(), engine.policies.get(namespace).as_ref());
             if catalog.get(namespace).is_some() || !same_guard {
                 return Err(conflict());
             }

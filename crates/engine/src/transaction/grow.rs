@@ -7,7 +7,7 @@ use crate::storage::{RecordId, large};
 use bson::RawDocument;
 use command::Namespace;
 use error::Result;
-use guard::Guarded;
+use guard::Lease;
 use std::borrow::Cow;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -16,7 +16,7 @@ use write::Cause;
 impl Transaction {
     /// What guards a collection. Everyone who writes to it shares that, so that each copy
     /// is felt by the others.
-    pub(super) fn guarded(&self, namespace: &Namespace) -> Option<Cow<'_, Arc<Guarded>>> {
+    pub(super) fn guarded(&self, namespace: &Namespace) -> Option<Cow<'_, Lease>> {
         match self.entered(namespace) {
             Some(entered) => entered.guarded.as_ref().map(Cow::Borrowed),
             // There is none, or this transaction is making it.
@@ -28,7 +28,7 @@ impl Transaction {
     /// measures them now.
     pub(super) fn lengthened(
         &self,
-        guarded: Option<&Arc<Guarded>>,
+        guarded: Option<&Lease>,
         before: Option<&Row>,
         after: Option<&RawDocument>,
         cause: Cause<'_>,
@@ -37,6 +37,9 @@ impl Transaction {
         let Some(policy) = policy else { return Ok(Some(LengthenedArrays::new())) };
         if !self.engine.store.growth().is_on.load(Ordering::Relaxed) {
             return Ok(None);
+        }
+        if cause.all_counted {
+            return Ok(Some(growth::counted(cause.counted)));
         }
         let secret = *self.engine.store.secret();
         let mut load = |document: &RawDocument, needs: &language::Needs| match before {

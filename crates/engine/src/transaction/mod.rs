@@ -29,7 +29,7 @@ use client::Snapshot;
 use command::Namespace;
 use error::{Code, Error, Result};
 use fjall::Slice;
-use guard::Guarded;
+use guard::Lease;
 use intents::{Intent, Owner, Subject, Taken};
 use std::sync::Arc;
 use std::time::Duration;
@@ -70,7 +70,7 @@ pub struct Transaction {
 struct Entered {
     collection: Arc<Collection>,
     /// What guards it: that changes only while nobody is in.
-    guarded: Option<Arc<Guarded>>,
+    guarded: Option<Lease>,
     /// `None` where a change of definition holds it alone, and the transaction is its own.
     _gate: Option<OwnedRwLockReadGuard<()>>,
 }
@@ -78,7 +78,7 @@ struct Entered {
 struct Absent {
     namespace: Namespace,
     /// What was to guard it.
-    guarded: Option<Arc<Guarded>>,
+    guarded: Option<Lease>,
 }
 
 /// A view, and how many commits had been applied when it was taken.

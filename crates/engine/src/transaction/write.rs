@@ -4,14 +4,14 @@ use super::intents::Subject;
 use super::{Absent, Row, Transaction, conflict};
 use crate::catalog::{Action, Collection, Kind, Level};
 use crate::define::New;
-use crate::growth::LengthenedArrays;
+use crate::growth::{self, LengthenedArrays};
 use crate::plan::{self, Query, Sort};
 use crate::storage::large::{self, Before};
 use crate::storage::{CollectionId, RecordId, Tree, keys};
 use bson::{RawBsonRef, RawDocument, RawDocumentBuf};
 use command::Namespace;
 use error::{Code, Error, Result};
-use guard::Guarded;
+use guard::{Lease, Policy};
 use language::Needs;
 use std::borrow::Cow;
 use std::ops::Bound;
@@ -27,9 +27,9 @@ const LOGGED_INFO_BYTES_MAX: usize = 4 * 1024;
 
 impl write::Transaction for Transaction {
     type Row = Row;
-    type Guard = Guarded;
+    type Guard = Lease;
 
-    async fn guard(&mut self, namespace: &Namespace) -> Result<Option<Arc<Guarded>>> {
+    async fn guard(&mut self, namespace: &Namespace) -> Result<Option<Lease>> {
         // Policies change only while nobody is in the collection.
         let is_there = self.enter(namespace).await?.is_some();
         let guarded = self.guarded(namespace).map(Cow::into_owned);
@@ -107,7 +107,7 @@ impl write::Transaction for Transaction {
             self.take(Subject::record(collection.id, WHOLE_COLLECTION)).await?;
         }
         let record = self.next_record(&collection)?;
-        let cause = Cause { update: None, counted };
+        let cause = Cause { counted, ..Cause::default() };
         let (split, lengthened) = self.split(namespace, None, document, None, cause)?;
         self.add_entries(&collection, record, document).await?;
         for (number, value) in split.values {
@@ -299,7 +299,16 @@ impl Transaction {
     ) -> Result<(large::Split, Option<LengthenedArrays>)> {
         let guarded = self.guarded(namespace);
         let guarded = guarded.as_deref();
-        let cold = guarded.map(|it| it.cold(document, cause.counted)).unwrap_or_default();
+        let is_all = |policy: &Policy| policy.arrays.len() == cause.counted.len();
+        let all_counted = cause.all_counted || growth::policy(guarded).is_some_and(is_all);
+        let cause = Cause { all_counted, ..cause };
+        let has_pages = |it: &Counted| it.after.is_some_and(|length| length.pages > 0);
+        // Arrays that stay as they are stay in line where nothing is out of line.
+        let none = all_counted && before.is_none() && !cause.counted.iter().any(has_pages);
+        let cold = match guarded {
+            Some(guarded) if !none => guarded.cold(document, cause.counted),
+            _ => Vec::new(),
+        };
         let split = large::split(document, before, self.engine.store.secret(), &cold);
         Ok((split, self.lengthened(guarded, row, Some(document), cause)?))
     }

@@ -10,6 +10,7 @@ use command::Namespace;
 use error::{Code, Error, Result};
 use language::Needs;
 use std::borrow::Cow;
+use std::ops::Deref;
 use value::Path;
 use write::{Backend, Cause, Transaction};
 
@@ -39,7 +40,7 @@ pub async fn settle<B>(
 ) -> Result<Option<Settled>>
 where
     B: Backend,
-    B::Transaction: Transaction<Guard = Guarded>,
+    B::Transaction: Transaction<Guard: Deref<Target = Guarded>>,
 {
     commit(backend, Settle { namespace, id, aim }).await
 }
@@ -53,7 +54,7 @@ pub async fn mend_pages<B>(
 ) -> Result<Option<Settled>>
 where
     B: Backend,
-    B::Transaction: Transaction<Guard = Guarded>,
+    B::Transaction: Transaction<Guard: Deref<Target = Guarded>>,
 {
     commit(backend, Mend { namespace, id }).await
 }
@@ -67,7 +68,7 @@ pub async fn remove_orphans<B>(
 ) -> Result<bool>
 where
     B: Backend,
-    B::Transaction: Transaction<Guard = Guarded>,
+    B::Transaction: Transaction<Guard: Deref<Target = Guarded>>,
 {
     commit(backend, Remove { namespace, path, parent }).await
 }
@@ -112,7 +113,7 @@ struct Remove<'a> {
     parent: RawBsonRef<'a>,
 }
 
-impl<T: Transaction<Guard = Guarded>> Step<T> for Settle<'_> {
+impl<T: Transaction<Guard: Deref<Target = Guarded>>> Step<T> for Settle<'_> {
     type Outcome = Option<Settled>;
 
     async fn run(&self, transaction: &mut T) -> Result<Option<Settled>> {
@@ -155,7 +156,7 @@ impl<T: Transaction<Guard = Guarded>> Step<T> for Settle<'_> {
     }
 }
 
-impl<T: Transaction<Guard = Guarded>> Step<T> for Mend<'_> {
+impl<T: Transaction<Guard: Deref<Target = Guarded>>> Step<T> for Mend<'_> {
     type Outcome = Option<Settled>;
 
     async fn run(&self, transaction: &mut T) -> Result<Option<Settled>> {
@@ -176,7 +177,7 @@ impl<T: Transaction<Guard = Guarded>> Step<T> for Mend<'_> {
     }
 }
 
-impl<T: Transaction<Guard = Guarded>> Step<T> for Remove<'_> {
+impl<T: Transaction<Guard: Deref<Target = Guarded>>> Step<T> for Remove<'_> {
     type Outcome = bool;
 
     async fn run(&self, transaction: &mut T) -> Result<bool> {

@@ -45,18 +45,15 @@ pub fn add(document: &RawDocument, edits: &[Edit<'_>]) -> Result<RawDocumentBuf>
 /// As `edit`, for a document of our own: where values change and their sizes do not,
 /// as with most counters, they are written over.
 pub fn edit_own(document: RawDocumentBuf, edits: &[Edit<'_>]) -> Result<RawDocumentBuf> {
-    let mut places = Vec::with_capacity(edits.len());
-    for (path, value) in edits {
-        let place = match (place::find(&document, path), value) {
-            (Some(old), Some(RawBson::Int32(new))) => Overwrite::new(&document, old, *new),
-            _ => None,
-        };
-        match place {
-            Some(place) => places.push(place),
-            None => return edit(&document, edits),
-        }
+    let place = |(path, value): &Edit<'_>| match (place::find(&document, path), value) {
+        (Some(old), Some(RawBson::Int32(new))) => Overwrite::new(&document, old, *new),
+        _ => None,
+    };
+    let places: Option<SmallVec<[Overwrite; 2]>> = edits.iter().map(place).collect();
+    match places {
+        Some(places) => places.into_iter().try_fold(document, |it, place| place.write(it)),
+        None => edit(&document, edits),
     }
-    overwrite(document, &places)
 }
 
 /// A number of a document that becomes another.
@@ -76,19 +73,22 @@ impl Overwrite {
         let start = (place.start as usize).checked_sub(all.start as usize)?;
         (inside && old.kind == ElementType::Int32).then_some(Overwrite { start, number })
     }
-}
 
-/// The document with numbers written over.
-pub fn overwrite(document: RawDocumentBuf, places: &[Overwrite]) -> Result<RawDocumentBuf> {
-    let mut bytes = document.into_bytes();
-    for Overwrite { start, number } in places {
-        if let Some(old) = bytes.get_mut(*start..).and_then(|rest| rest.first_chunk_mut()) {
-            *old = number.to_le_bytes();
-        }
+    /// The same in a document that has grown by so much in front of it.
+    pub fn moved_by(self, bytes: usize) -> Overwrite {
+        Overwrite { start: self.start + bytes, ..self }
     }
-    RawDocumentBuf::from_bytes(bytes).map_err(|error| {
-        Code::InternalError.error(format!("a document was not sound any more: {error}"))
-    })
+
+    /// The document with the number written over.
+    pub fn write(self, document: RawDocumentBuf) -> Result<RawDocumentBuf> {
+        let mut bytes = document.into_bytes();
+        if let Some(old) = bytes.get_mut(self.start..).and_then(|rest| rest.first_chunk_mut()) {
+            *old = self.number.to_le_bytes();
+        }
+        RawDocumentBuf::from_bytes(bytes).map_err(|error| {
+            Code::InternalError.error(format!("a document was not sound any more: {error}"))
+        })
+    }
 }
 
 fn write(

@@ -30,7 +30,7 @@ impl<'d> Sight<'d> {
         let rules = &policy.arrays;
         let mut shown = vec![Shown::default(); rules.len()];
         for (key, field) in elements(document).keyed() {
-            if !policy.names.has(key) {
+            if !policy.digest.paths.has(key) {
                 continue;
             }
             for (rule, shown) in rules.iter().zip(&mut shown) {

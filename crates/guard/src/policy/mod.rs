@@ -36,8 +36,18 @@ pub struct Policy {
     pub document: DocumentBounds,
     pub undeclared: Undeclared,
     pub arrays: Vec<ArrayRule>,
-    /// How long the names of the arrays are, and of what counts them.
-    pub(crate) names: KeyLengths,
+    pub(crate) digest: Digest,
+}
+
+/// What every write asks of a policy, told from its rules.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub(crate) struct Digest {
+    /// How long the paths are of the arrays and of what counts them,
+    pub paths: KeyLengths,
+    /// and the names of the fields that those begin with.
+    pub roots: KeyLengths,
+    /// Whether some arrays are shown whole.
+    pub merges: bool,
 }
 
 /// Bounds of the document as a whole.
@@ -136,11 +146,11 @@ impl Policy {
             document: DocumentBounds::default(),
             undeclared: Undeclared::default(),
             arrays: Vec::new(),
-            names: KeyLengths::default(),
+            digest: Digest::default(),
         };
         key::read(&mut parsed, &Reader::new(policy))?;
         check::check(&parsed)?;
-        parsed.names = ArrayRule::names(&parsed.arrays);
+        parsed.digest = Digest::of(&parsed.arrays);
         Ok(parsed)
     }
 
@@ -184,6 +194,11 @@ impl Policy {
         })
     }
 
+    /// Whether reads show some arrays whole.
+    pub fn merges(&self) -> bool {
+        self.digest.merges
+    }
+
     /// The arrays that a read shows whole.
     pub fn merged(&self) -> impl Iterator<Item = &Arc<Overflow>> {
         self.overflows().filter(|overflow| overflow.read == Read::Merged)
@@ -209,13 +224,22 @@ impl Bounds {
     }
 }
 
-impl ArrayRule {
-    /// How long the names are of all that is looked at.
-    fn names(rules: &[ArrayRule]) -> KeyLengths {
-        let names = rules.iter().flat_map(ArrayRule::paths).map(Path::as_str);
-        names.fold(KeyLengths::default(), KeyLengths::with)
+impl Digest {
+    fn of(rules: &[ArrayRule]) -> Digest {
+        let lengths = |name: fn(&Path) -> &str| {
+            let names = rules.iter().flat_map(ArrayRule::paths).map(name);
+            names.fold(KeyLengths::default(), KeyLengths::with)
+        };
+        let is_merged = |rule: &ArrayRule| match &rule.on_limit {
+            OnLimit::Overflow(overflow) => overflow.read == Read::Merged,
+            _ => false,
+        };
+        let merges = rules.iter().any(is_merged);
+        Digest { paths: lengths(Path::as_str), roots: lengths(Path::first), merges }
     }
+}
 
+impl ArrayRule {
     pub fn overflows(&self) -> bool {
         matches!(self.on_limit, OnLimit::Overflow(_))
     }

@@ -2,7 +2,9 @@
 //! what they are known.
 
 use super::reader::Reader;
-use super::{ArrayRule, Bounds, DocumentBounds, OnLimit, Overflow, Policy, Undeclared, overflow};
+use super::{
+    ArrayRule, Bounds, Digest, DocumentBounds, OnLimit, Overflow, Policy, Undeclared, overflow,
+};
 use bson::RawDocument;
 use bson::spec::ElementType;
 use command::Namespace;
@@ -35,7 +37,7 @@ pub fn salvage(namespace: &Namespace, policy: &RawDocument) -> Policy {
         namespace: namespace.clone(),
         document: DocumentBounds::default(),
         undeclared: Undeclared::default(),
-        names: ArrayRule::names(&arrays),
+        digest: Digest::of(&arrays),
         arrays,
     };
     // Whoever wrote the policy may have counted in a way of his own.

@@ -7,7 +7,7 @@ use bson::spec::{BinarySubtype, ElementType};
 use bson::{Binary, RawBson, RawBsonRef, RawDocument, RawDocumentBuf};
 use command::Namespace;
 use error::{Code, Result};
-use freeboard_guard::{Guarded, Policy, Table, patterns::place};
+use freeboard_guard::{Lease, Policy, Table, patterns::place};
 use language::query::Filter;
 use language::update::Update;
 use language::{Context, Needs};
@@ -241,9 +241,9 @@ impl Copied {
 
 impl Transaction for Copied {
     type Row = Row;
-    type Guard = Guarded;
+    type Guard = Lease;
 
-    async fn guard(&mut self, namespace: &Namespace) -> Result<Option<Arc<Guarded>>> {
+    async fn guard(&mut self, namespace: &Namespace) -> Result<Option<Lease>> {
         Ok(self.table.get(namespace).cloned())
     }
 

@@ -78,7 +78,7 @@ fn collect(
             array.children.iter().for_each(|child| collect(&child.node, None, path, found));
         }
         Node::Leaf(operator) => {
-            found.push(Target { components: path.clone(), appends: operator.appends() });
+            found.push(Target { components: path.clone(), appends: operator.appended().is_some() });
         }
     }
     path.pop();

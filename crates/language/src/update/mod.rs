@@ -35,6 +35,7 @@ pub use part::Part;
 use pipeline::UpdatePipeline;
 use replacement::Replacement;
 use set_of_operators::Operators;
+use value::element::KeyLengths;
 use value::{Path, elements};
 
 /// A parsed update.
@@ -112,9 +113,29 @@ impl Update {
         }
     }
 
+    /// Whether a field of the document itself may change whose name is one of such lengths.
+    pub fn touches_names(&self, lengths: KeyLengths) -> bool {
+        match &self.kind {
+            Kind::Operators(operators) => {
+                let mut fields = operators.root().children().iter();
+                fields.any(|(name, _)| lengths.has(name.as_bytes()))
+            }
+            Kind::Replacement(_) | Kind::Pipeline(_) => true,
+        }
+    }
+
     /// Whether nothing but what stands at a path of field names may change.
     pub fn touches_only(&self, path: &Path) -> bool {
         matches!(&self.kind, Kind::Operators(operators) if operators.touches_only(path))
+    }
+
+    /// How many elements it appends to the array at a path of field names, if it does nothing
+    /// else.
+    pub fn appended(&self, path: &Path) -> Option<usize> {
+        match &self.kind {
+            Kind::Operators(operators) => operators.appended(path),
+            Kind::Replacement(_) | Kind::Pipeline(_) => None,
+        }
     }
 
     /// The document after the update, or `None` if nothing changes (a no-op).

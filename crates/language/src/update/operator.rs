@@ -41,9 +41,9 @@ pub trait Operator: Debug + Send + Sync {
         false
     }
 
-    /// Whether all it does to an array is to append to it.
-    fn appends(&self) -> bool {
-        false
+    /// How many elements it appends to an array, if that is all it does to it.
+    fn appended(&self) -> Option<usize> {
+        None
     }
 
     /// Whether it looks at the value that was there before.

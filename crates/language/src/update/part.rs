@@ -212,6 +212,12 @@ mod tests {
         assert!(!only(&rawdoc! { "$push": { "a.b": 1 }, "$inc": { "n": 1 } }));
         assert!(!only(&rawdoc! { "$set": { "a": 1 } }) && !only(&rawdoc! { "a": { "b": 1 } }));
         assert!(!only(&rawdoc! { "$rename": { "a.b": "c" } }));
+        let appended = |spec: &RawDocument| update(spec).appended(&path);
+        assert_eq!(appended(&rawdoc! { "$push": { "a.b": 1 } }), Some(1));
+        assert_eq!(appended(&rawdoc! { "$push": { "a.b": { "$each": [1, 2] } } }), Some(2));
+        assert_eq!(appended(&rawdoc! { "$push": { "a.b": { "$each": [1], "$slice": 1 } } }), None);
+        assert_eq!(appended(&rawdoc! { "$push": { "a.b": 1, "c": 1 } }), None);
+        assert_eq!(appended(&rawdoc! { "$set": { "a.b.3": 1 } }), None);
     }
 
     fn apply(update: &Update, document: &RawDocument) -> RawDocumentBuf {

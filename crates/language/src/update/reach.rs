@@ -10,21 +10,21 @@ pub fn touches(root: &Object, path: &Path) -> bool {
     object_touches(root, path, 0)
 }
 
-/// Whether a tree of operators has nothing but what is at the path or below it.
-pub fn touches_only(root: &Object, path: &Path) -> bool {
+/// What a tree of operators has at the path, if it has nothing else.
+pub fn only<'t>(root: &'t Object, path: &Path) -> Option<&'t Node> {
     let mut object = root;
     for at in 0..path.len() {
-        let [(name, node)] = object.children() else { return false };
+        let [(name, node)] = object.children() else { return None };
         if **name != *path.component(at) || object.positional().is_some() {
-            return false;
+            return None;
         }
         match node {
-            _ if at + 1 == path.len() => return true,
+            node if at + 1 == path.len() => return Some(node),
             Node::Object(inner) => object = inner,
-            _ => return false,
+            _ => return None,
         }
     }
-    false
+    None
 }
 
 fn object_touches(object: &Object, path: &Path, at: usize) -> bool {

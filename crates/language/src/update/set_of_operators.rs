@@ -4,7 +4,7 @@ use super::array_filter::ArrayFilter;
 use super::difference::{self, Target};
 use super::operator::{Argument, Operator};
 use super::sources::Sources;
-use super::tree::{self, Object, is_filtered};
+use super::tree::{self, Node, Object, is_filtered};
 use super::walk::{self, Facts};
 use super::{operators, reach, stored};
 use crate::query::Matched;
@@ -115,7 +115,14 @@ impl Operators {
     }
 
     pub fn touches_only(&self, path: &Path) -> bool {
-        reach::touches_only(&self.root, path)
+        reach::only(&self.root, path).is_some()
+    }
+
+    pub fn appended(&self, path: &Path) -> Option<usize> {
+        match reach::only(&self.root, path)? {
+            Node::Leaf(operator) => operator.appended(),
+            _ => None,
+        }
     }
 
     pub fn apply(&self, before: &RawDocument, matched: Matched) -> Result<Option<RawDocumentBuf>> {

@@ -10,12 +10,11 @@ use error::Result;
 pub fn check(
     policy: &Policy,
     document: &RawDocument,
-    before_bytes: Option<usize>,
     bytes: usize,
+    before_bytes: impl FnOnce() -> Option<usize>,
 ) -> Result<()> {
-    let grown = before_bytes.is_none_or(|before| bytes > before);
     match policy.document.max_bytes {
-        Some(max) if bytes > max && grown => {
+        Some(max) if bytes > max && before_bytes().is_none_or(|before| bytes > before) => {
             Err(violation::document_too_large(document, max, bytes))
         }
         _ => Ok(()),

@@ -1,6 +1,6 @@
 //! An update of a document that has pages.
 
-use super::plan::TakenApart;
+use super::apart::TakenApart;
 use super::settle::Settled;
 use super::update::{Met, missing, within_bounds};
 use super::{Done, Head, Seen, Work, assign, load, whole};
@@ -28,7 +28,7 @@ impl<T: Transaction> Change<'_, T> {
         let parent = id(row);
         let whole = self.load_whole(transaction).await?;
         let unpaged: Vec<Met<'_>> = self.rules.iter().filter(|met| !met.paged).copied().collect();
-        let missing = missing(&unpaged, applied.update, applied.loaded);
+        let missing: Vec<_> = missing(&unpaged, applied.update, applied.loaded).collect();
         let loaded = match missing.is_empty() {
             true => None,
             false => Some(load(transaction, row, applied.loaded, &missing).await?),
@@ -55,7 +55,7 @@ impl<T: Transaction> Change<'_, T> {
             let mut work = Work { policy: self.policy, rule, transaction, parent };
             if !paged {
                 let settled = Settled { row, was: &met.was, base, after: &after, now: &now };
-                let done = work.settle(&settled).await?;
+                let done = work.settle(row, &settled).await?;
                 met.count(done.counters, &mut counted);
                 done.write(rule, &now, &mut edits);
                 continue;
@@ -86,13 +86,14 @@ impl<T: Transaction> Change<'_, T> {
         }
         let after = if edits.is_empty() { after } else { fields::edit_own(after, &edits)? };
         let changed = after.as_bytes() != held.as_bytes();
-        Ok(Outcome { after: changed.then_some(after), elsewhere, counted })
+        let after = changed.then_some(after);
+        Ok(Outcome { after, elsewhere, counted, all_counted: false })
     }
 
     /// Each array, and what the update does to it.
     fn parts(&self) -> impl Iterator<Item = (Met<'_>, Option<&Part>)> {
-        let parts = self.taken.parts.iter().map(Option::as_ref);
-        self.rules.iter().copied().zip(parts)
+        let part = |met: &Met<'_>| self.taken.parts.get(met.at).and_then(Option::as_ref);
+        self.rules.iter().map(move |met| (*met, part(met)))
     }
 
     /// The update without the parts of arrays that have pages. Those of arrays without

@@ -1,9 +1,8 @@
 //! What a document says of its array: how many elements, and how many pages.
 
-use crate::patterns::fields::{Edits, Overwrite};
+use crate::patterns::fields::Edits;
 use crate::patterns::place;
 use crate::policy::Overflow;
-use bson::spec::ElementType;
 use bson::{RawBson, RawBsonRef, RawDocument};
 use value::{Element, Number};
 use write::Length;
@@ -35,31 +34,6 @@ impl<'d> Seen<'d> {
     pub fn in_next(self, next: &'d RawDocument, rule: &Overflow) -> Seen<'d> {
         let [array, count] = place::find_all(next, [&rule.path, &rule.count]);
         Seen { array, count, ..self }
-    }
-
-    /// The same in the document's next version, which differs in this array alone: what
-    /// stands behind it has moved by as much as it has grown. `None` where that cannot be
-    /// told.
-    pub fn in_grown(&self, document: &RawDocument, next: &'d RawDocument) -> Option<Seen<'d>> {
-        let (old, new) = (document.as_bytes(), next.as_bytes());
-        let place = |field: &Element<'_>| {
-            let start = (field.bytes.as_ptr() as usize).checked_sub(old.as_ptr() as usize)?;
-            (start < old.len()).then_some(start)
-        };
-        let (array, count) = (self.array?, self.count?);
-        let (at, count_at) = (place(&array)?, place(&count)?);
-        let moved = match count_at > at {
-            true => (count_at + new.len()).checked_sub(old.len())?,
-            false => count_at,
-        };
-        let len = (array.bytes.len() + new.len()).checked_sub(old.len())?;
-        let bytes = new.get(at..at + len)?;
-        if array.kind != ElementType::Array || !says_length(bytes) {
-            return None;
-        }
-        let array = Element { bytes, ..array };
-        let count = Element { bytes: new.get(moved..moved + count.bytes.len())?, ..count };
-        Some(Seen { array: Some(array), count: Some(count), ..*self })
     }
 
     /// Takes a field of the document itself for what it is. True if there has been one
@@ -135,14 +109,6 @@ impl Counters {
         !self.are_said(seen) && seen.fields().iter().any(Option::is_some)
     }
 
-    /// What to write over in a document that says nothing wrong but how many elements
-    /// there are, where that takes no other room.
-    pub fn overwrite(self, document: &RawDocument, seen: &Seen<'_>) -> Option<Overwrite> {
-        let count = i32::try_from(self.count?).ok()?;
-        let rest = Counters { count: number(seen.count), ..self };
-        rest.are_said(seen).then(|| Overwrite::new(document, seen.count?, count)).flatten()
-    }
-
     /// The edits that give a document these counters.
     pub fn write<'r>(self, rule: &'r Overflow, seen: &Seen<'_>, edits: &mut Edits<'r>) {
         let pages = (self.pages > 0).then_some(self.pages);
@@ -161,12 +127,6 @@ impl Counters {
 /// Whether a document says that its array has pages.
 pub fn has_pages(document: &RawDocument, rule: &Overflow) -> bool {
     number(place::find(document, &rule.pages)).is_some_and(|pages| pages > 0)
-}
-
-/// Whether the bytes of an array begin with their own length.
-fn says_length(bytes: &[u8]) -> bool {
-    let said = bytes.first_chunk().map(|said| u32::from_le_bytes(*said) as usize);
-    said == Some(bytes.len())
 }
 
 fn number(element: Option<Element<'_>>) -> Option<usize> {
@@ -197,39 +157,4 @@ fn flags(field: Option<Element<'_>>, flagged: bool) -> bool {
 
 pub fn int(number: usize) -> RawBson {
     i32::try_from(number).map_or(RawBson::Int64(number as i64), RawBson::Int32)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::Policy;
-    use bson::{RawDocumentBuf, rawdoc};
-    use command::Namespace;
-
-    #[test]
-    fn what_stands_behind_a_grown_array_has_moved() {
-        let policy = rawdoc! { "arrays": { "o": { "max": 9, "on_limit": "overflow" } } };
-        let policy = Policy::parse(&Namespace::new("d", "c").unwrap(), &policy).unwrap();
-        let rule = policy.overflows().next().unwrap();
-        let behind = |array: RawBson| rawdoc! { "_id": 1, "o": array, "x": "y", "oCount": 2 };
-        let before = |array: RawBson| rawdoc! { "_id": 1, "oCount": 2, "x": "y", "o": array };
-        let documents: [&dyn Fn(RawBson) -> RawDocumentBuf; 2] = [&behind, &before];
-        for document in documents {
-            let array = |items: &[i32]| RawBson::Array(items.iter().copied().collect());
-            let old = document(array(&[1, 2]));
-            let was = Seen::of(&old, rule);
-            for items in [&[1, 2, 3, 4][..], &[1, 2], &[1], &[]] {
-                let next = document(array(items));
-                let (grown, seen) = (was.in_grown(&old, &next).unwrap(), Seen::of(&next, rule));
-                assert_eq!(grown.array.unwrap().bytes, seen.array.unwrap().bytes);
-                assert!(std::ptr::eq(grown.count.unwrap().bytes, seen.count.unwrap().bytes));
-                let count = Counters::of(items.len(), 0);
-                let place = count.overwrite(&next, &grown).unwrap();
-                let counted = crate::patterns::fields::overwrite(next.clone(), &[place]).unwrap();
-                assert!(count.are_said(&Seen::of(&counted, rule)));
-            }
-            // Of another document nothing is known.
-            assert!(was.in_grown(&document(array(&[1, 2])), &old).is_none());
-        }
-    }
 }

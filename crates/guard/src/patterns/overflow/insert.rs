@@ -10,6 +10,18 @@ use error::Result;
 use std::borrow::Cow;
 use write::{Counted, CountedArrays, Inserted, Length, Transaction};
 
+/// What is to change in a new document that keeps its arrays whole, as most do.
+pub fn insert_at_once<'p>(policy: &'p Policy, sight: &Sight<'_>) -> Option<Fitted<'p>> {
+    let mut fitted = Fitted::default();
+    for (at, (rule, shown)) in sight.rules(&policy.arrays).enumerate() {
+        match &rule.on_limit {
+            OnLimit::Overflow(rule) => fitted.add(at, rule, shown, fitting(rule, shown)?),
+            _ => fitted.count_seen(at, shown),
+        }
+    }
+    Some(fitted)
+}
+
 /// Puts what a new document holds over the bounds in pages; what is to change in the
 /// document itself.
 pub async fn insert<'p, T: Transaction>(
@@ -18,11 +30,10 @@ pub async fn insert<'p, T: Transaction>(
     sight: &Sight<'_>,
 ) -> Result<Fitted<'p>> {
     let document = sight.document();
-    let mut fitted = Fitted { edits: Edits::new(), add: true, counted: CountedArrays::new() };
+    let mut fitted = Fitted::default();
     for (at, (rule, shown)) in sight.rules(&policy.arrays).enumerate() {
         let OnLimit::Overflow(rule) = &rule.on_limit else {
-            // On a path through arrays there may be some that are not seen at a glance.
-            shown.length().into_iter().for_each(|length| fitted.count(at, Some(length)));
+            fitted.count_seen(at, shown);
             continue;
         };
         let done = match fitting(rule, shown) {
@@ -33,10 +44,7 @@ pub async fn insert<'p, T: Transaction>(
             }
         };
         if let Some(done) = done {
-            fitted.count(at, done.counters.length());
-            fitted.add &= !matches!(done.head, Head::Becomes(_))
-                && shown.seen.fields().iter().all(Option::is_none);
-            done.write(rule, &shown.seen, &mut fitted.edits);
+            fitted.add(at, rule, shown, done);
         }
     }
     Ok(fitted)
@@ -54,15 +62,30 @@ fn fitting(rule: &Overflow, shown: &Shown<'_>) -> Option<Done> {
 }
 
 /// What is to change in a new document, so that it fits its policy.
+#[derive(Default)]
 pub struct Fitted<'p> {
     edits: Edits<'p>,
-    /// Whether they do nothing but add fields.
-    add: bool,
+    /// Whether they do more than add fields.
+    alters: bool,
     /// Its arrays, as they will be.
     counted: CountedArrays,
 }
 
-impl Fitted<'_> {
+impl<'p> Fitted<'p> {
+    /// Takes in what becomes of an array that overflows.
+    fn add(&mut self, at: usize, rule: &'p Overflow, shown: &Shown<'_>, done: Done) {
+        self.count(at, done.counters.length());
+        self.alters |= matches!(done.head, Head::Becomes(_))
+            || shown.seen.fields().iter().any(Option::is_some);
+        done.write(rule, &shown.seen, &mut self.edits);
+    }
+
+    /// Counts one that does not, and that is seen at a glance: on a path through arrays there
+    /// may be more.
+    fn count_seen(&mut self, at: usize, shown: &Shown<'_>) {
+        shown.length().into_iter().for_each(|length| self.count(at, Some(length)));
+    }
+
     fn count(&mut self, rule: usize, after: Option<Length>) {
         self.counted.push(Counted { rule, before: None, after });
     }
@@ -72,7 +95,7 @@ impl Fitted<'_> {
         let shallow = |edit: &Edit<'_>| edit.0.len() == 1;
         let edited = match document {
             document if self.edits.is_empty() => return Ok(Inserted { document, counted }),
-            document if self.add && self.edits.iter().all(shallow) => {
+            document if !self.alters && self.edits.iter().all(shallow) => {
                 fields::add(&document, &self.edits)
             }
             Cow::Borrowed(document) => fields::edit(document, &self.edits),

@@ -20,6 +20,7 @@
 //! Whoever writes to pages holds the intent on their document, so nobody else
 //! does at the same time.
 
+mod apart;
 mod append;
 mod assign;
 mod change;
@@ -32,20 +33,21 @@ mod numbered;
 mod pack;
 pub(crate) mod page;
 mod piece;
-mod plan;
+mod push;
 mod refill;
 mod resettle;
 mod settle;
 mod update;
 mod whole;
 
+pub use apart::{Apart, needs};
 pub use assign::check_written_back;
 pub(crate) use counters::int;
 pub use counters::{Counters, Seen, has_pages};
-pub use insert::insert;
+pub use insert::{Fitted, insert, insert_at_once};
 pub use pack::{head_len, pages_of};
 pub use page::{filter as page_filter, id as page_id};
-pub use plan::{Plan, needs};
+pub use push::push_at_once;
 pub use update::{update, update_at_once};
 
 use crate::patterns::fields::Edits;

@@ -9,14 +9,13 @@ use bson::RawDocument;
 use bson::spec::ElementType;
 use error::Result;
 use language::Needs;
-use std::ops::Deref;
 use value::{Element, elements};
 use write::Transaction;
 
 /// An array as an update leaves it.
-pub struct Settled<'d, R> {
+pub struct Settled<'d> {
     /// The document as it was,
-    pub row: &'d R,
+    pub row: &'d RawDocument,
     /// what it said then,
     pub was: &'d Seen<'d>,
     /// the same document with more of it loaded,
@@ -26,10 +25,10 @@ pub struct Settled<'d, R> {
     pub now: &'d Seen<'d>,
 }
 
-impl<'d, R: Deref<Target = RawDocument>> Settled<'d, R> {
+impl<'d> Settled<'d> {
     /// The array as it was, loaded if the update is about it.
     fn old(&self, rule: &Overflow) -> Option<Element<'d>> {
-        match std::ptr::eq(self.base, &**self.row) {
+        match std::ptr::eq(self.base, self.row) {
             true => self.was.array,
             false => place::find(self.base, &rule.path),
         }
@@ -78,8 +77,8 @@ impl<T: Transaction> Work<'_, T> {
     }
 
     /// Settles the array of a document after an update.
-    pub async fn settle(&mut self, settled: &Settled<'_, T::Row>) -> Result<Done> {
-        let Settled { row, base, after, was, now } = *settled;
+    pub async fn settle(&mut self, row: &T::Row, settled: &Settled<'_>) -> Result<Done> {
+        let Settled { base, after, was, now, .. } = *settled;
         let old = settled.old(self.rule);
         if place::are_identical(old, now.array) {
             self.check_way(base, after)?;

@@ -2,11 +2,11 @@
 
 use super::change::Change;
 use super::settle::Settled;
-use super::{Counters, Seen, Work, load};
-use crate::guarded;
+use super::{Counters, Done, Seen, Work, load};
+use crate::guarded::{self, Reach};
 use crate::patterns::bounds;
-use crate::patterns::fields::{self, Edit, Edits, Overwrite};
-use crate::patterns::place::id;
+use crate::patterns::fields::{self, Edits};
+use crate::patterns::place::{self, id};
 use crate::policy::{OnLimit, Overflow, Policy};
 use bson::spec::ElementType;
 use bson::{RawDocument, RawDocumentBuf};
@@ -15,7 +15,6 @@ use language::Needs;
 use language::update::Update;
 use smallvec::SmallVec;
 use std::borrow::Cow;
-use std::ops::Deref;
 use std::sync::Arc;
 use value::Element;
 use write::{Applied, Counted, CountedArrays, Length, Outcome, Transaction};
@@ -23,46 +22,36 @@ use write::{Applied, Counted, CountedArrays, Length, Outcome, Transaction};
 /// Applies an update to a document that keeps its arrays whole, as most do; `None` if that
 /// takes more than the document. What an asynchronous function keeps stands in the memory of
 /// its task, which is cold; this one has the stack.
-pub fn update_at_once<R: Deref<Target = RawDocument>>(
+pub fn update_at_once(
     policy: &Policy,
-    row: &R,
+    row: &RawDocument,
     applied: &Applied<'_, guarded::Plan>,
 ) -> Result<Option<Outcome>> {
-    let plan = &applied.plan.overflow;
-    let rules: SmallVec<[Met<'_>; 2]> = Met::all(policy, row).collect();
-    let is_ready = match plan.is_elsewhere() {
-        true => rules.iter().all(Met::is_settled),
-        false => {
-            rules.iter().all(Met::is_simple)
-                && missing(&rules, applied.update, applied.loaded).is_empty()
+    let reach = &applied.plan.reach;
+    let mut rules = SmallVec::<[Met<'_>; 2]>::new();
+    for met in Met::all(policy, reach, row) {
+        if !met.is_simple() {
+            return Ok(None);
         }
-    };
-    if !is_ready {
+        rules.push(met);
+    }
+    if missing(&rules, applied.update, applied.loaded).next().is_some() {
         return Ok(None);
     }
     let Some(after) = applied.update.apply(row, applied.matched)? else {
         return Ok(Some(Outcome::default()));
     };
     let after = within_bounds(policy, applied, row, after)?;
-    let mut edits = Edits::new();
-    let mut places = SmallVec::<[Overwrite; 2]>::new();
-    let mut counted = CountedArrays::new();
+    let mut amends = Amends::default();
     for met in &rules {
-        if plan.is_elsewhere() {
-            met.count(met.counters, &mut counted);
-            continue;
-        }
-        let rule = met.rule;
-        let now = plan.seen(met, row, &after);
+        let now = met.seen(reach, &after);
         let settled = Settled { row, was: &met.was, base: row, after: &after, now: &now };
-        let Some(done) = settled.at_once(rule) else { return Ok(None) };
-        met.count(done.counters, &mut counted);
-        match done.counters.overwrite(&after, &now) {
-            Some(place) => places.push(place),
-            None => done.write(rule, &now, &mut edits),
-        }
+        let Some(done) = settled.at_once(met.rule) else { return Ok(None) };
+        amends.add(met, done, &now);
     }
-    finished(row, after, &places, &edits, counted).map(Some)
+    let all_counted = amends.counted.len() == rules.len() && reach.is_of(&amends.counted);
+    let outcome = amends.make(row, after)?;
+    Ok(Some(Outcome { all_counted, ..outcome }))
 }
 
 /// Applies an update to a document, its pages included.
@@ -72,19 +61,20 @@ pub async fn update<T: Transaction>(
     row: &T::Row,
     applied: &Applied<'_, guarded::Plan>,
 ) -> Result<Outcome> {
-    let mut rules: Vec<Met<'_>> = Met::all(policy, row).collect();
+    let reach = &applied.plan.reach;
+    let mut rules: Vec<Met<'_>> = Met::all(policy, reach, row).collect();
     for met in rules.iter_mut().filter(|met| met.paged && !met.rule.counted) {
         // What says that there are pages may be older than the policy.
         let mut work = Work { policy, rule: met.rule, transaction, parent: id(row) };
         met.paged = work.end_page(true).await?.is_some();
     }
     if rules.iter().any(|met| met.paged) {
-        let taken = applied.plan.overflow.taken_apart(policy, applied.update);
+        let taken = applied.plan.apart.of(policy, applied.update);
         let change = Change { policy, rules: &rules, taken, row, applied };
         return change.with_pages(transaction).await;
     }
     // Arrays like any other, so far.
-    let missing = missing(&rules, applied.update, applied.loaded);
+    let missing: Vec<_> = missing(&rules, applied.update, applied.loaded).collect();
     let loaded = match missing.is_empty() {
         true => None,
         false => Some(load(transaction, row, applied.loaded, &missing).await?),
@@ -94,45 +84,46 @@ pub async fn update<T: Transaction>(
         return Ok(Outcome::default());
     };
     let after = within_bounds(policy, applied, base, after)?;
-    let mut edits = Edits::new();
-    let mut counted = CountedArrays::new();
+    let mut amends = Amends::default();
     for met in &rules {
-        let rule = met.rule;
-        let now = applied.plan.overflow.seen(met, base, &after);
+        let now = met.seen(reach, &after);
         let settled = Settled { row, was: &met.was, base, after: &after, now: &now };
-        let done = match settled.at_once(rule) {
+        let done = match settled.at_once(met.rule) {
             Some(done) => done,
             None => {
-                let mut work = Work { policy, rule, transaction, parent: id(row) };
-                work.settle(&settled).await?
+                let mut work = Work { policy, rule: met.rule, transaction, parent: id(row) };
+                work.settle(row, &settled).await?
             }
         };
-        met.count(done.counters, &mut counted);
-        done.write(rule, &now, &mut edits);
+        amends.add(met, done, &now);
     }
-    finished(base, after, &[], &edits, counted)
+    amends.make(base, after)
 }
 
-/// The document with its counters as they ought to be.
-fn finished(
-    before: &RawDocument,
-    mut after: RawDocumentBuf,
-    places: &[Overwrite],
-    edits: &[Edit<'_>],
+/// What is to be changed in an updated document, so that it says of its arrays what is true.
+#[derive(Default)]
+struct Amends<'r> {
+    edits: Edits<'r>,
     counted: CountedArrays,
-) -> Result<Outcome> {
-    if places.is_empty() && edits.is_empty() {
-        return Ok(Outcome { after: Some(after), elsewhere: false, counted });
+}
+
+impl<'r> Amends<'r> {
+    /// Takes in what became of an array, which `now` shows as the update has left it.
+    fn add(&mut self, met: &Met<'r>, done: Done, now: &Seen<'_>) {
+        met.count(done.counters, &mut self.counted);
+        done.write(met.rule, now, &mut self.edits);
     }
-    if !places.is_empty() {
-        after = fields::overwrite(after, places)?;
+
+    fn make(self, before: &RawDocument, after: RawDocumentBuf) -> Result<Outcome> {
+        let Amends { edits, counted } = self;
+        if edits.is_empty() {
+            return Ok(Outcome { after: Some(after), counted, ..Outcome::default() });
+        }
+        let after = fields::edit_own(after, &edits)?;
+        // What the update wrote may be no more than counters that the server knows better.
+        let changed = after.as_bytes() != before.as_bytes();
+        Ok(Outcome { after: changed.then_some(after), counted, ..Outcome::default() })
     }
-    if !edits.is_empty() {
-        after = fields::edit_own(after, edits)?;
-    }
-    // What the update wrote may be no more than counters that the server knows better.
-    let changed = after.as_bytes() != before.as_bytes();
-    Ok(Outcome { after: changed.then_some(after), elsewhere: false, counted })
 }
 
 /// An array that an update meets.
@@ -149,22 +140,30 @@ pub struct Met<'a> {
 }
 
 impl<'a> Met<'a> {
-    /// The arrays of a document that overflow.
-    fn all(policy: &'a Policy, row: &'a RawDocument) -> impl Iterator<Item = Met<'a>> {
+    /// The arrays of a document that overflow. Those that have been counted, and that an update
+    /// leaves as they are, have nothing to do with it.
+    fn all(
+        policy: &'a Policy,
+        reach: &Reach,
+        row: &'a RawDocument,
+    ) -> impl Iterator<Item = Met<'a>> {
         policy.arrays.iter().enumerate().filter_map(move |(at, rule)| {
             let OnLimit::Overflow(rule) = &rule.on_limit else { return None };
+            if rule.counted && !reach.may_change(at) && is_settled(row, rule) {
+                return None;
+            }
             let was = Seen::of(row, rule);
             let counters = was.counters();
             Some(Met { at, rule, was, counters, paged: counters.pages > 0 })
         })
     }
 
-    /// Whether there is nothing to do while the array stays as it is: it has been
-    /// counted, and the document says so in the right words.
-    fn is_settled(&self) -> bool {
-        let counters = self.counters;
-        let is_counted = counters.count.is_some() == self.was.array.is_some();
-        self.rule.counted && is_counted && counters.are_said(&self.was)
+    /// What a document shows of the array after an update.
+    fn seen(&self, reach: &Reach, after: &'a RawDocument) -> Seen<'a> {
+        match reach.counters {
+            true => Seen::of(after, self.rule),
+            false => self.was.in_next(after, self.rule),
+        }
     }
 
     /// Whether nothing but the document tells of the array, and that in one field.
@@ -193,15 +192,27 @@ impl<'a> Met<'a> {
     }
 }
 
+/// Whether a document has nothing to say of an array that stays as it is: it has been counted,
+/// or is not there. The first write under a policy counts what there was before.
+fn is_settled(row: &RawDocument, rule: &Overflow) -> bool {
+    let is_number = |it: Element<'_>| matches!(it.kind, ElementType::Int32 | ElementType::Int64);
+    let is_counted = place::find(row, &rule.count).is_some_and(is_number);
+    place::find(row, &rule.path).is_some() == is_counted
+}
+
 /// The arrays that parts of an update are about and that are not loaded.
-pub fn missing<'r>(rules: &[Met<'r>], update: &Update, loaded: &Needs) -> Vec<&'r Overflow> {
-    let is_missing = |met: &&Met<'_>| {
+pub fn missing<'m, 'r>(
+    rules: &'m [Met<'r>],
+    update: &'m Update,
+    loaded: &'m Needs,
+) -> impl Iterator<Item = &'r Overflow> + use<'m, 'r> {
+    let is_missing = move |met: &&Met<'_>| {
         let path = &met.rule.path;
         met.was.array.is_some_and(|found| found.kind != ElementType::Array)
             && !loaded.contains(path)
             && update.has_part(path)
     };
-    rules.iter().filter(is_missing).map(|met| &**met.rule).collect()
+    rules.iter().filter(is_missing).map(|met| &**met.rule)
 }
 
 /// The other bounds of the policy, kept before elements leave the document.

@@ -109,8 +109,9 @@ impl Push {
 }
 
 impl Operator for Push {
-    fn appends(&self) -> bool {
-        self.position.is_none() && self.sort.is_none() && self.slice.is_none()
+    fn appended(&self) -> Option<usize> {
+        let appends = self.position.is_none() && self.sort.is_none() && self.slice.is_none();
+        appends.then_some(self.values.len())
     }
 
     fn update<'d>(&self, old: Element<'d>, place: &Place<'_>, run: &mut Run<'d>) -> Result<()> {
@@ -122,7 +123,7 @@ impl Operator for Push {
                 id_of(run.facts.before)
             )));
         }
-        if self.position.is_none() && self.sort.is_none() && self.slice.is_none() {
+        if self.appended().is_some() {
             if self.values.is_empty() {
                 return Ok(());
             }
