@@ -164,11 +164,13 @@ impl<T: Transaction> Guard<T> for Guarded {
 
     fn insert_at_once<'d>(&self, document: Cow<'d, RawDocument>) -> Result<AtOnce<'d>> {
         let policy = self.policy()?;
-        let sight = Sight::of(policy, &document);
-        sight.check_single(&policy.arrays)?;
-        let fitted = match bounds::hold(policy, &sight) {
-            true => overflow::insert_at_once(policy, &sight),
-            false => None,
+        let fitted = {
+            let sight = Sight::of(policy, &document);
+            sight.check_single(&policy.arrays)?;
+            match bounds::hold(policy, &sight) {
+                true => overflow::insert_at_once(policy, &sight),
+                false => None,
+            }
         };
         let Some(fitted) = fitted else { return Ok(AtOnce::Not(document)) };
         bounds::check_undeclared(policy, None, &document)?;
@@ -183,8 +185,10 @@ impl<T: Transaction> Guard<T> for Guarded {
         let policy = self.policy()?;
         Sight::of(policy, &document).check_single(&policy.arrays)?;
         let document = bounds::enforce(policy, None, document)?;
-        let sight = Sight::of(policy, &document);
-        let fitted = overflow::insert(policy, transaction, &sight).await?;
+        let fitted = {
+            let sight = Sight::of(policy, &document);
+            overflow::insert(policy, transaction, &sight).await?
+        };
         inserted(policy, fitted, document)
     }
 

@@ -1,6 +1,8 @@
 //! Numbers as bytes: seven bits a byte, the lowest first, the last byte without the
 //! eighth bit. Small numbers, which most counts are, take a byte.
 
+/// One piece of code for the many places that write numbers in a row.
+#[inline(never)]
 pub fn write_number(mut number: u64, out: &mut Vec<u8>) {
     while number >= 0x80 {
         out.push(number as u8 | 0x80);

@@ -129,10 +129,18 @@ impl<'a> Elements<'a> {
     }
 
     /// The first elements with these keys, found in one walk; their own keys are left out.
-    pub fn find_keys<const N: usize>(mut self, keys: [&str; N]) -> [Option<Element<'a>>; N] {
+    pub fn find_keys<const N: usize>(self, keys: [&str; N]) -> [Option<Element<'a>>; N] {
         let mut found = [None; N];
-        let mut missing = N;
-        let lengths = keys.into_iter().fold(KeyLengths::default(), KeyLengths::with);
+        self.find_each(&keys, &mut found);
+        found
+    }
+
+    /// The same for any number of keys: one piece of code for all, which is read from memory
+    /// more often than it is run.
+    #[inline(never)]
+    fn find_each(mut self, keys: &[&str], found: &mut [Option<Element<'a>>]) {
+        let mut missing = keys.len();
+        let lengths = keys.iter().fold(KeyLengths::default(), |all, key| all.with(key));
         while missing > 0
             && let Some(step) = step(self.rest)
         {
@@ -140,14 +148,13 @@ impl<'a> Elements<'a> {
             if !lengths.has(step.key) {
                 continue;
             }
-            for (key, found) in keys.iter().zip(&mut found) {
+            for (key, found) in keys.iter().zip(&mut *found) {
                 if step.key == key.as_bytes() && found.is_none() {
                     *found = Some(step.item());
                     missing -= 1;
                 }
             }
         }
-        found
     }
 
     /// What follows the other elements, if these begin with them to the last byte.

@@ -6,6 +6,7 @@ use crate::policy::{ArrayRule, OnLimit, Policy};
 use bson::RawDocument;
 use bson::spec::ElementType;
 use error::Result;
+use smallvec::{SmallVec, smallvec};
 use value::{Element, elements};
 use write::Length;
 
@@ -13,7 +14,7 @@ use write::Length;
 #[derive(Debug)]
 pub struct Sight<'d> {
     document: &'d RawDocument,
-    shown: Vec<Shown<'d>>,
+    shown: SmallVec<[Shown<'d>; 2]>,
 }
 
 #[derive(Debug, Clone, Copy, Default)]
@@ -28,7 +29,7 @@ pub struct Shown<'d> {
 impl<'d> Sight<'d> {
     pub fn of(policy: &Policy, document: &'d RawDocument) -> Sight<'d> {
         let rules = &policy.arrays;
-        let mut shown = vec![Shown::default(); rules.len()];
+        let mut shown: SmallVec<[Shown<'_>; 2]> = smallvec![Shown::default(); rules.len()];
         for (key, field) in elements(document).keyed() {
             if !policy.digest.paths.has(key) {
                 continue;

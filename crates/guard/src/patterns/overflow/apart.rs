@@ -1,7 +1,7 @@
 //! An update taken apart: what is about arrays with pages, and the rest.
 
 use crate::guarded::Reach;
-use crate::policy::{Keep, OnLimit, Policy};
+use crate::policy::{ArrayRule, Keep, OnLimit, Policy};
 use language::Needs;
 use language::update::{Part, Update};
 use smallvec::SmallVec;
@@ -39,15 +39,19 @@ impl Apart {
 /// What of a document must be loaded. Arrays that keep their oldest elements are left
 /// out: a document with pages seldom needs its head.
 pub fn needs(policy: &Policy, update: &Update, reach: &Reach, needs: &mut Needs) {
-    let apart = reach.touched(policy).filter(|rule| match &rule.on_limit {
-        OnLimit::Overflow(rule) => rule.keep == Keep::Oldest && update.has_part(&rule.path),
+    let has_part = |path: &Path| reach.appended.is_some() || update.has_part(path);
+    let is_apart = |rule: &&ArrayRule| match &rule.on_limit {
+        OnLimit::Overflow(rule) => rule.keep == Keep::Oldest && has_part(&rule.path),
         _ => false,
-    });
+    };
+    if reach.only.is_some() && reach.touched(policy).all(|rule| is_apart(&rule)) {
+        // There is nothing else.
+        return;
+    }
+    let apart = reach.touched(policy).filter(is_apart);
     let paths: SmallVec<[&Path; 4]> = apart.map(|rule| &rule.path).collect();
     match paths.is_empty() {
         true => update.needs(needs),
-        // There is nothing else.
-        false if reach.only.is_some() => {}
         false => update.needs_without(&paths, needs),
     }
 }

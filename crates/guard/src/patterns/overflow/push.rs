@@ -56,10 +56,11 @@ impl<'a> Push<'a> {
         if !rule.counted || !all_flat || plan.bounds {
             return None;
         }
-        let find = |path: &Path| elements(row).find_item(path.as_str());
-        let array = find(&rule.path).filter(|it| it.kind == ElementType::Array)?;
-        let count = find(&rule.count).filter(|it| it.kind == ElementType::Int32)?;
-        if find(&rule.pages).is_some() {
+        let paths = [&rule.path, &rule.count, &rule.pages];
+        let [array, count, pages] = elements(row).find_keys(paths.map(Path::as_str));
+        let array = array.filter(|it| it.kind == ElementType::Array)?;
+        let count = count.filter(|it| it.kind == ElementType::Int32)?;
+        if pages.is_some() {
             return None;
         }
         let was = usize::try_from(i32::from_le_bytes(*count.bytes.first_chunk()?)).ok()?;

@@ -196,8 +196,8 @@ impl<'a> Met<'a> {
 /// or is not there. The first write under a policy counts what there was before.
 fn is_settled(row: &RawDocument, rule: &Overflow) -> bool {
     let is_number = |it: Element<'_>| matches!(it.kind, ElementType::Int32 | ElementType::Int64);
-    let is_counted = place::find(row, &rule.count).is_some_and(is_number);
-    place::find(row, &rule.path).is_some() == is_counted
+    let [array, count] = place::find_all(row, [&rule.path, &rule.count]);
+    array.is_some() == count.is_some_and(is_number)
 }
 
 /// The arrays that parts of an update are about and that are not loaded.
