@@ -1,8 +1,7 @@
 //! A collection that is not written to freely, as the write loop meets it.
 
 use crate::patterns::place::check_single;
-use crate::patterns::sight::Sight;
-use crate::patterns::{bounds, overflow};
+use crate::patterns::{bounds, fitting, overflow};
 use crate::policy::{ArrayRule, Keep, OnLimit, Overflow, Policy, Undeclared};
 use crate::read;
 use bson::{RawDocument, RawDocumentBuf};
@@ -164,17 +163,12 @@ impl<T: Transaction> Guard<T> for Guarded {
 
     fn insert_at_once<'d>(&self, document: Cow<'d, RawDocument>) -> Result<AtOnce<'d>> {
         let policy = self.policy()?;
-        let fitted = {
-            let sight = Sight::of(policy, &document);
-            sight.check_single(&policy.arrays)?;
-            match bounds::hold(policy, &sight) {
-                true => overflow::insert_at_once(policy, &sight),
-                false => None,
-            }
-        };
-        let Some(fitted) = fitted else { return Ok(AtOnce::Not(document)) };
-        bounds::check_undeclared(policy, None, &document)?;
-        inserted(policy, fitted, document).map(AtOnce::Done)
+        let fitted = fitting::insert(policy, document);
+        if let AtOnce::Done(inserted) = &fitted {
+            bounds::check_undeclared(policy, None, &inserted.document)?;
+            check_new_size(policy, inserted)?;
+        }
+        Ok(fitted)
     }
 
     async fn insert<'d>(
@@ -183,13 +177,11 @@ impl<T: Transaction> Guard<T> for Guarded {
         document: Cow<'d, RawDocument>,
     ) -> Result<Inserted<'d>> {
         let policy = self.policy()?;
-        Sight::of(policy, &document).check_single(&policy.arrays)?;
+        check_names(policy, &document)?;
         let document = bounds::enforce(policy, None, document)?;
-        let fitted = {
-            let sight = Sight::of(policy, &document);
-            overflow::insert(policy, transaction, &sight).await?
-        };
-        inserted(policy, fitted, document)
+        let inserted = overflow::insert(policy, transaction, document).await?;
+        check_new_size(policy, &inserted)?;
+        Ok(inserted)
     }
 
     fn update_at_once(
@@ -199,13 +191,8 @@ impl<T: Transaction> Guard<T> for Guarded {
         applied: &Applied<'_, Plan>,
     ) -> Result<Option<Outcome>> {
         let policy = self.policy()?;
-        let pushed = overflow::push_at_once(policy, row, applied)?;
-        let outcome = match pushed {
-            Some(outcome) => outcome,
-            None => match overflow::update_at_once(policy, row, applied)? {
-                Some(outcome) => outcome,
-                None => return Ok(None),
-            },
+        let Some(outcome) = overflow::update_at_once(policy, row, applied)? else {
+            return Ok(None);
         };
         check(policy, transaction, row, applied.plan, &outcome)?;
         Ok(Some(outcome))
@@ -241,16 +228,16 @@ pub fn plan(policy: &Policy, update: &Update) -> Plan {
     }
 }
 
-/// The new document as its policy has it.
-fn inserted<'d>(
-    policy: &Policy,
-    fitted: overflow::Fitted<'_>,
-    document: Cow<'d, RawDocument>,
-) -> Result<Inserted<'d>> {
-    let inserted = fitted.apply(document)?;
+/// Refuses a new document that is larger than its policy allows.
+fn check_new_size(policy: &Policy, inserted: &Inserted<'_>) -> Result<()> {
     let bytes = inserted.document.as_bytes().len();
-    bounds::check_size(policy, &inserted.document, bytes, || None)?;
-    Ok(inserted)
+    bounds::check_size(policy, &inserted.document, bytes, || None)
+}
+
+/// Refuses a document with two fields of the same name on a path of its policy.
+fn check_names(policy: &Policy, document: &RawDocument) -> Result<()> {
+    let mut paths = policy.arrays.iter().flat_map(ArrayRule::paths);
+    paths.try_for_each(|path| check_single(document, path))
 }
 
 /// Refuses what an update has made of a document, if its policy does not allow it.
@@ -263,8 +250,7 @@ fn check<T: Transaction>(
 ) -> Result<()> {
     let Some(after) = &outcome.after else { return Ok(()) };
     if plan.brings {
-        let mut paths = policy.arrays.iter().flat_map(ArrayRule::paths);
-        paths.try_for_each(|path| check_single(after, path))?;
+        check_names(policy, after)?;
     }
     if policy.document.max_bytes.is_some() {
         let before = || Some(transaction.size(row, row));

@@ -28,7 +28,7 @@ pub fn edit(document: &RawDocument, edits: &[Edit<'_>]) -> Result<RawDocumentBuf
 }
 
 /// The document with fields that it has not got: what is there is copied in one go.
-pub fn add(document: &RawDocument, edits: &[Edit<'_>]) -> Result<RawDocumentBuf> {
+fn add(document: &RawDocument, edits: &[Edit<'_>]) -> Result<RawDocumentBuf> {
     let mut out = DocumentWriter::with_capacity(document.as_bytes().len() + ROOM_BYTES);
     out.copy_all(document);
     if edits.iter().all(|(path, _)| path.len() == 1) {

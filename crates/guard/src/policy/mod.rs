@@ -46,6 +46,8 @@ pub(crate) struct Digest {
     pub paths: KeyLengths,
     /// and the names of the fields that those begin with.
     pub roots: KeyLengths,
+    /// Whether all of them are fields of the document itself.
+    pub is_flat: bool,
     /// Whether some arrays are shown whole.
     pub merges: bool,
 }
@@ -235,7 +237,8 @@ impl Digest {
             _ => false,
         };
         let merges = rules.iter().any(is_merged);
-        Digest { paths: lengths(Path::as_str), roots: lengths(Path::first), merges }
+        let is_flat = rules.iter().flat_map(ArrayRule::paths).all(|path| path.len() == 1);
+        Digest { paths: lengths(Path::as_str), roots: lengths(Path::first), is_flat, merges }
     }
 }
 

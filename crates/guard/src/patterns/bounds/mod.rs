@@ -12,22 +12,10 @@ pub use array::{Dropped, dropped, grows, trimmed};
 pub use document::check as check_size;
 pub use undeclared::{check as check_undeclared, over as undeclared_over};
 
-use crate::patterns::sight::Sight;
 use crate::policy::{OnLimit, Policy};
 use bson::RawDocument;
 use error::Result;
 use std::borrow::Cow;
-
-/// Whether the arrays of a new document are within bounds, as far as that can be told
-/// at a glance.
-pub fn hold(policy: &Policy, sight: &Sight<'_>) -> bool {
-    sight.rules(&policy.arrays).all(|(rule, shown)| match (&rule.on_limit, shown.seen.array) {
-        (OnLimit::Overflow(_), _) => true,
-        _ if rule.path.len() > 1 => false,
-        (_, Some(array)) => shown.len.is_none_or(|len| rule.bounds.hold(len, array.bytes.len())),
-        (_, None) => true,
-    })
-}
 
 /// Keeps the arrays of a document within bounds: refuses it, or lets go what is
 /// too much. Arrays that overflow are none of this pattern's business.

@@ -36,31 +36,6 @@ impl<'d> Seen<'d> {
         Seen { array, count, ..self }
     }
 
-    /// Takes a field of the document itself for what it is. True if there has been one
-    /// of the same name.
-    pub fn meet_counter(&mut self, key: &[u8], field: Element<'d>, rule: &Overflow) -> bool {
-        let slots = [&mut self.count, &mut self.flag, &mut self.pages];
-        for (path, slot) in rule.counters().into_iter().zip(slots) {
-            if key == path.as_str().as_bytes() {
-                let twice = slot.is_some();
-                slot.get_or_insert(field);
-                return twice;
-            }
-        }
-        false
-    }
-
-    /// Finds what stands in sub-documents.
-    pub fn look_deeper(&mut self, document: &'d RawDocument, rule: &Overflow) {
-        let [count, flag, pages] = rule.counters();
-        let slots = [&mut self.array, &mut self.count, &mut self.flag, &mut self.pages];
-        for (path, slot) in [&rule.path, count, flag, pages].into_iter().zip(slots) {
-            if path.len() > 1 {
-                *slot = place::find(document, path);
-            }
-        }
-    }
-
     pub fn counters(&self) -> Counters {
         Counters { count: number(self.count), pages: number(self.pages).unwrap_or(0) }
     }

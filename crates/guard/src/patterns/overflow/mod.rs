@@ -44,10 +44,9 @@ pub use apart::{Apart, needs};
 pub use assign::check_written_back;
 pub(crate) use counters::int;
 pub use counters::{Counters, Seen, has_pages};
-pub use insert::{Fitted, insert, insert_at_once};
+pub use insert::insert;
 pub use pack::{head_len, pages_of};
 pub use page::{filter as page_filter, id as page_id};
-pub use push::push_at_once;
 pub use update::{update, update_at_once};
 
 use crate::patterns::fields::Edits;

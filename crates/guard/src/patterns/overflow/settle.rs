@@ -2,7 +2,6 @@
 
 use super::pack::head_len;
 use super::{Counters, Done, Head, Seen, Work, array, is_missing, items, limits, load};
-use crate::patterns::sight::Shown;
 use crate::patterns::{bounds, place};
 use crate::policy::{Keep, Overflow};
 use bson::RawDocument;
@@ -59,12 +58,11 @@ impl<T: Transaction> Work<'_, T> {
     pub async fn settle_new(
         &mut self,
         document: &RawDocument,
-        shown: &Shown<'_>,
+        seen: &Seen<'_>,
     ) -> Result<Option<Done>> {
         self.check_path(document)?;
-        let (Some(found), Some(len)) = (shown.seen.array, shown.len) else {
-            return Ok(Some(Done::default()));
-        };
+        let Some(found) = seen.array.filter(is_array) else { return Ok(Some(Done::default())) };
+        let len = found.children().count();
         if !self.rule.head.hold(len, found.bytes.len()) {
             // A document that is there already keeps its pages: the insert fails.
             let namespace = &self.policy.namespace;

@@ -1,6 +1,7 @@
 //! Updates of documents whose arrays have no pages; `change` has the others.
 
 use super::change::Change;
+use super::push::push_at_once;
 use super::settle::Settled;
 use super::{Counters, Done, Seen, Work, load};
 use crate::guarded::{self, Reach};
@@ -27,6 +28,9 @@ pub fn update_at_once(
     row: &RawDocument,
     applied: &Applied<'_, guarded::Plan>,
 ) -> Result<Option<Outcome>> {
+    if let Some(pushed) = push_at_once(policy, row, applied)? {
+        return Ok(Some(pushed));
+    }
     let reach = &applied.plan.reach;
     let mut rules = SmallVec::<[Met<'_>; 2]>::new();
     for met in Met::all(policy, reach, row) {
