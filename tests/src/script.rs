@@ -17,7 +17,8 @@
 //! - `[sequence]>` sends the documents as a section of their own, `[exhaust]>` lets the server
 //!   send on unasked, `[unacknowledged]>` wants no reply;
 //! - `b: > {…}` speaks over a second connection named `b`; `b: > later {…}` sends without waiting
-//!   for the reply, and `b: > reply` waits for it;
+//!   for the reply, `b: > waits` goes on once the command waits for what others hold, and
+//!   `b: > reply` waits for the reply;
 //! - `[session-a]>` speaks in a session named `a`, `[session-a write-3]>` as its retryable write of
 //!   number 3, `[session-a start-4]>` begins its transaction 4 and `[session-a in-4]>` goes on
 //!   with it.
@@ -39,11 +40,18 @@ use crate::syntax::{self, Scope};
 use crate::{Error, Result, pipe, print, samples};
 
 const FILL_BATCH_DOCUMENTS: usize = 1000;
+/// How often `waits` looks, and how long in all.
+const WAITS_LOOK_INTERVAL: Duration = Duration::from_millis(5);
+const WAITS_LOOKS_MAX: usize = 6000;
+/// The connection that `waits` asks over.
+const WATCHER: &str = "the one who watches";
 
 pub struct Script {
     address: SocketAddr,
     database: String,
     connections: BTreeMap<String, Connection>,
+    /// What the server calls the connections that commands were sent over for later.
+    numbers: BTreeMap<String, i32>,
     scope: Scope,
     evaluation: Evaluation,
     sessions: BTreeMap<String, bson::Uuid>,
@@ -55,6 +63,7 @@ impl Script {
             address,
             database: database.to_owned(),
             connections: BTreeMap::new(),
+            numbers: BTreeMap::new(),
             scope: Scope::default(),
             evaluation: Evaluation::default(),
             sessions: BTreeMap::new(),
@@ -128,6 +137,34 @@ impl Script {
             self.remember_events(reply)?;
         }
         Ok(replies)
+    }
+
+    /// Sends a command whose reply is to be received later.
+    fn send(&mut self, text: &str, context: &Context) -> Result<()> {
+        let command = self.command(text, context)?;
+        let name = context.prefix.clone().unwrap_or_default();
+        let connection = self.connection(&name)?;
+        let hello = connection.command(&rawdoc! { "hello": 1, "$db": "admin" })?;
+        connection.send(&command, Manner::default())?;
+        self.numbers.insert(name, hello.get_i32("connectionId")?);
+        Ok(())
+    }
+
+    /// Goes on once the command of a connection waits for what others hold.
+    fn until_waiting(&mut self, context: &Context) -> Result<()> {
+        let name = context.prefix.clone().unwrap_or_default();
+        let number = *self.numbers.get(&name).ok_or("no command was sent for later")?;
+        let waiting = rawdoc! {
+            "currentOp": 1, "connectionId": number, "waitingForLock": true, "$db": "admin",
+        };
+        for _ in 0..WAITS_LOOKS_MAX {
+            let reply = self.connection(WATCHER)?.command(&waiting)?;
+            if !reply.get_array("inprog")?.is_empty() {
+                return Ok(());
+            }
+            std::thread::sleep(WAITS_LOOK_INTERVAL);
+        }
+        Err(format!("the command of connection {name:?} does not wait for anyone").into())
     }
 
     /// Cursor ids differ from run to run; scripts call them by their order.
@@ -289,15 +326,17 @@ impl goldenscript::Runner for Script {
                 Ok(texts.collect::<Result<Vec<_>>>()?.join("\n"))
             }
             "later" => {
-                let command = self.command(text, context)?;
-                let name = context.prefix.clone().unwrap_or_default();
-                self.connection(&name)?.send(&command, Manner::default())?;
+                self.send(text, context)?;
                 Ok(String::new())
             }
             "reply" => {
                 let name = context.prefix.clone().unwrap_or_default();
                 let reply = self.connection(&name)?.receive()?.1;
                 print::reply(&reply, &self.scope.cursors)
+            }
+            "waits" => {
+                self.until_waiting(context)?;
+                Ok(String::new())
             }
             "fill" => self.fill(line["fill".len()..].trim_start()),
             "sleep" => {

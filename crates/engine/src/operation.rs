@@ -7,10 +7,14 @@ use command::table::Kind;
 use command::{Client, Request};
 use error::Code;
 use parking_lot::Mutex;
+use std::cell::RefCell;
 use std::collections::BTreeMap;
+use std::future::{Future, poll_fn};
+use std::pin::pin;
 use std::sync::Arc;
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicI32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU64, Ordering};
+use std::task::Poll;
 use std::time::{Duration, Instant};
 use tracing::debug;
 
@@ -38,6 +42,8 @@ pub struct Operation {
     pub progress: OnceLock<Arc<Progress>>,
     /// Microseconds spent waiting for something to come, which is no slowness.
     pub waited: AtomicU64,
+    /// Whether it waits for what others hold now.
+    pub is_held_up: AtomicBool,
     /// Set by commands that run a plan: its summary, for the profiler.
     pub plan: Mutex<Option<PlanFigures>>,
 }
@@ -73,6 +79,7 @@ impl Operations {
             cursor: OnceLock::new(),
             progress: OnceLock::new(),
             waited: AtomicU64::new(0),
+            is_held_up: AtomicBool::new(false),
             plan: Mutex::new(None),
         });
         self.running.lock().insert(operation.id, operation.clone());
@@ -142,6 +149,51 @@ impl Operation {
     }
 }
 
+thread_local! {
+    /// The operation that the thread is at work on.
+    static CURRENT: RefCell<Option<Arc<Operation>>> = const { RefCell::new(None) };
+}
+
+/// While this lives, the thread is at work on an operation.
+pub struct Entered(Option<Arc<Operation>>);
+
+pub fn enter(operation: Arc<Operation>) -> Entered {
+    Entered(CURRENT.replace(Some(operation)))
+}
+
+impl Drop for Entered {
+    fn drop(&mut self) {
+        CURRENT.set(self.0.take());
+    }
+}
+
+/// Waits for what others hold: meanwhile `currentOp` says so of the operation at work.
+pub async fn held_up<F: Future>(what: F) -> F::Output {
+    let mut what = pin!(what);
+    // What is free holds nobody up.
+    if let Poll::Ready(done) = poll_fn(|context| Poll::Ready(what.as_mut().poll(context))).await {
+        return done;
+    }
+    let _held_up = CURRENT.with_borrow(Option::clone).map(HeldUp::begin);
+    what.await
+}
+
+/// An operation that waits, until this is dropped.
+struct HeldUp(Arc<Operation>);
+
+impl HeldUp {
+    fn begin(operation: Arc<Operation>) -> HeldUp {
+        operation.is_held_up.store(true, Ordering::Relaxed);
+        HeldUp(operation)
+    }
+}
+
+impl Drop for HeldUp {
+    fn drop(&mut self) {
+        self.0.is_held_up.store(false, Ordering::Relaxed);
+    }
+}
+
 impl Drop for Running<'_> {
     fn drop(&mut self) {
         self.operations.running.lock().remove(&self.operation.id);
@@ -155,7 +207,6 @@ mod tests {
     use command::{Presence, Reply};
     use error::Result;
     use std::net::{Ipv4Addr, SocketAddr};
-    use std::sync::atomic::AtomicBool;
 
     #[derive(Debug)]
     struct Away(AtomicBool);

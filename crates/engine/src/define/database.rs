@@ -9,7 +9,7 @@ use std::sync::Arc;
 impl Engine {
     /// Drops every collection of a database, in one commit. False if there is none.
     pub async fn drop_database(self: &Arc<Self>, database: &str) -> Result<bool> {
-        let _turn = self.policies.changes.lock().await;
+        let _turn = self.policies.turn().await;
         loop {
             let current = self.registry.current();
             let names: Vec<_> =

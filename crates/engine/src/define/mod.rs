@@ -19,6 +19,7 @@ pub(crate) use indexes::{check_room, missing};
 use crate::Engine;
 use crate::catalog::{Catalog, Collection, row};
 use crate::changes::Event;
+use crate::operation::held_up;
 use crate::storage::{Change, CollectionId, Commit, Events, LogChange, Mark, Tree, keys};
 use crate::transaction::Transaction;
 use command::Namespace;
@@ -51,9 +52,9 @@ impl<'e> Definition<'e> {
             let seen = defined(&engine.registry.current(), alters);
             let mut gates = Vec::new();
             for collection in &seen {
-                gates.push(collection.state.gate.clone().write_owned().await);
+                gates.push(held_up(collection.state.gate.clone().write_owned()).await);
             }
-            let turn = engine.registry.changes.lock().await;
+            let turn = held_up(engine.registry.changes.lock()).await;
             let catalog = Catalog::clone(&engine.registry.current());
             // Another change may have come in between: then these are others' gates.
             let now = defined(&catalog, alters);

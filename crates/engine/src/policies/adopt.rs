@@ -142,7 +142,7 @@ impl Engine {
         namespace: &Namespace,
         guarded: &Lease,
     ) -> Result<()> {
-        let _turn = self.policies.changes.lock().await;
+        let _turn = self.policies.turn().await;
         let policy = guarded.policy()?;
         let mut gates: Vec<&Namespace> = policy.overflows().map(|it| &it.into).collect();
         let home = policies_of(&namespace.database);

@@ -30,7 +30,7 @@ impl Engine {
         document: &RawDocument,
     ) -> Result<i32> {
         let policy = Policy::parse(namespace, document)?;
-        let _turn = self.policies.changes.lock().await;
+        let _turn = self.policies.turn().await;
         self.check_policy(&policy)?;
         let old = self.former_policy(namespace)?;
         let home = policies_of(&namespace.database);
@@ -146,7 +146,7 @@ impl Engine {
 
     /// Drops the policy of a collection; false if it has none.
     pub async fn drop_policy(self: &Arc<Self>, namespace: &Namespace) -> Result<bool> {
-        let _turn = self.policies.changes.lock().await;
+        let _turn = self.policies.turn().await;
         if self.policies.get(namespace).is_none_or(|it| matches!(&*it, Guarded::Pages { .. })) {
             return Ok(false);
         }

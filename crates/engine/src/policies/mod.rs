@@ -13,6 +13,7 @@ pub mod survey;
 mod tests;
 
 use crate::catalog::{Collection, Registry};
+use crate::operation::held_up;
 use crate::storage::View;
 use arc_swap::ArcSwap;
 use bson::RawDocument;
@@ -22,12 +23,11 @@ use guard::{Guarded, Lease, Table};
 use language::Needs;
 use std::ops::Bound;
 use std::sync::Arc;
-use tokio::sync::Mutex;
+use tokio::sync::{Mutex, MutexGuard};
 
 pub struct Policies {
     current: ArcSwap<Table>,
-    /// Held while policies change, and while a database is dropped with its own.
-    pub changes: Mutex<()>,
+    changes: Mutex<()>,
 }
 
 impl Policies {
@@ -44,6 +44,11 @@ impl Policies {
             }
         }
         Ok(Policies { current: ArcSwap::from_pointee(table), changes: Mutex::default() })
+    }
+
+    /// Held while policies change, and while a database is dropped with its own.
+    pub async fn turn(&self) -> MutexGuard<'_, ()> {
+        held_up(self.changes.lock()).await
     }
 
     pub fn current(&self) -> Arc<Table> {

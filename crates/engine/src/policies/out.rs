@@ -67,7 +67,7 @@ impl Engine {
                 .collect();
             self.create_indexes(&overflow.into, &specs, &Progress::default()).await?;
         }
-        let _turn = self.policies.changes.lock().await;
+        let _turn = self.policies.turn().await;
         self.policies.publish(self.policies.current().with(policy.clone()));
         temporary.guarded = Some(Moved { policy, target });
         Ok(temporary)
@@ -97,7 +97,7 @@ impl Engine {
     /// Gives the temporary collection and its pages their names.
     pub async fn take_place(self: &Arc<Self>, temporary: &Temporary) -> Result<()> {
         let _turn = match temporary.guarded {
-            Some(_) => Some(self.policies.changes.lock().await),
+            Some(_) => Some(self.policies.turn().await),
             None => None,
         };
         let names = temporary.names();
@@ -136,7 +136,7 @@ impl Engine {
     pub async fn drop_temporary(self: &Arc<Self>, temporary: &Temporary) -> Result<()> {
         let Temporary { namespace, guarded, .. } = temporary;
         if let Some(Moved { policy, .. }) = guarded {
-            let _turn = self.policies.changes.lock().await;
+            let _turn = self.policies.turn().await;
             self.policies.publish(self.policies.current().without(namespace));
             for overflow in policy.overflows() {
                 self.drop_collection(&overflow.into).await?;

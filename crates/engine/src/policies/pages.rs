@@ -75,7 +75,7 @@ impl Engine {
 
     /// Makes anew what is missing of a policy's indexes and views.
     pub async fn remake_pages(self: &Arc<Self>, namespace: &Namespace) -> Result<()> {
-        let _turn = self.policies.changes.lock().await;
+        let _turn = self.policies.turn().await;
         match self.policies.current().policy(namespace) {
             Some(policy) => self.make_pages(policy).await,
             None => Ok(()),

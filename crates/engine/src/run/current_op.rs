@@ -98,7 +98,10 @@ fn describe(operation: &Operation, host: &str, transactions: &[OpenTransaction])
         out.begin_document(name);
         out.end();
         match name {
-            "locks" => out.append_bool("waitingForLock", false),
+            "locks" => {
+                let is_held_up = operation.is_held_up.load(Ordering::Relaxed);
+                out.append_bool("waitingForLock", is_held_up);
+            }
             "lockStats" => out.append_bool("waitingForFlowControl", false),
             _ => {}
         }

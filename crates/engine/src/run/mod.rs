@@ -61,6 +61,7 @@ pub mod writes;
 mod writing;
 
 use crate::Engine;
+use crate::operation::{self, Operation};
 use crate::session::{self, Standing};
 pub use call::Call;
 use command::{Client, Command, Common, Reply, Request};
@@ -170,7 +171,8 @@ pub async fn run(engine: &Arc<Engine>, request: Request, client: &Arc<Client>) -
         standing: &standing,
         moment: moment.as_ref(),
     };
-    let watched = Watched { running: handler(call), interrupt: operation.interrupt.shared() };
+    let interrupt = operation.interrupt.shared();
+    let watched = Watched { running: handler(call), operation, interrupt };
     let outcome = watched.await.map_err(labelled);
     if let (Standing::Statement(statement), Ok(_)) = (&standing, &outcome) {
         statement.succeed();
@@ -179,9 +181,11 @@ pub async fn run(engine: &Arc<Engine>, request: Request, client: &Arc<Client>) -
     outcome
 }
 
-/// A handler at work, on whose thread the language asks the command's interrupt.
+/// A handler at work, on whose thread the language asks the command's interrupt, and whoever
+/// waits for others knows for whom.
 struct Watched<'a> {
     running: Running<'a>,
+    operation: &'a Arc<Operation>,
     interrupt: Arc<dyn language::interrupt::Interrupt>,
 }
 
@@ -189,7 +193,8 @@ impl Future for Watched<'_> {
     type Output = Result<Reply>;
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Result<Reply>> {
-        let _entered = language::interrupt::enter(self.interrupt.clone());
+        let _operation = operation::enter(self.operation.clone());
+        let _interrupt = language::interrupt::enter(self.interrupt.clone());
         self.running.as_mut().poll(context)
     }
 }

@@ -6,6 +6,7 @@ use super::{Entered, Transaction, conflict};
 use crate::Engine;
 use crate::catalog::{Catalog, Collection, Index, row};
 use crate::define::{Created, New, check_case, check_room, define, missing};
+use crate::operation::held_up;
 use crate::policies;
 use crate::storage::{Change, CollectionId, IndexId, Mark, Ticket, Tree, View};
 use bson::RawDocumentBuf;
@@ -110,7 +111,7 @@ impl Transaction {
         let gate = seen.state.gate.clone();
         let gate = match gate.clone().try_read_owned() {
             Ok(gate) => gate,
-            Err(_) => tokio::time::timeout(DEFINITION_WAIT, gate.read_owned())
+            Err(_) => held_up(tokio::time::timeout(DEFINITION_WAIT, gate.read_owned()))
                 .await
                 .map_err(|_| locked(namespace))?,
         };

@@ -22,6 +22,7 @@ pub use client::TRANSACTION_BYTES_MAX;
 use crate::Engine;
 use crate::catalog::Collection;
 use crate::growth::Grown;
+use crate::operation::held_up;
 use crate::plan::Interrupt;
 use crate::storage::layered::Layered;
 use crate::storage::{Commit, Overlay, Silent, Tree, View, keys};
@@ -31,11 +32,13 @@ use error::{Code, Error, Result};
 use fjall::Slice;
 use guard::Lease;
 use intents::{Intent, Owner, Subject, Taken};
+use std::future::Future;
+use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::{OwnedRwLockReadGuard, RwLock, oneshot};
 
-/// How often one who waits for an intent looks whether it is to stop.
+/// How often one who waits for others looks whether it is to stop.
 const WAIT_LOOK: Duration = Duration::from_millis(20);
 
 pub struct Transaction {
@@ -159,7 +162,7 @@ impl Transaction {
                     self.shut = Some(gate);
                     return Err(conflict());
                 }
-                Err(_) => gate.read_owned().await,
+                Err(_) => self.wait_for(gate.read_owned()).await?,
             };
             let Some(collection) = self.engine.registry.get(namespace) else { return Ok(None) };
             if Arc::ptr_eq(&collection.state, &seen.state) {
@@ -248,18 +251,30 @@ impl Transaction {
     }
 
     /// Waits for an intent that someone else holds.
-    async fn wait(&mut self, mut wait: oneshot::Receiver<Intent>) -> Result<()> {
-        let intent = match &self.interrupt {
-            None => wait.await,
-            Some(interrupt) => loop {
-                match tokio::time::timeout(WAIT_LOOK, &mut wait).await {
-                    Ok(outcome) => break outcome,
-                    Err(_) => interrupt.check()?,
-                }
-            },
-        };
+    async fn wait(&mut self, wait: oneshot::Receiver<Intent>) -> Result<()> {
+        let intent = self.wait_for(wait).await?;
         self.intents.push(intent.map_err(|_| conflict())?);
         Ok(())
+    }
+
+    /// Waits for what others hold, unless it is to stop. Seldom, so that its room is its own.
+    fn wait_for<'w, F>(
+        &'w self,
+        what: F,
+    ) -> Pin<Box<dyn Future<Output = Result<F::Output>> + Send + 'w>>
+    where
+        F: Future<Output: Send> + Send + 'w,
+    {
+        Box::pin(held_up(async move {
+            let mut what = pin!(what);
+            let Some(interrupt) = &self.interrupt else { return Ok(what.await) };
+            loop {
+                match tokio::time::timeout(WAIT_LOOK, what.as_mut()).await {
+                    Ok(outcome) => return Ok(outcome),
+                    Err(_) => interrupt.check()?,
+                }
+            }
+        }))
     }
 
     /// Forgets everything written, waits for what was in the way, and may then
@@ -274,7 +289,7 @@ impl Transaction {
         self.absent = None;
         if let Some(shut) = self.shut.take() {
             self.entered.clear();
-            drop(shut.read().await);
+            drop(self.wait_for(shut.read()).await?);
         }
         if let Some(missing) = self.missing.take() {
             self.entered.clear();
