@@ -2,7 +2,7 @@
 
 use crate::patterns::place::check_single;
 use crate::patterns::{bounds, fitting, overflow};
-use crate::policy::{ArrayRule, Keep, OnLimit, Overflow, Policy, Undeclared};
+use crate::policy::{ArrayRule, Keep, OnLimit, Overflow, Policy};
 use crate::read;
 use bson::{RawDocument, RawDocumentBuf};
 use command::Namespace;
@@ -30,8 +30,6 @@ pub enum Guarded {
 #[derive(Debug)]
 pub struct Plan {
     pub reach: Reach,
-    /// Whether the update may change what some bound is on.
-    pub bounds: bool,
     /// Whether it may bring documents of the client's own making.
     pub brings: bool,
     pub apart: overflow::Apart,
@@ -178,7 +176,7 @@ impl<T: Transaction> Guard<T> for Guarded {
     ) -> Result<Inserted<'d>> {
         let policy = self.policy()?;
         check_names(policy, &document)?;
-        let document = bounds::enforce(policy, None, document)?;
+        let document = bounds::enforce(policy, policy.arrays.iter(), None, document)?;
         let inserted = overflow::insert(policy, transaction, document).await?;
         check_new_size(policy, &inserted)?;
         Ok(inserted)
@@ -218,10 +216,8 @@ impl<T: Transaction> Guard<T> for Guarded {
 /// What a policy makes of an update.
 pub fn plan(policy: &Policy, update: &Update) -> Plan {
     let reach = Reach::of(policy, update);
-    let whole = policy.undeclared != Undeclared::Allow;
     let deep = reach.touched(policy).any(|rule| rule.path.len() > 1);
     Plan {
-        bounds: whole || reach.touched(policy).any(|rule| !rule.overflows()),
         brings: update.is_replacement() || update.is_pipeline() || deep,
         reach,
         apart: overflow::Apart::default(),

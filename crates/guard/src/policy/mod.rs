@@ -21,6 +21,7 @@ pub use key::{KEYS, Key};
 pub use overflow::VIEW_SUFFIX;
 pub use salvage::salvage;
 
+use crate::patterns::place::EMPTY_ARRAY_BYTES;
 use bson::RawDocument;
 use command::Namespace;
 use error::Result;
@@ -50,6 +51,9 @@ pub(crate) struct Digest {
     pub is_flat: bool,
     /// Whether some arrays are shown whole.
     pub merges: bool,
+    /// What an array that the policy does not name weighs at least once it is over its cap;
+    /// where there is none, more than any does.
+    pub undeclared_bytes: usize,
 }
 
 /// Bounds of the document as a whole.
@@ -152,7 +156,7 @@ impl Policy {
         };
         key::read(&mut parsed, &Reader::new(policy))?;
         check::check(&parsed)?;
-        parsed.digest = Digest::of(&parsed.arrays);
+        parsed.digest = Digest::of(parsed.undeclared, &parsed.arrays);
         Ok(parsed)
     }
 
@@ -227,7 +231,7 @@ impl Bounds {
 }
 
 impl Digest {
-    fn of(rules: &[ArrayRule]) -> Digest {
+    fn of(undeclared: Undeclared, rules: &[ArrayRule]) -> Digest {
         let lengths = |name: fn(&Path) -> &str| {
             let names = rules.iter().flat_map(ArrayRule::paths).map(name);
             names.fold(KeyLengths::default(), KeyLengths::with)
@@ -238,7 +242,13 @@ impl Digest {
         };
         let merges = rules.iter().any(is_merged);
         let is_flat = rules.iter().flat_map(ArrayRule::paths).all(|path| path.len() == 1);
-        Digest { paths: lengths(Path::as_str), roots: lengths(Path::first), is_flat, merges }
+        let undeclared_bytes = match undeclared {
+            Undeclared::Allow => usize::MAX,
+            Undeclared::Max(max) => least_bytes(max.saturating_add(1)),
+            Undeclared::Reject => least_bytes(0),
+        };
+        let (paths, roots) = (lengths(Path::as_str), lengths(Path::first));
+        Digest { paths, roots, is_flat, merges, undeclared_bytes }
     }
 }
 
@@ -270,17 +280,10 @@ impl Overflow {
     }
 }
 
-/// What an array of so many elements weighs at least: each takes its type, its
-/// number in digits and the zero behind them.
+/// What an array of so many elements weighs at least: each takes its type and the zero behind
+/// its key. Keys are the client's, and may be empty: nobody looks at them.
 fn least_bytes(len: usize) -> usize {
-    let mut bytes = crate::patterns::place::EMPTY_ARRAY_BYTES;
-    let (mut start, mut digits) = (0_usize, 1);
-    while start < len {
-        let end = 10_usize.saturating_pow(digits).min(len);
-        bytes = bytes.saturating_add((end - start).saturating_mul(digits as usize + 2));
-        (start, digits) = (end, digits + 1);
-    }
-    bytes
+    EMPTY_ARRAY_BYTES.saturating_add(len.saturating_mul(2))
 }
 
 #[cfg(test)]
@@ -290,8 +293,9 @@ mod tests {
     #[test]
     fn the_weight_of_an_array_bounds_its_length() {
         for len in [0, 1, 9, 10, 11, 100, 1234] {
-            let nulls: bson::RawArrayBuf = (0..len).map(|_| bson::RawBson::Null).collect();
-            assert_eq!(least_bytes(len), nulls.as_bytes().len(), "{len}");
+            let mut nulls = value::DocumentWriter::new();
+            (0..len).for_each(|_| nulls.append_null(""));
+            assert_eq!(least_bytes(len), nulls.finish().as_bytes().len(), "{len}");
         }
         let bounds = |max, max_bytes| Bounds { max, max_bytes };
         assert_eq!(bounds(Some(1_000), None).hold_bytes(least_bytes(1_001)), None);
@@ -299,5 +303,17 @@ mod tests {
         assert_eq!(bounds(Some(1_000), Some(20)).hold_bytes(21), Some(false));
         assert_eq!(bounds(None, Some(20)).hold_bytes(20), Some(true));
         assert_eq!(bounds(Some(usize::MAX), None).hold_bytes(1 << 24), Some(true));
+    }
+
+    #[test]
+    fn undeclared_arrays_are_told_by_their_weight() {
+        let bytes = |undeclared: bson::RawBson| {
+            let policy = bson::rawdoc! { "undeclared_arrays": undeclared };
+            let namespace = Namespace::new("d", "c").unwrap();
+            Policy::parse(&namespace, &policy).unwrap().digest.undeclared_bytes
+        };
+        assert_eq!(bytes("allow".into()), usize::MAX);
+        assert_eq!(bytes("reject".into()), EMPTY_ARRAY_BYTES);
+        assert_eq!(bytes(bson::rawdoc! { "max": 200 }.into()), least_bytes(201));
     }
 }

@@ -37,7 +37,7 @@ pub fn salvage(namespace: &Namespace, policy: &RawDocument) -> Policy {
         namespace: namespace.clone(),
         document: DocumentBounds::default(),
         undeclared: Undeclared::default(),
-        digest: Digest::of(&arrays),
+        digest: Digest::of(Undeclared::default(), &arrays),
         arrays,
     };
     // Whoever wrote the policy may have counted in a way of his own.

@@ -60,8 +60,10 @@ fn grown_in<'o, 'a>(
 /// The arrays over their bounds.
 fn over<'a>(path: &Path, bounds: Bounds, document: &'a RawDocument) -> Vec<Over<'a>> {
     let arrays = place::arrays(document, path).into_iter();
+    // Most are too small to be over.
+    let large = arrays.filter(|array| bounds.hold_bytes(array.bytes.len()) != Some(true));
     let measured =
-        arrays.map(|array| Over { len: array.children().count(), bytes: array.bytes.len(), array });
+        large.map(|array| Over { len: array.children().count(), bytes: array.bytes.len(), array });
     measured.filter(|it| !bounds.hold(it.len, it.bytes)).collect()
 }
 

@@ -12,19 +12,21 @@ pub use array::{Dropped, dropped, grows, trimmed};
 pub use document::check as check_size;
 pub use undeclared::{check as check_undeclared, over as undeclared_over};
 
-use crate::policy::{OnLimit, Policy};
+use crate::policy::{ArrayRule, OnLimit, Policy};
 use bson::RawDocument;
 use error::Result;
 use std::borrow::Cow;
 
-/// Keeps the arrays of a document within bounds: refuses it, or lets go what is
-/// too much. Arrays that overflow are none of this pattern's business.
-pub fn enforce<'d>(
-    policy: &Policy,
+/// Keeps the arrays of some rules, and those that no rule names, within bounds: refuses a
+/// document, or lets go what is too much. Arrays that overflow are none of this pattern's
+/// business.
+pub fn enforce<'d, 'p>(
+    policy: &'p Policy,
+    rules: impl Iterator<Item = &'p ArrayRule>,
     before: Option<&RawDocument>,
     mut after: Cow<'d, RawDocument>,
 ) -> Result<Cow<'d, RawDocument>> {
-    for rule in &policy.arrays {
+    for rule in rules {
         match rule.on_limit {
             OnLimit::Overflow(_) => {}
             OnLimit::Reject => array::check(rule, before, &after)?,

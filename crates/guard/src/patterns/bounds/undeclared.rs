@@ -1,26 +1,23 @@
 //! Arrays that the policy does not name.
 
 use super::violation::Violation;
+use crate::patterns::place;
 use crate::policy::{Policy, Undeclared};
 use bson::RawDocument;
 use bson::spec::ElementType;
 use error::Result;
-use value::{Element, Path, element, elements};
+use value::{Element, Elements, Path, element, elements};
 
 /// Refuses undeclared arrays over their cap that have grown.
 pub fn check(policy: &Policy, before: Option<&RawDocument>, after: &RawDocument) -> Result<()> {
     let Some(finder) = Finder::of(policy) else { return Ok(()) };
-    for field in elements(after) {
-        let old = before.and_then(|before| element::get(before, field.key));
-        if old.is_some_and(|old| old.kind == field.kind && old.bytes == field.bytes) {
-            continue;
-        }
-        let over = finder.over(field);
-        if over.is_empty() {
-            continue;
-        }
-        let was = old.map(|old| finder.over(old)).unwrap_or_default();
-        if let Some(found) = grown(over, was) {
+    // Most fields are too small to hold any.
+    let large = elements(after).keyed().filter(|(_, field)| finder.may_hold(field));
+    for (key, field) in large {
+        let Ok(key) = std::str::from_utf8(key) else { continue };
+        let field = Element { key, ..field };
+        let old = before.and_then(|before| element::get(before, key));
+        if let Some(found) = finder.grown(old, field) {
             let path = Path::new(&found.path);
             let violation = Violation { document: after, path: &path, array: found.array };
             return Err(match policy.undeclared {
@@ -74,6 +71,39 @@ impl<'p> Finder<'p> {
         }
     }
 
+    /// Whether a value is large enough to be an array over the cap, or to hold one.
+    fn may_hold(&self, value: &Element<'_>) -> bool {
+        let nests = matches!(value.kind, ElementType::Array | ElementType::EmbeddedDocument);
+        nests && value.bytes.len() >= self.policy.digest.undeclared_bytes
+    }
+
+    /// An array over the cap that a field has not held before, or not at that length.
+    fn grown<'a>(&self, old: Option<Element<'_>>, field: Element<'a>) -> Option<Found<'a>> {
+        let Some(old) = old else { return grown(self.over(field), Vec::new()) };
+        if place::identical(&old, &field) {
+            return None;
+        }
+        if let Some(appended) = self.appended(old, field) {
+            let mut over = Vec::new();
+            let mut path = field.key.to_owned();
+            appended.items().for_each(|item| self.look_in(item, &mut path, true, &mut over));
+            return grown(over, Vec::new());
+        }
+        let over = self.over(field);
+        if over.is_empty() { None } else { grown(over, self.over(old)) }
+    }
+
+    /// What a declared array has behind what it held before.
+    fn appended<'a>(&self, old: Element<'_>, field: Element<'a>) -> Option<Elements<'a>> {
+        let are_arrays = old.kind == ElementType::Array && field.kind == ElementType::Array;
+        let is_declared = are_arrays && self.declares(field.key);
+        if is_declared { field.children().after(&old.children()) } else { None }
+    }
+
+    fn declares(&self, path: &str) -> bool {
+        self.policy.arrays.iter().any(|rule| rule.path.as_str() == path)
+    }
+
     /// The undeclared arrays over the cap, in and below a field.
     fn over<'a>(&self, field: Element<'a>) -> Vec<Found<'a>> {
         let mut found = Vec::new();
@@ -90,6 +120,9 @@ impl<'p> Finder<'p> {
         reached: bool,
         found: &mut Vec<Found<'a>>,
     ) {
+        if !self.may_hold(&value) {
+            return;
+        }
         let parent = path.len();
         match value.kind {
             ElementType::EmbeddedDocument => {
@@ -101,16 +134,10 @@ impl<'p> Finder<'p> {
                 }
             }
             ElementType::Array => {
-                let declared =
-                    reached && self.policy.arrays.iter().any(|rule| rule.path.as_str() == path);
+                let declared = reached && self.declares(path);
                 let mut len = 0;
                 for item in value.children().items() {
-                    let direct = item.kind == ElementType::Array;
-                    if direct {
-                        path.push_str(".[]");
-                    }
-                    self.look(item, path, reached && !direct, found);
-                    path.truncate(parent);
+                    self.look_in(item, path, reached, found);
                     len += 1;
                 }
                 let over = len > self.max || self.policy.undeclared == Undeclared::Reject;
@@ -120,6 +147,23 @@ impl<'p> Finder<'p> {
             }
             _ => {}
         }
+    }
+
+    /// The same in an element of the array at a path.
+    fn look_in<'a>(
+        &self,
+        item: Element<'a>,
+        path: &mut String,
+        reached: bool,
+        found: &mut Vec<Found<'a>>,
+    ) {
+        let parent = path.len();
+        let direct = item.kind == ElementType::Array;
+        if direct {
+            path.push_str(".[]");
+        }
+        self.look(item, path, reached && !direct, found);
+        path.truncate(parent);
     }
 }
 

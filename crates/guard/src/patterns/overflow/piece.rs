@@ -6,7 +6,6 @@
 use super::Work;
 use crate::patterns::bounds;
 use crate::patterns::place;
-use crate::policy::Undeclared;
 use bson::RawDocumentBuf;
 use bson::spec::ElementType;
 use error::Result;
@@ -40,9 +39,7 @@ impl<T: Transaction> Work<'_, T> {
         let before = self.piece(items);
         let after = update.apply(&before.document, Matched::default())?;
         let Some(document) = after else { return Ok(None) };
-        if self.policy.undeclared != Undeclared::Allow {
-            bounds::check_undeclared(self.policy, Some(&before.document), &document)?;
-        }
+        bounds::check_undeclared(self.policy, Some(&before.document), &document)?;
         Ok(Some(Piece { document, path: before.path }))
     }
 

@@ -2,6 +2,7 @@
 //! that overflows, and so the one that is kept short.
 
 use crate::guarded;
+use crate::patterns::bounds;
 use crate::patterns::fields::Overwrite;
 use crate::policy::{OnLimit, Overflow, Policy};
 use bson::RawDocument;
@@ -27,6 +28,9 @@ pub fn push_at_once(
         return Ok(None);
     }
     let Some(count) = push.count_in(row, grown) else { return Ok(None) };
+    if grown >= policy.digest.undeclared_bytes {
+        bounds::check_undeclared(policy, Some(row), &after)?;
+    }
     Ok(Some(Outcome {
         after: Some(count.write(after)?),
         counted: smallvec![push.counted()],
@@ -53,7 +57,7 @@ impl<'a> Push<'a> {
         let OnLimit::Overflow(rule) = &policy.arrays.get(at)?.on_limit else { return None };
         let is_flat = |path: &Path| path.len() == 1;
         let all_flat = is_flat(&rule.path) && is_flat(&rule.count) && is_flat(&rule.pages);
-        if !rule.counted || !all_flat || plan.bounds {
+        if !rule.counted || !all_flat {
             return None;
         }
         let paths = [&rule.path, &rule.count, &rule.pages];

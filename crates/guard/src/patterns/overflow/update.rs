@@ -226,8 +226,6 @@ pub fn within_bounds(
     before: &RawDocument,
     after: RawDocumentBuf,
 ) -> Result<RawDocumentBuf> {
-    match applied.plan.bounds {
-        true => Ok(bounds::enforce(policy, Some(before), Cow::Owned(after))?.into_owned()),
-        false => Ok(after),
-    }
+    let touched = applied.plan.reach.touched(policy);
+    Ok(bounds::enforce(policy, touched, Some(before), Cow::Owned(after))?.into_owned())
 }
