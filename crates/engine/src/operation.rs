@@ -167,7 +167,8 @@ impl Drop for Entered {
     }
 }
 
-/// Waits for what others hold: meanwhile `currentOp` says so of the operation at work.
+/// Waits for what other clients hold: meanwhile `currentOp` says so of the operation at work.
+/// Turns that last no longer than a commit are no such thing.
 pub async fn held_up<F: Future>(what: F) -> F::Output {
     let mut what = pin!(what);
     // What is free holds nobody up.

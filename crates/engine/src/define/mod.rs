@@ -54,7 +54,7 @@ impl<'e> Definition<'e> {
             for collection in &seen {
                 gates.push(held_up(collection.state.gate.clone().write_owned()).await);
             }
-            let turn = held_up(engine.registry.changes.lock()).await;
+            let turn = engine.registry.changes.lock().await;
             let catalog = Catalog::clone(&engine.registry.current());
             // Another change may have come in between: then these are others' gates.
             let now = defined(&catalog, alters);

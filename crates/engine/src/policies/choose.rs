@@ -8,11 +8,12 @@ use bson::RawDocumentBuf;
 use error::{Code, Result};
 use guard::Guarded;
 use guard::policy::Overflow;
-use guard::read::{Shape, relaxed};
+use guard::read::Shape;
 use language::query::Filter;
 use language::sort::Pattern;
 use language::{Needs, interrupt};
 use std::sync::Arc;
+use value::Path;
 use value::key::Key;
 
 /// Arrays that a query looks at and that are shown whole.
@@ -43,9 +44,8 @@ impl Merged {
     pub fn open(self, mut query: Query, place: Place) -> Result<Chosen> {
         let Merged { shape, needs, rules } = self;
         let filter = query.filter.clone();
-        if let Some(relaxed) = relaxed(&filter, &rules)? {
-            query.filter = Arc::new(relaxed);
-        }
+        let hidden: Vec<&Path> = rules.iter().map(|rule| &rule.path).collect();
+        query.filter = Arc::new(filter.relaxed(&hidden));
         let order = query.sort.pattern();
         if order.is_some() {
             query.sort = Sort::None;
@@ -53,7 +53,7 @@ impl Merged {
         query.needs = shape.needs(needs);
         let (view, interrupt) = (place.view.clone(), place.interrupt.clone());
         let rows = plan::open(&place.collection, query, view, interrupt)?;
-        let shown = Shown { rows, shape, place, projection: None };
+        let shown = Shown::seen(rows, shape, place);
         Ok(Chosen { shown, filter, order, sorted: None })
     }
 }

@@ -8,7 +8,7 @@ use bson::{RawArrayBuf, RawBsonRef, RawDocument, RawDocumentBuf, rawdoc};
 use error::{Code, Result};
 use guard::patterns::overflow::page_filter;
 use guard::policy::Overflow;
-use guard::read::{Pages, Shape, show};
+use guard::read::{Pages, SEEN_BYTES_MAX, Shape, show};
 use language::projection::Projection;
 use language::query::Filter;
 use language::{Context, Needs};
@@ -36,6 +36,10 @@ pub struct Shown {
     pub place: Place,
     /// What is applied to each document in the end.
     pub projection: Option<(Projection, Arc<Filter>)>,
+    /// What a document may weigh before that.
+    pub bytes_max: usize,
+    /// Whether each tells the number of its record.
+    pub shows_record: bool,
 }
 
 impl Iterator for Shown {
@@ -48,6 +52,12 @@ impl Iterator for Shown {
 }
 
 impl Shown {
+    /// Documents that nobody is shown as they are.
+    pub fn seen(rows: Execution, shape: Shape, place: Place) -> Shown {
+        let bytes_max = SEEN_BYTES_MAX;
+        Shown { rows, shape, place, projection: None, bytes_max, shows_record: false }
+    }
+
     /// The next document, and the record it is made from.
     pub fn next_record(&mut self) -> Result<Option<(RecordId, RawDocumentBuf)>> {
         let Some(row) = self.rows.next().transpose()? else { return Ok(None) };
@@ -58,17 +68,18 @@ impl Shown {
         let mut shown = document.to_owned();
         let mut pages = Stored { place: &self.place, record };
         for (rule, how) in &self.shape.shown {
-            shown = at_once(show(rule, how, &shown, &mut pages))??;
+            shown = at_once(show(rule, how, &shown, &mut pages, self.bytes_max))??;
         }
-        match &self.projection {
-            None => Ok(shown),
-            Some((projection, filter)) => {
-                let matched = match projection.needs_match() {
-                    true => filter.matches_at(&shown)?.unwrap_or_default(),
-                    false => Default::default(),
-                };
-                projection.apply(&shown, matched)
-            }
+        if let Some((projection, filter)) = &self.projection {
+            let matched = match projection.needs_match() {
+                true => filter.matches_at(&shown)?.unwrap_or_default(),
+                false => Default::default(),
+            };
+            shown = projection.apply(&shown, matched)?;
+        }
+        match self.shows_record {
+            true => Ok(plan::execute::with_record_id(record, &shown)),
+            false => Ok(shown),
         }
     }
 }

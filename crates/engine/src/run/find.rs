@@ -22,9 +22,12 @@ pub async fn run(call: Call<'_>) -> Result<Reply> {
         return aggregate::find_on_view(call, &find, resolved).await;
     }
     let query = query(&find, resolved.collection.as_deref())?;
-    if !find.tailable && !find.return_key && !find.show_record_id {
+    if !find.tailable {
         let projection = Some(find.projection).filter(|projection| !projection.is_empty());
-        if let Some(shape) = guarded::shape(call, &find.namespace, projection)? {
+        if let Some(shape) = guarded::shape(call, &find.namespace, projection)?
+            // Keys are shown as the index has them.
+            && (!find.return_key || guarded::is_told_by_whole(&query, &shape))
+        {
             return guarded::find(call, &find, resolved, shape, query);
         }
     }

@@ -1,26 +1,28 @@
 //! Reads of collections whose arrays overflow.
 
 use super::Call;
-use super::aggregate;
+use super::aggregate::{self, take_front};
 use super::context::context;
 use super::reading::{self, Resolved, first_batch};
 use crate::catalog::{Catalog, Collection};
 use crate::cursor::{Cursor, Rows, Source};
-use crate::plan::{self, Interrupt, Query};
+use crate::plan::{self, Hint, Interrupt, Query};
 use crate::policies::read::{Place, Shown};
 use crate::storage::{Document, View};
 use bson::{RawDocument, RawDocumentBuf};
 use command::views::Find;
 use command::{Namespace, Reply};
-use error::Result;
-use guard::Guarded;
-use guard::read::{Shape, relaxed};
+use error::{Code, Error, Result};
+use guard::read::{SEEN_BYTES_MAX, Shape};
+use guard::{Guarded, Policy};
 use language::aggregate::stages::Match;
 use language::aggregate::{Documents, Pipeline};
 use language::projection::Projection;
 use language::query::Filter;
 use language::{Context, Needs};
 use std::sync::Arc;
+use value::{Path, elements};
+use write::limits::DOCUMENT_BYTES_MAX;
 
 /// How a collection's documents are to be shown; `None` as they are stored.
 pub fn shape(
@@ -48,6 +50,17 @@ pub fn sees_whole(
     Ok(shape.merges(&needs))
 }
 
+/// Whether only arrays that are shown whole can tell which documents are found, and in what
+/// order.
+pub fn is_told_by_whole(query: &Query, shape: &Shape) -> bool {
+    let mut looked_at = Needs::none();
+    query.filter.needs(&mut looked_at);
+    query.sort.needs(&mut looked_at);
+    let bounds = [&query.min, &query.max].into_iter().flatten();
+    bounds.flat_map(|bound| elements(bound)).for_each(|it| looked_at.add(&Path::new(it.key)));
+    shape.merges(&looked_at)
+}
+
 /// A find whose documents are shown with elements from their pages.
 pub fn find(
     call: Call<'_>,
@@ -56,13 +69,11 @@ pub fn find(
     shape: Shape,
     mut query: Query,
 ) -> Result<Reply> {
-    let mut looked_at = Needs::none();
-    query.filter.needs(&mut looked_at);
-    query.sort.needs(&mut looked_at);
-    let rows: Rows = if shape.merges(&looked_at) {
+    let rows: Rows = if is_told_by_whole(&query, &shape) {
         let filter = query.filter.clone();
         let projection = query.projection.take();
-        let documents = aggregate::prepare_unprojected(find, resolved)?.documents(call)?;
+        let prepared = aggregate::prepare_unprojected(find, resolved).map_err(as_aggregation)?;
+        let documents = prepared.documents(call)?;
         Box::new(documents.map(move |document| {
             project(&document?, projection.as_deref(), &filter).map(Document::Built)
         }))
@@ -83,6 +94,16 @@ pub fn find(
         time: reading::time(call),
     };
     first_batch(call, cursor, find.batch_size.map(i64::unsigned_abs), find.single_batch)
+}
+
+/// An option that a find by whole arrays does not take.
+fn as_aggregation(error: Error) -> Error {
+    match error.code() {
+        Code::InvalidPipelineOperator => {
+            error.context("a find by arrays that are shown whole (read: merged) is an aggregation")
+        }
+        _ => error,
+    }
 }
 
 fn project(
@@ -128,6 +149,7 @@ fn planned(
     shape.restrict(&needs);
     query.projection = None;
     query.needs = shape.needs(needs);
+    let shows_record = std::mem::take(&mut query.show_record_id);
     let place = Place {
         catalog: call.catalog()?,
         view: reading::view(call)?,
@@ -135,7 +157,12 @@ fn planned(
         collection: collection.clone(),
     };
     let rows = plan::open(&collection, query, place.view.clone(), place.interrupt.clone())?;
-    Ok(Shown { rows, shape, place, projection })
+    let bytes_max = match projection {
+        // What is left of it in the end is what counts.
+        Some(_) => SEEN_BYTES_MAX,
+        None => DOCUMENT_BYTES_MAX,
+    };
+    Ok(Shown { rows, shape, place, projection, bytes_max, shows_record })
 }
 
 /// What a pipeline reads of a collection that is shown whole.
@@ -148,13 +175,13 @@ pub struct Merging<'a> {
 
 impl Merging<'_> {
     /// The documents of a collection, put together; `None` if the pipeline does
-    /// not look at what is in pages. Its front is left in place: it must see the
-    /// whole arrays.
+    /// not look at what is in pages. The planner takes over the front of the pipeline,
+    /// unless that must see the whole arrays.
     pub fn documents(
         self,
         collection: &Arc<Collection>,
-        pipeline: &Pipeline,
-        context: &Context,
+        pipeline: &mut Pipeline,
+        asked: Asked<'_>,
     ) -> Result<Option<Documents>> {
         let guarded = self.engine.policies.get(&collection.namespace);
         let Some(Guarded::Policy(policy)) = guarded.as_deref() else { return Ok(None) };
@@ -167,17 +194,7 @@ impl Merging<'_> {
             return Ok(None);
         }
         shape.restrict(&needs);
-        let merged: Vec<_> = policy.merged().cloned().collect();
-        let relaxed = match pipeline.front::<Match>() {
-            Some(stage) => relaxed(&stage.filter, &merged)?,
-            None => None,
-        };
-        let filter = match relaxed {
-            Some(filter) => filter,
-            None => Filter::parse(&RawDocumentBuf::new(), context)?,
-        };
-        let mut query = Query::new(Arc::new(filter));
-        query.collator = context.collator.clone();
+        let mut query = query_below(pipeline, &shape, policy, asked)?;
         query.needs = shape.needs(needs);
         let place = Place {
             catalog: self.catalog,
@@ -186,7 +203,37 @@ impl Merging<'_> {
             collection: collection.clone(),
         };
         let rows = plan::open(collection, query, place.view.clone(), place.interrupt.clone())?;
-        let shown = Shown { rows, shape, place, projection: None };
+        let shown = Shown::seen(rows, shape, place);
         Ok(Some(Box::new(shown.map(|document| document.map(RawDocumentBuf::from)))))
     }
+}
+
+/// How a pipeline is to be run.
+#[derive(Debug, Clone, Copy)]
+pub struct Asked<'a> {
+    pub context: &'a Context,
+    pub hint: Option<&'a Hint>,
+    pub allow_disk_use: bool,
+}
+
+/// What the planner is asked for before documents are put together with their pages.
+fn query_below(
+    pipeline: &mut Pipeline,
+    shape: &Shape,
+    policy: &Policy,
+    asked: Asked<'_>,
+) -> Result<Query> {
+    let mut rest = pipeline.clone();
+    let hint = asked.hint.cloned();
+    let mut query = take_front(&mut rest, asked.context, hint, asked.allow_disk_use)?;
+    if !is_told_by_whole(&query, shape) && !query.metadata.any() {
+        *pipeline = rest;
+        return Ok(query);
+    }
+    // It all stays in the pipeline, which sees the whole arrays.
+    let hidden: Vec<&Path> = policy.merged().map(|rule| &rule.path).collect();
+    let mut below = Query::new(Arc::new(query.filter.relaxed(&hidden)));
+    below.collator = query.collator.take();
+    below.hint = query.hint.take().filter(|hint| matches!(hint, Hint::Natural(_)));
+    Ok(below)
 }

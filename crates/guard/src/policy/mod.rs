@@ -156,6 +156,7 @@ impl Policy {
         };
         key::read(&mut parsed, &Reader::new(policy))?;
         check::check(&parsed)?;
+        overflow::bound_heads(&mut parsed);
         parsed.digest = Digest::of(parsed.undeclared, &parsed.arrays);
         Ok(parsed)
     }

@@ -1,13 +1,18 @@
 //! `overflow`: where the elements go that a document does not keep.
 
 use super::reader::Reader;
-use super::{Bounds, Keep, Overflow, Read};
+use super::{Bounds, Keep, OnLimit, Overflow, Policy, Read};
+use crate::patterns::place::EMPTY_ARRAY_BYTES;
 use command::Namespace;
 use error::Result;
+use std::sync::Arc;
 use value::Path;
+use write::limits::DOCUMENT_BYTES_MAX;
 
 /// What the name of the view of all elements has behind that of the pages.
 pub const VIEW_SUFFIX: &str = "_all";
+/// The weight of what a document keeps of an array, at the most, where the policy does not say.
+const HEAD_BYTES: usize = 4 * 1024 * 1024;
 /// A page's weight, where the policy does not say.
 const PAGE_BYTES: usize = 32 * 1024;
 /// The heaviest page that may be asked for: it is written whole by every append.
@@ -17,6 +22,20 @@ const PAGE_ELEMENTS: usize = 1_000;
 
 const KEYS: &[&str] =
     &["count", "flag", "into", "keep", "page", "page_bytes", "pages", "parent_key", "read"];
+
+/// Bounds the heads that are bounded in number only: elements may be large, and documents must
+/// not come near their own bound by what they keep of arrays that have pages to go to.
+pub fn bound_heads(policy: &mut Policy) {
+    let room = policy.document.max_bytes.unwrap_or(DOCUMENT_BYTES_MAX) / 2;
+    let share = room / policy.overflows().count().max(1);
+    let most = share.clamp(EMPTY_ARRAY_BYTES, HEAD_BYTES);
+    for rule in &mut policy.arrays {
+        if let OnLimit::Overflow(overflow) = &mut rule.on_limit {
+            rule.bounds.max_bytes.get_or_insert(most);
+            Arc::make_mut(overflow).head = rule.bounds;
+        }
+    }
+}
 
 /// Reads the options; `options` is `None` where all are left out.
 pub fn read(

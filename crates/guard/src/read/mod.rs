@@ -1,14 +1,12 @@
 //! What a read shows of arrays that overflow: their head, or, with `$slice` or
 //! `read: merged`, elements from the pages as well.
 
-mod relax;
 mod shape;
 mod show;
 mod transaction;
 
-pub use relax::relaxed;
 pub use shape::Shape;
-pub use show::{Pages, show};
+pub use show::{Pages, SEEN_BYTES_MAX, show};
 pub use transaction::{matches, shown};
 
 /// Which elements of an array are shown.

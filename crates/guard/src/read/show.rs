@@ -11,7 +11,10 @@ use std::future::Future;
 use std::ops::{Range, RangeInclusive};
 use value::ArrayWriter;
 use value::element::{array_elements, array_len, get};
-use write::limits::DOCUMENT_BYTES_MAX;
+
+/// What a document may weigh with its arrays whole where it is not shown so, but only looked
+/// at: by a filter, by the stages of a pipeline.
+pub const SEEN_BYTES_MAX: usize = 64 * 1024 * 1024;
 
 /// Where the parts of arrays come from, all as of one moment.
 pub trait Pages: Send {
@@ -35,17 +38,18 @@ pub trait Pages: Send {
     ) -> impl Future<Output = Result<Vec<RawDocumentBuf>>> + Send;
 }
 
-/// The document with its array as it is to be shown.
+/// The document with its array as it is to be shown, of so many bytes at the most.
 pub async fn show<P: Pages>(
     rule: &Overflow,
     how: &Show,
     document: &RawDocument,
     pages: &mut P,
+    bytes_max: usize,
 ) -> Result<RawDocumentBuf> {
     let counters = Counters::read(document, rule);
     let own = place::find(document, &rule.path).map_or(0, |own| own.bytes.len());
     let bytes = document.as_bytes().len() - own + EMPTY_ARRAY_BYTES;
-    let mut reading = Reading { rule, pages, bytes, shown: 0 };
+    let mut reading = Reading { rule, pages, bytes, bytes_max, shown: 0 };
     let shown = match counters {
         Counters { pages: 0, .. } => reading.head_alone(how).await?,
         Counters { count, .. } => {
@@ -67,6 +71,8 @@ struct Reading<'a, P> {
     pages: &'a mut P,
     /// What the result weighs so far,
     bytes: usize,
+    /// what it may weigh,
+    bytes_max: usize,
     /// and how many elements it shows.
     shown: usize,
 }
@@ -202,8 +208,8 @@ impl<P: Pages> Reading<'_, P> {
         for item in array_elements(array).items().skip(skipped).take(picked.len()) {
             self.bytes += weight(item, self.shown);
             self.shown += 1;
-            if self.bytes > DOCUMENT_BYTES_MAX {
-                return Err(too_large(self.rule));
+            if self.bytes > self.bytes_max {
+                return Err(too_large(self.rule, self.bytes_max));
             }
             out.copy(item);
         }
@@ -230,9 +236,9 @@ fn intersection(a: &Range<usize>, b: &Range<usize>) -> Range<usize> {
     start..a.end.min(b.end).max(start)
 }
 
-fn too_large(rule: &Overflow) -> Error {
+fn too_large(rule: &Overflow, bytes_max: usize) -> Error {
     Code::BSONObjectTooLarge.error(format!(
-        "with so much of its array '{}' the document would pass {DOCUMENT_BYTES_MAX} bytes; read \
+        "with so much of its array '{}' the document would pass {bytes_max} bytes; read \
          the array in parts, with a $slice projection, or from the pages in '{}'",
         rule.path, rule.into
     ))

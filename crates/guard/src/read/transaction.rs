@@ -1,6 +1,6 @@
 //! Reading inside a transaction, as `findAndModify` and merged filters do.
 
-use super::{Pages, Shape, Show, show};
+use super::{Pages, SEEN_BYTES_MAX, Shape, Show, show};
 use crate::patterns::overflow::page::{Look, Walk};
 use crate::patterns::overflow::{Work, has_pages};
 use crate::patterns::place;
@@ -11,6 +11,7 @@ use language::Needs;
 use language::query::{Filter, Matched};
 use std::ops::RangeInclusive;
 use write::Transaction;
+use write::limits::DOCUMENT_BYTES_MAX;
 
 /// What a client is to see of a document under a projection.
 pub async fn shown<T: Transaction>(
@@ -25,7 +26,7 @@ pub async fn shown<T: Transaction>(
     let mut whole = document.to_owned();
     for (rule, how) in &shape.shown {
         let mut pages = Inside { policy, transaction, document };
-        whole = show(rule, how, &whole, &mut pages).await?;
+        whole = show(rule, how, &whole, &mut pages, DOCUMENT_BYTES_MAX).await?;
     }
     Ok(whole)
 }
@@ -47,7 +48,8 @@ pub async fn matches<T: Transaction>(
         if needs.contains(&rule.path) {
             let mut pages = Inside { policy, transaction, document: row };
             let document = whole.as_deref().unwrap_or(row);
-            whole = Some(show(rule, &Show::Whole, document, &mut pages).await?);
+            let seen = show(rule, &Show::Whole, document, &mut pages, SEEN_BYTES_MAX).await?;
+            whole = Some(seen);
         }
     }
     filter.matches_at(whole.as_deref().unwrap_or(row))

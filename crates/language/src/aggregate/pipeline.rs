@@ -9,6 +9,7 @@ use error::{Code, Result};
 use std::any::Any;
 use std::collections::VecDeque;
 use std::sync::Arc;
+use value::Path;
 use value::element::array_elements;
 
 /// A stream of documents, pulled.
@@ -212,6 +213,12 @@ impl Pipeline {
                 None => needs.all(),
             }
         }
+    }
+
+    /// Whether such a stage changes what stands at a path by something below it.
+    pub fn goes_below(&self, path: &Path) -> bool {
+        let mut transforms = self.stages.iter().filter_map(|stage| stage.transform());
+        transforms.any(|transform| transform.goes_below(path))
     }
 
     /// What the pipeline looks at in its input documents.

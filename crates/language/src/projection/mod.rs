@@ -122,4 +122,9 @@ impl Projection {
     pub fn computes_from(&self, needs: &mut Needs) {
         self.root.computes_from(needs);
     }
+
+    /// Whether it names something below a path: of an array, parts of its elements.
+    pub fn goes_below(&self, path: &Path) -> bool {
+        self.root.goes_below(path)
+    }
 }

@@ -202,6 +202,18 @@ impl Branch {
             }
         }
     }
+
+    /// Whether it names something below a path.
+    pub fn goes_below(&self, path: &Path) -> bool {
+        let mut branch = self;
+        for at in 0..path.len() {
+            match branch.find(path.component(at)).and_then(|at| branch.children.get(at)) {
+                Some((_, Node::Branch(inner))) => branch = inner,
+                _ => return false,
+            }
+        }
+        true
+    }
 }
 
 fn join(parent: Option<&Path>, name: &str) -> Path {

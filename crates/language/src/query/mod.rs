@@ -11,6 +11,7 @@ mod matching;
 pub mod operators;
 mod parse;
 pub mod refusal;
+mod relaxed;
 mod traverse;
 
 #[cfg(test)]
@@ -32,15 +33,15 @@ pub struct Filter {
     pub collator: Option<Arc<Collator>>,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub enum Node {
     And(Vec<Node>),
     Or(Vec<Node>),
     Nor(Vec<Node>),
     /// `{path: {$op: …}}`; `{path: {$a: …, $b: …}}` is an `And` of two of these.
     Field(Path, Predicate),
-    Expr(operators::Expr),
-    JsonSchema(Schema),
+    Expr(Arc<operators::Expr>),
+    JsonSchema(Arc<Schema>),
     /// Matches with this probability.
     SampleRate(f64),
     /// `$alwaysTrue`, `$comment`, an empty filter.
@@ -50,7 +51,7 @@ pub enum Node {
 }
 
 /// What a field must satisfy: one variant and one file an operator.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub enum Predicate {
     Eq(RawBson),
     Gt(RawBson),

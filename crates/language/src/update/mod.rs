@@ -90,6 +90,12 @@ impl Update {
         matches!(&self.kind, Kind::Pipeline(pipeline) if pipeline.computes_from(path))
     }
 
+    /// Whether it is a pipeline with a stage that changes what stands at a path by something
+    /// below it: of an array, by parts of its elements.
+    pub fn goes_below(&self, path: &Path) -> bool {
+        matches!(&self.kind, Kind::Pipeline(pipeline) if pipeline.goes_below(path))
+    }
+
     /// How the update writes, for `difference`.
     pub fn manner(&self) -> Manner {
         match &self.kind {

@@ -31,6 +31,10 @@ impl UpdatePipeline {
         self.pipeline.reads(needs);
     }
 
+    pub fn goes_below(&self, path: &Path) -> bool {
+        self.pipeline.goes_below(path)
+    }
+
     pub fn computes_from(&self, path: &Path) -> bool {
         let mut needs = Needs::none();
         self.pipeline.computes_from(&mut needs);

@@ -20,6 +20,7 @@ mod sort;
 mod stats;
 
 pub use execution::{Execution, Row};
+pub use projection::with_record_id;
 pub use sort::sort_key;
 pub use stats::{Stats, StatsTree};
 

@@ -81,7 +81,7 @@ impl Operator for Operation {
             other => return Ok(other),
         };
         let document = match self.shape {
-            Shape::Key => with_record_id(&shared.query, member.record, self.key(&member)?),
+            Shape::Key => Document::Built(self.key(&member)?),
             Shape::Covered | Shape::Document => {
                 let source = self.source(shared, stats, &mut member)?;
                 let source = self.with_metadata(&shared.query, &member, source)?;
@@ -119,10 +119,10 @@ pub fn attach(
 /// projection that it was asked for by.
 pub fn project(query: &Query, record: RecordId, document: Document) -> Result<Document> {
     let Some(projection) = &query.projection else {
-        if query.show_record_id {
-            return Ok(with_record_id(query, record, document.into()));
-        }
-        return Ok(document);
+        return Ok(match query.show_record_id {
+            true => Document::Built(with_record_id(record, &document)),
+            false => document,
+        });
     };
     let matched = if projection.needs_match() {
         query.filter.matches_at(&document)?.unwrap_or_default()
@@ -133,16 +133,16 @@ pub fn project(query: &Query, record: RecordId, document: Document) -> Result<Do
     if query.metadata.any() {
         projected = metadata::detach(&projected, query.metadata);
     }
-    Ok(with_record_id(query, record, projected))
+    if query.show_record_id {
+        projected = with_record_id(record, &projected);
+    }
+    Ok(Document::Built(projected))
 }
 
-fn with_record_id(query: &Query, record: RecordId, document: RawDocumentBuf) -> Document {
-    if !query.show_record_id {
-        return Document::Built(document);
-    }
-    let mut writer = DocumentWriter::new();
-    let shown: &RawDocument = &document;
-    value::elements(shown).for_each(|element| writer.copy(element));
-    writer.append("$recordId", RawBsonRef::Int64(record.0 as i64));
-    Document::Built(writer.finish())
+/// The document with the number of its record.
+pub fn with_record_id(record: RecordId, document: &RawDocument) -> RawDocumentBuf {
+    let mut writer = DocumentWriter::with_capacity(document.as_bytes().len() + 32);
+    writer.copy_all(document);
+    writer.append_i64("$recordId", record.0 as i64);
+    writer.finish()
 }

@@ -3,6 +3,7 @@
 mod front;
 mod input;
 mod on_view;
+mod replaced;
 mod target;
 mod world;
 
@@ -15,7 +16,7 @@ pub use target::next_batch;
 pub use world::World;
 
 use super::context::resolved_context;
-use super::guarded::Merging;
+use super::guarded::{Asked, Merging};
 use super::reading::{self, Resolved, array, first_batch, hint_value, resolve};
 use super::{Call, sources, watch, writing};
 use crate::catalog::{Catalog, Collection};
@@ -29,6 +30,7 @@ use error::{Code, Result};
 use input::Input;
 use language::aggregate::{Counted, Documents, Foreign, Pipeline, Place, Tally};
 use language::{Context, metadata};
+use replaced::Replaced;
 use std::sync::Arc;
 use value::ArrayWriter;
 use value::element::array_elements;
@@ -167,7 +169,7 @@ impl Prepared {
     /// The documents of a collection whose policy shows them with their pages. The
     /// view of all elements is made of heads and pages apart.
     fn merged(
-        &self,
+        &mut self,
         call: Call<'_>,
         collection: &Arc<Collection>,
         view: &View,
@@ -181,7 +183,12 @@ impl Prepared {
             view: view.clone(),
             interrupt: call.operation.interrupt.clone(),
         };
-        merging.documents(collection, &self.pipeline, &self.context)
+        let asked = Asked {
+            context: &self.context,
+            hint: self.hint.as_ref(),
+            allow_disk_use: self.allow_disk_use,
+        };
+        merging.documents(collection, &mut self.pipeline, asked)
     }
 
     pub fn documents(mut self, call: Call<'_>) -> Result<Documents> {
@@ -204,9 +211,17 @@ impl Prepared {
             return Ok(input);
         }
         let hint = self.hint.take();
-        let query = take_front(&mut self.pipeline, &self.context, hint, self.allow_disk_use)?;
+        let mut query = take_front(&mut self.pipeline, &self.context, hint, self.allow_disk_use)?;
+        let replaced = Replaced::of(call, &collection, &self.pipeline, &query.needs);
+        if let Some(replaced) = &replaced {
+            replaced.needs(&mut query.needs);
+        }
         let execution = plan::open(&collection, query, view, call.operation.interrupt.clone())?;
-        Ok(Box::new(Input::new(call, execution)))
+        let input = Input::new(call, execution);
+        Ok(match replaced {
+            Some(replaced) => Box::new(input.map(move |document| replaced.check(document?))),
+            None => Box::new(input),
+        })
     }
 
     /// Runs the pipeline to its end for the figures of its stages, those of the

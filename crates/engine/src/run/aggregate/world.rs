@@ -5,7 +5,7 @@ use crate::Engine;
 use crate::catalog::Catalog;
 use crate::plan::{self, Interrupt};
 use crate::run::Call;
-use crate::run::guarded::Merging;
+use crate::run::guarded::{Asked, Merging};
 use crate::run::reading::resolve;
 use crate::spill::TemporaryRun;
 use crate::storage::View;
@@ -87,7 +87,9 @@ impl World {
             view: self.view.clone(),
             interrupt: self.interrupt.clone(),
         };
-        if !heads && let Some(input) = merging.documents(&collection, &pipeline, &self.context)? {
+        let asked =
+            Asked { context: &self.context, hint: None, allow_disk_use: self.allow_disk_use };
+        if !heads && let Some(input) = merging.documents(&collection, &mut pipeline, asked)? {
             return pipeline.run(input, world);
         }
         let query = take_front(&mut pipeline, &self.context, None, self.allow_disk_use)?;

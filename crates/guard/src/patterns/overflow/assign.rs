@@ -43,6 +43,10 @@ impl<T: Transaction> Work<'_, T> {
             Scope::Removed => return self.emptied(None).await,
             _ => {}
         }
+        if self.rule.read == Read::Head && assigned.update.goes_below(&self.rule.path) {
+            // What becomes of the head says nothing of what would become of the pages.
+            return Err(limits::replaces_head(self.rule, counters.pages));
+        }
         if self.is_untouched(&assigned, row, old, new)? {
             return Ok(Done::stays(counters));
         }
@@ -163,6 +167,15 @@ pub fn check_written_back(rule: &Overflow, old: &RawDocument, new: &RawDocument)
     let is_head = has_pages(new, rule)
         || place::find(old, &rule.path).is_some_and(|head| identical(&head, &array));
     if is_head { Err(limits::replaces_head(rule, pages)) } else { Ok(()) }
+}
+
+/// Refuses a document with pages whose head alone has been read, by what is to take the place
+/// of its collection.
+pub fn check_read_to_replace(rule: &Overflow, document: &RawDocument) -> Result<()> {
+    match Counters::read(document, rule).pages {
+        0 => Ok(()),
+        pages => Err(limits::replaces_head(rule, pages)),
+    }
 }
 
 fn is_empty(value: Element<'_>) -> bool {

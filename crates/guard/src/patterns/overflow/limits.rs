@@ -30,6 +30,15 @@ pub fn too_much(rule: &Overflow) -> Error {
     ))
 }
 
+pub fn too_far(rule: &Overflow) -> Error {
+    Code::ExceededMemoryLimit.error(format!(
+        "elements of '{}' would outgrow their page, and those behind them would have to move on, \
+         through more than {CHANGED_BYTES_MAX} bytes of pages; keep them at their size, or give \
+         the policy a larger page_bytes",
+        rule.path
+    ))
+}
+
 pub fn too_long_to_repack(rule: &Overflow, count: usize) -> Error {
     Code::ExceededMemoryLimit.error(format!(
         "the array '{}' has {count} elements, and its pages would have to be packed anew, which is \

@@ -36,12 +36,13 @@ mod piece;
 mod push;
 mod refill;
 mod resettle;
+mod ripple;
 mod settle;
 mod update;
 mod whole;
 
 pub use apart::{Apart, needs};
-pub use assign::check_written_back;
+pub use assign::{check_read_to_replace, check_written_back};
 pub(crate) use counters::int;
 pub use counters::{Counters, Seen, has_pages};
 pub use insert::insert;
@@ -157,7 +158,7 @@ impl<T: Transaction> Work<'_, T> {
             Scope::First => self.pop(update, &head, counters, false).await,
             Scope::Last => self.pop(update, &head, counters, true).await,
             Scope::Each { all } => self.each(update, &head, counters, all).await,
-            Scope::Numbered => self.numbered(part, update, &head, counters).await,
+            Scope::Numbered => self.numbered(part, &head, counters).await,
             _ => self.whole(update, &head, counters).await,
         }
     }

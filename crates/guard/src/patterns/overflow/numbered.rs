@@ -6,7 +6,7 @@ use super::{Counters, Done, Head, Work, array};
 use crate::policy::Keep;
 use error::Result;
 use language::Needs;
-use language::update::{Part, Update};
+use language::update::Part;
 use value::{Element, Path};
 use write::Transaction;
 
@@ -16,7 +16,6 @@ impl<T: Transaction> Work<'_, T> {
     pub async fn numbered(
         &mut self,
         part: &Part,
-        update: &Update,
         head: &[Element<'_>],
         counters: Counters,
     ) -> Result<Done> {
@@ -31,9 +30,7 @@ impl<T: Transaction> Work<'_, T> {
             changed.head = self.apply(&update, head)?;
         }
         self.number_pages(part, pages_start..pages_start + paged, &mut changed).await?;
-        let Some(mut done) = self.write(changed, head, counters).await? else {
-            return self.whole(update, head, counters).await;
-        };
+        let mut done = self.write(changed, head, counters).await?;
         if let Some(update) = part.window(count..usize::MAX)
             && let Some(piece) = self.apply(&update, &[])?
         {

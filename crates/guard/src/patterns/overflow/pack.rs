@@ -59,12 +59,7 @@ impl<'a> Packer<'a> {
         Packer { rule, empty_bytes }
     }
 
-    /// Whether a page may hold these. One element always may.
-    pub fn fits(&self, items: &[Element<'_>]) -> bool {
-        self.take(Held::default(), items) == items.len()
-    }
-
-    /// How many of `items` fit on a page.
+    /// How many of `items` fit on a page. One element always does.
     pub fn take(&self, held: Held, items: &[Element<'_>]) -> usize {
         let mut bytes = self.empty_bytes + held.bytes;
         let mut len = held.len;

@@ -113,6 +113,13 @@ pub trait Transform: Send + Sync {
     /// What its expressions compute from; fields that are named as places only are no
     /// part of it.
     fn computes_from(&self, needs: &mut Needs);
+
+    /// Whether it changes what stands at a path by something below it: of an array, by parts
+    /// of its elements.
+    fn goes_below(&self, path: &Path) -> bool {
+        let _ = path;
+        false
+    }
 }
 
 /// A stage as it is written, and what surrounds it.

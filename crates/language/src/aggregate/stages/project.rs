@@ -9,6 +9,7 @@ use bson::{RawBsonRef, RawDocument, RawDocumentBuf};
 use error::{Code, Result};
 use std::ops::ControlFlow;
 use std::sync::Arc;
+use value::Path;
 
 #[derive(Debug)]
 pub struct Project {
@@ -62,5 +63,9 @@ impl Transform for Project {
 
     fn computes_from(&self, needs: &mut Needs) {
         self.projection.computes_from(needs);
+    }
+
+    fn goes_below(&self, path: &Path) -> bool {
+        self.projection.goes_below(path)
     }
 }

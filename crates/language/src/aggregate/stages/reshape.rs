@@ -52,4 +52,8 @@ impl Transform for Reshape {
     fn computes_from(&self, needs: &mut Needs) {
         self.projection.computes_from(needs);
     }
+
+    fn goes_below(&self, path: &Path) -> bool {
+        self.projection.goes_below(path)
+    }
 }

@@ -5,6 +5,7 @@ use crate::aggregate::expressions::Expression;
 use crate::query::{Node, Predicate, implied, parse::Scope};
 use bson::RawBson;
 use error::{Code, Result};
+use std::sync::Arc;
 use value::{Element, Path};
 
 pub const ROW: TopOperator =
@@ -44,5 +45,6 @@ fn parse(element: Element<'_>, scope: &Scope<'_>) -> Result<Node> {
     scope.expect_special(Code::QueryFeatureNotAllowed, refused)?;
     let expression = Expression::parse(element.value(), scope.context)?;
     let implied = implied::predicates(&expression);
-    Ok(Node::Expr(Expr { expression, source: value::value::to_owned(element.value()), implied }))
+    let source = value::value::to_owned(element.value());
+    Ok(Node::Expr(Arc::new(Expr { expression, source, implied })))
 }

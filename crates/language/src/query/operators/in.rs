@@ -12,7 +12,7 @@ pub const ROW: FieldOperator =
     FieldOperator { name: "$in", help: "Equal to one of these, or matched by one.", parse };
 
 /// A set of values and patterns.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Clone)]
 pub struct In {
     /// In order, each once.
     pub values: Vec<RawBson>,

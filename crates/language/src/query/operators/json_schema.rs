@@ -5,6 +5,7 @@ use crate::query::{Node, parse::Scope};
 use crate::schema::Schema;
 use bson::RawBsonRef;
 use error::{Code, Result};
+use std::sync::Arc;
 use value::Element;
 
 pub const ROW: TopOperator =
@@ -16,5 +17,5 @@ fn parse(element: Element<'_>, scope: &Scope<'_>) -> Result<Node> {
     let RawBsonRef::Document(schema) = element.value() else {
         return Err(Code::TypeMismatch.error("$jsonSchema must be an object"));
     };
-    Ok(Node::JsonSchema(Schema::parse(schema)?))
+    Ok(Node::JsonSchema(Arc::new(Schema::parse(schema)?)))
 }

@@ -11,7 +11,7 @@ pub const ROW: FieldOperator =
     FieldOperator { name: "$regex", help: "Text that the pattern matches.", parse };
 
 /// A pattern, compiled.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Regex {
     pub pattern: String,
     pub options: String,

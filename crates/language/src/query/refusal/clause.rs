@@ -4,12 +4,14 @@ use super::append_error;
 use super::leaf::Leaf;
 use crate::Context;
 use crate::aggregate::expressions::Expression;
+use crate::query::operators::Expr;
 use crate::query::parse::is_operators;
 use crate::query::{Filter, Node};
 use crate::report::Report;
 use crate::schema::Schema;
 use bson::{RawBsonRef, RawDocument, RawDocumentBuf};
 use error::Result;
+use std::sync::Arc;
 use value::element::{array_elements, get};
 use value::{DocumentWriter, Element, elements};
 
@@ -21,9 +23,9 @@ pub enum Clause {
     Nor(Vec<Clause>),
     Not(Box<Clause>),
     Field(Leaf),
-    Schema(Schema),
+    Schema(Arc<Schema>),
     /// `$expr`, as it was given.
-    Expression(Expression, RawDocumentBuf),
+    Expression(Arc<Expr>, RawDocumentBuf),
     /// What looks at no field: `$alwaysTrue`, `$sampleRate`.
     Other(String, Filter, RawDocumentBuf),
 }
@@ -86,8 +88,8 @@ impl Clause {
                 Ok(())
             }
             Clause::Schema(schema) => schema.explain_document(document, report),
-            Clause::Expression(expression, given) => {
-                explain_expression(expression, given, document, inverted, report);
+            Clause::Expression(expr, given) => {
+                explain_expression(&expr.expression, given, document, inverted, report);
                 Ok(())
             }
             Clause::Other(name, _, given) => {
@@ -147,8 +149,8 @@ impl Clause {
             Clause::Not(clause) => Ok(!clause.matches(document)?),
             Clause::Field(leaf) => leaf.matches(document),
             Clause::Schema(schema) => schema.accepts_document(document),
-            Clause::Expression(expression, _) => {
-                let value = expression.evaluate(document)?;
+            Clause::Expression(expr, _) => {
+                let value = expr.expression.evaluate(document)?;
                 Ok(value.is_some_and(|value| value::value::is_true(value.get())))
             }
             Clause::Other(_, filter, _) => filter.matches(document),
@@ -179,7 +181,7 @@ fn special(element: Element<'_>, context: &Context) -> Result<Clause> {
     let filter = Filter::parse(&given, context)?;
     Ok(match filter.root {
         Node::JsonSchema(schema) => Clause::Schema(schema),
-        Node::Expr(expr) => Clause::Expression(expr.expression, given),
+        Node::Expr(expr) => Clause::Expression(expr, given),
         _ => Clause::Other(element.key.to_owned(), filter, given),
     })
 }
