@@ -5,7 +5,7 @@ use crate::define::Progress;
 use crate::plan::{Execution, Interrupt};
 use command::table::Kind;
 use command::{Client, Request};
-use error::Code;
+use error::{Code, Result};
 use parking_lot::Mutex;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -21,6 +21,9 @@ use tracing::debug;
 /// How long a command runs before anyone looks whether its client is still there, and how
 /// often from then on.
 const CLIENT_LOOK_INTERVAL: Duration = Duration::from_millis(250);
+
+/// How often one who waits for others looks whether it is to stop.
+pub const STOP_LOOK_INTERVAL: Duration = Duration::from_millis(20);
 
 #[derive(Debug, Default)]
 pub struct Operations {
@@ -179,6 +182,18 @@ pub async fn held_up<F: Future>(what: F) -> F::Output {
     what.await
 }
 
+/// Waits for something that may as well not come about, and ends with the command at work if
+/// that is to stop.
+pub async fn unless_stopped<F: Future>(what: F) -> Result<F::Output> {
+    let mut what = pin!(what);
+    loop {
+        match tokio::time::timeout(STOP_LOOK_INTERVAL, what.as_mut()).await {
+            Ok(outcome) => return Ok(outcome),
+            Err(_) => language::interrupt::check_now()?,
+        }
+    }
+}
+
 /// An operation that waits, until this is dropped.
 struct HeldUp(Arc<Operation>);
 
@@ -206,7 +221,6 @@ mod tests {
     use super::*;
     use bson::{RawDocumentBuf, rawdoc};
     use command::{Presence, Reply};
-    use error::Result;
     use std::net::{Ipv4Addr, SocketAddr};
 
     #[derive(Debug)]

@@ -56,7 +56,7 @@ impl Engine {
         namespace: &Namespace,
         specs: &[&RawDocumentBuf],
     ) -> Result<Vec<String>> {
-        let mut definition = Definition::begin(self, &[namespace]).await;
+        let mut definition = Definition::begin_unless_stopped(self, &[namespace]).await?;
         self.policies.check_indexes(namespace, specs.iter().map(|spec| &***spec))?;
         let collection = current(&definition, namespace)?;
         let mut indexes = collection.indexes.clone();

@@ -19,7 +19,7 @@ pub(crate) use indexes::{check_room, missing};
 use crate::Engine;
 use crate::catalog::{Catalog, Collection, row};
 use crate::changes::Event;
-use crate::operation::held_up;
+use crate::operation::{held_up, unless_stopped};
 use crate::storage::{Change, CollectionId, Commit, Events, LogChange, Mark, Tree, keys};
 use crate::transaction::Transaction;
 use command::Namespace;
@@ -77,14 +77,23 @@ impl<'e> Definition<'e> {
         }
     }
 
-    /// As `begin`, for a client: what policies keep for themselves is not altered. Policies
+    /// As `begin`, unless the command is to stop before the others are through: nothing has
+    /// changed then.
+    pub async fn begin_unless_stopped(
+        engine: &'e Arc<Engine>,
+        alters: &[&Namespace],
+    ) -> Result<Definition<'e>> {
+        unless_stopped(Definition::begin(engine, alters)).await
+    }
+
+    /// The same for a client: what policies keep for themselves is not altered. Policies
     /// change in the same turns as the catalog, so what they allow now they still allow at
     /// the commit.
     pub async fn begin_for_client(
         engine: &'e Arc<Engine>,
         alters: &[&Namespace],
     ) -> Result<Definition<'e>> {
-        let definition = Definition::begin(engine, alters).await;
+        let definition = Definition::begin_unless_stopped(engine, alters).await?;
         alters.iter().try_for_each(|namespace| engine.policies.check_definition(namespace))?;
         Ok(definition)
     }

@@ -59,7 +59,7 @@ impl Engine {
         gates.extend([&policy.namespace, home]);
         for _ in 0..ATTEMPTS {
             self.make_pages(policy).await?;
-            let definition = Definition::begin(self, &gates).await;
+            let definition = Definition::begin_unless_stopped(self, &gates).await?;
             // Someone may have written to what are pages from now on, or made an index.
             self.check_policy(policy)?;
             if missing(policy, &definition.catalog).is_empty() {
@@ -155,7 +155,7 @@ impl Engine {
             old.iter().flat_map(|old| old.overflows()).map(|it| &it.into).collect();
         let home = policies_of(&namespace.database);
         gates.extend([namespace, &home]);
-        let mut definition = Definition::begin(self, &gates).await;
+        let mut definition = Definition::begin_unless_stopped(self, &gates).await?;
         self.check_change(old.as_ref(), None)?;
         let mut transaction = definition.transaction(&home);
         let id = RawBsonRef::String(&namespace.collection);
@@ -194,7 +194,7 @@ impl Engine {
                 ));
             }
             let specs = collection.indexes.iter().map(|index| &*index.spec);
-            super::mirror::check_unique(overflow, specs)?;
+            super::mirror::check_sees_all(overflow, specs)?;
         }
         Ok(())
     }

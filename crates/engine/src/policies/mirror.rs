@@ -97,24 +97,28 @@ pub fn refuses_documents(spec: &RawDocument) -> bool {
     is_set(spec, "unique") || is_set(spec, "prepareUnique")
 }
 
-/// Whether an index of pages would refuse or delete some of them.
+/// Whether an index refuses or deletes documents.
 pub fn loses_pages(spec: &RawDocument) -> bool {
     refuses_documents(spec) || get_value(spec, "expireAfterSeconds").is_some()
 }
 
-/// Refuses unique indexes over an array that overflows: its elements are in many
-/// documents, so no index sees all of them.
-pub fn check_unique<'a>(
+/// Refuses indexes over an array that overflows that must see all of its elements, which are in
+/// many documents: unique ones, and those that let documents expire.
+pub fn check_sees_all<'a>(
     overflow: &Overflow,
     specs: impl Iterator<Item = &'a RawDocument>,
 ) -> Result<()> {
     for spec in specs {
-        if refuses_documents(spec) && names(overflow, spec) {
+        if loses_pages(spec) && names(overflow, spec) {
+            let (kind, expected) = match refuses_documents(spec) {
+                true => ("unique", "is not unique"),
+                false => ("TTL", "lets nothing expire"),
+            };
             let name = get_value(spec, "name").and_then(|name| name.as_str()).unwrap_or_default();
             return Err(Code::CannotCreateIndex.error(format!(
                 "the array '{path}' overflows (the policy key 'arrays.{path}.on_limit'), and the \
-                 unique index '{name}' names it: elements in pages would not be seen; expected an \
-                 index that is not unique",
+                 {kind} index '{name}' names it: elements in pages would not be seen; expected an \
+                 index that {expected}",
                 path = overflow.path
             )));
         }

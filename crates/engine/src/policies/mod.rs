@@ -102,8 +102,8 @@ impl Policies {
         check_kind(self.get(&collection.namespace).as_deref(), collection)
     }
 
-    /// Refuses indexes that a policy rules out: unique ones over an array that
-    /// overflows, and on pages those that would refuse or delete them.
+    /// Refuses indexes that a policy rules out: over an array that overflows those that must
+    /// see all of it, and on pages those that would refuse or delete them.
     pub fn check_indexes<'a>(
         &self,
         namespace: &Namespace,
@@ -112,7 +112,7 @@ impl Policies {
         let guarded = self.get(namespace);
         match guarded.as_deref() {
             Some(Guarded::Policy(policy)) => {
-                policy.overflows().try_for_each(|it| mirror::check_unique(it, specs.clone()))
+                policy.overflows().try_for_each(|it| mirror::check_sees_all(it, specs.clone()))
             }
             Some(Guarded::Pages { of }) => match specs.any(mirror::loses_pages) {
                 true => Err(Code::CannotCreateIndex.error(format!(

@@ -22,7 +22,7 @@ pub use client::TRANSACTION_BYTES_MAX;
 use crate::Engine;
 use crate::catalog::Collection;
 use crate::growth::Grown;
-use crate::operation::held_up;
+use crate::operation::{STOP_LOOK_INTERVAL, held_up};
 use crate::plan::Interrupt;
 use crate::storage::layered::Layered;
 use crate::storage::{Commit, Overlay, Silent, Tree, View, keys};
@@ -35,11 +35,7 @@ use intents::{Intent, Owner, Subject, Taken};
 use std::future::Future;
 use std::pin::{Pin, pin};
 use std::sync::Arc;
-use std::time::Duration;
 use tokio::sync::{OwnedRwLockReadGuard, RwLock, oneshot};
-
-/// How often one who waits for others looks whether it is to stop.
-const WAIT_LOOK: Duration = Duration::from_millis(20);
 
 pub struct Transaction {
     engine: Arc<Engine>,
@@ -269,7 +265,7 @@ impl Transaction {
             let mut what = pin!(what);
             let Some(interrupt) = &self.interrupt else { return Ok(what.await) };
             loop {
-                match tokio::time::timeout(WAIT_LOOK, what.as_mut()).await {
+                match tokio::time::timeout(STOP_LOOK_INTERVAL, what.as_mut()).await {
                     Ok(outcome) => return Ok(outcome),
                     Err(_) => interrupt.check()?,
                 }
