@@ -1,6 +1,7 @@
 //! What the store holds: collections, indexes, views, their options.
 
 mod activity;
+mod closed;
 mod collection;
 mod index;
 mod options;

@@ -1,5 +1,6 @@
 //! A collection's validator: what its documents must match.
 
+use super::closed::is_closed_to;
 use bson::{RawDocument, RawDocumentBuf};
 use error::{Code, Error, Result};
 use language::query::Filter;
@@ -53,6 +54,12 @@ impl Validator {
     /// What cannot be evaluated on a document does not accept it.
     pub fn accepts(&self, document: &RawDocument) -> bool {
         self.filter.matches(document).unwrap_or(false)
+    }
+
+    /// Whether it lets no document be written that has a field of this name.
+    pub fn keeps_out(&self, field: &str) -> bool {
+        let refuses = self.level != Level::Off && self.action != Action::Warn;
+        refuses && is_closed_to(&self.spec, field)
     }
 
     pub fn needs(&self) -> &Needs {

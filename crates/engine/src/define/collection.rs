@@ -107,7 +107,9 @@ impl Engine {
             return Err(Code::NamespaceNotFound.error(format!("ns does not exist: {namespace}")));
         };
         let options = alter(&collection)?;
-        definition.put(Arc::new(redefine(&collection, namespace, &options)?));
+        let altered = redefine(&collection, namespace, &options)?;
+        self.policies.check_kind(&altered)?;
+        definition.put(Arc::new(altered));
         definition.tell(|| changes::altered(&collection, &options));
         definition.commit().await
     }

@@ -196,7 +196,7 @@ impl Engine {
             let specs = collection.indexes.iter().map(|index| &*index.spec);
             super::mirror::check_sees_all(overflow, specs)?;
         }
-        Ok(())
+        super::check_validator(policy, &collection)
     }
 
     /// Refuses a change that would lose sight of pages that exist, or take what

@@ -18,7 +18,7 @@ use arc_swap::ArcSwap;
 use bson::RawDocument;
 use command::Namespace;
 use error::{Code, Result};
-use guard::{Guarded, Lease, Table};
+use guard::{Guarded, Lease, Policy, Table};
 use language::Needs;
 use std::ops::Bound;
 use std::sync::Arc;
@@ -140,12 +140,30 @@ impl Policies {
 pub fn check_kind(guarded: Option<&Guarded>, collection: &Collection) -> Result<()> {
     let Some(Guarded::Policy(policy)) = guarded else { return Ok(()) };
     let overflows = policy.overflows().next().is_some();
-    match collection.is_view() || (collection.is_capped() && overflows) {
-        true => Err(Code::IllegalOperation.error(format!(
+    if collection.is_view() || (collection.is_capped() && overflows) {
+        return Err(Code::IllegalOperation.error(format!(
             "{} has a growth policy that is not for a view or a capped collection; drop the \
              policy first",
             collection.namespace
-        ))),
-        false => Ok(()),
+        )));
     }
+    check_validator(policy, collection)
+}
+
+/// Refuses a validator that would refuse every document for what the policy writes into it.
+pub fn check_validator(policy: &Policy, collection: &Collection) -> Result<()> {
+    let Some(validator) = &collection.validator else { return Ok(()) };
+    for overflow in policy.overflows() {
+        let mut counters = overflow.counters().into_iter();
+        if let Some(counter) = counters.find(|path| validator.keeps_out(path.first())) {
+            return Err(Code::InvalidOptions.error(format!(
+                "the validator of {} allows no additional properties, and not the field \
+                 '{counter}', by which the policy counts the array '{}'; name it and its like \
+                 among the validator's properties, or give the counters other names (the policy \
+                 keys 'arrays.{}.overflow.count', 'flag' and 'pages')",
+                collection.namespace, overflow.path, overflow.path
+            )));
+        }
+    }
+    Ok(())
 }
