@@ -199,14 +199,16 @@ impl<'a> Search<'a> {
         {
             return self.value(path, at + 1, element.value());
         }
-        let mut any = false;
+        let mut empty = true;
         for element in array_elements(array) {
-            if let RawBsonRef::Document(document) = element.value() {
-                any = true;
-                self.document(path, at, document);
+            empty = false;
+            match element.value() {
+                RawBsonRef::Document(document) => self.document(path, at, document),
+                // It has no such field.
+                _ => self.offer(RawBsonRef::Null),
             }
         }
-        if !any {
+        if empty {
             self.offer(RawBsonRef::Null);
         }
     }
