@@ -96,18 +96,17 @@ mod tests {
 
     fn inserted(policy: &RawDocument, document: &RawDocument) -> Option<RawDocumentBuf> {
         let policy = Policy::parse(&Namespace::new("d", "c").unwrap(), policy).unwrap();
-        let mut results = [Cow::Borrowed(document), Cow::Owned(document.to_owned())].map(|it| {
-            match insert(&policy, it) {
-                AtOnce::Done(done) => Some(done),
-                AtOnce::Not(same) => {
-                    assert_eq!(*same, *document);
-                    None
-                }
+        let done = |given: Cow<'_, RawDocument>| match insert(&policy, given) {
+            AtOnce::Done(done) => Some(done.document.into_owned()),
+            AtOnce::Not(same) => {
+                assert_eq!(*same, *document);
+                None
             }
-        });
-        let [borrowed, owned] = results.each_mut().map(Option::take);
-        assert_eq!(borrowed.as_ref().map(|it| &it.document), owned.as_ref().map(|it| &it.document));
-        owned.map(|it| it.document.into_owned())
+        };
+        let (borrowed, owned) = (Cow::Borrowed(document), Cow::Owned(document.to_owned()));
+        let done_owned = done(owned);
+        assert_eq!(done(borrowed), done_owned);
+        done_owned
     }
 
     fn flat() -> RawDocumentBuf {

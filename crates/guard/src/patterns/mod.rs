@@ -5,6 +5,6 @@
 
 pub mod bounds;
 pub(crate) mod fields;
-pub mod fitting;
+pub(crate) mod fitting;
 pub mod overflow;
 pub mod place;
