@@ -74,6 +74,14 @@ fn numbers() {
     check(doc! { "maximum": 5 }, &[bson!(5), bson!(-1)], &[bson!(5.5)]);
     check(doc! { "maximum": 5, "exclusiveMaximum": true }, &[bson!(4)], &[bson!(5.0)]);
     check(doc! { "maximum": 5, "exclusiveMaximum": false }, &[bson!(5)], &[bson!(6)]);
+    let (nan, nan_decimal) = (bson!(f64::NAN), Bson::Decimal128("NaN".parse().unwrap()));
+    let numbers = [bson!(1), bson!(Bson::Int64(1)), bson!(f64::INFINITY)];
+    for limit in ["minimum", "maximum"] {
+        check(doc! { limit: 5 }, &[], &[nan.clone(), nan_decimal.clone()]);
+        check(doc! { limit: nan.clone() }, &[nan.clone(), nan_decimal.clone()], &numbers);
+        let exclusive = format!("exclusiveM{}", &limit[1..]);
+        check(doc! { limit: nan.clone(), exclusive: true }, &[], &[nan.clone(), bson!(1)]);
+    }
     check(doc! { "multipleOf": 0.1 }, &[bson!(0.3), bson!(2), bson!("x")], &[bson!(0.35)]);
     check(doc! { "multipleOf": 3 }, &[bson!(9), bson!(-3)], &[bson!(10)]);
     assert_eq!(code(doc! { "minimum": "5" }), 14);
