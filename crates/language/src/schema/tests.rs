@@ -1,4 +1,5 @@
 use super::*;
+use crate::report::Extent;
 use bson::{Bson, Document, bson, doc};
 
 fn raw(document: &Document) -> RawDocumentBuf {
@@ -29,8 +30,8 @@ fn code(of: Document) -> i32 {
 }
 
 fn details(of: Document, document: Document) -> Vec<Document> {
-    let mut report = Report::new(false);
-    schema(&of).explain_document(&raw(&document), &mut report).unwrap();
+    let mut report = Report::new(Extent::Whole);
+    schema(&of).explain_document(&raw(&document), &mut report);
     let explained = Document::try_from(report.out.finish()).unwrap();
     assert_eq!(explained.get_str("operatorName").unwrap(), "$jsonSchema");
     let rules = explained.get_array("schemaRulesNotSatisfied").unwrap();

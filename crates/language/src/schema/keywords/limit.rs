@@ -75,9 +75,8 @@ impl Rule for Limit {
         }
     }
 
-    fn explain(&self, value: Element<'_>, report: &mut Report) -> Result<()> {
+    fn explain(&self, value: Element<'_>, report: &mut Report) {
         report.reason("comparison failed");
         report.considered("consideredValue", value);
-        Ok(())
     }
 }
