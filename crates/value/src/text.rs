@@ -54,6 +54,20 @@ pub fn short(value: RawBsonRef<'_>) -> String {
     at_most(value, SHORT_BYTES_MAX)
 }
 
+/// Values as an array, cut where it is long.
+pub fn short_list<'a>(values: impl Iterator<Item = RawBsonRef<'a>>) -> String {
+    let mut text = Text { out: String::new(), bytes_max: SHORT_BYTES_MAX };
+    text.list("[", "]", values.map(|value| (None, value)));
+    text.cut()
+}
+
+/// A text without quotes, cut where it is long.
+pub fn short_text(text: &str) -> String {
+    let mut short = Text { out: String::new(), bytes_max: SHORT_BYTES_MAX };
+    short.out.push_str(short.start(text));
+    short.cut()
+}
+
 /// A value, cut where it is longer than this.
 pub fn at_most(value: RawBsonRef<'_>, bytes_max: usize) -> String {
     let mut text = Text { out: String::new(), bytes_max };

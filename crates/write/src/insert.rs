@@ -12,28 +12,21 @@ use std::ops::Range;
 const GROUP_DOCUMENTS_MAX: usize = 1_000;
 const GROUP_BYTES_MAX: usize = 4 * 1024 * 1024;
 
-/// A document that was not inserted.
-#[derive(Debug)]
-pub struct InsertError {
-    pub index: usize,
-    pub error: Error,
-}
-
 /// Inserts documents in order. With `ordered` the first error ends it. Gives
-/// back how many were inserted; errors go into `errors`.
+/// back how many were inserted; `failed` is told of each that was not, and may end all.
 pub async fn insert<B: Backend>(
     backend: &B,
     namespace: &Namespace,
     documents: &[&RawDocument],
     ordered: bool,
     bypass_validation: bool,
-    errors: &mut Vec<InsertError>,
+    mut failed: impl FnMut(usize, Error) -> Result<()>,
 ) -> Result<usize> {
     let inserter = Inserter { backend, namespace, documents, bypass_validation };
     let mut inserted = 0;
     let mut at = 0;
     // The document that ends the group, if that is known to fail.
-    let mut failing: Option<InsertError> = None;
+    let mut failing: Option<Failed> = None;
     while at < documents.len() {
         let end = match &failing {
             Some(failing) => failing.index,
@@ -46,14 +39,14 @@ pub async fn insert<B: Backend>(
             }
             Some(Failed { index, error, again: false }) => {
                 inserted += index - at;
-                errors.push(InsertError { index, error });
+                failed(index, error)?;
                 return Ok(inserted);
             }
             // Those in front of it are inserted without it.
-            Some(Failed { index, error, .. }) => failing = Some(InsertError { index, error }),
+            known => failing = known,
         }
-        if let Some(failed) = failing.take_if(|failing| failing.index == at) {
-            errors.push(failed);
+        if let Some(Failed { index, error, .. }) = failing.take_if(|known| known.index == at) {
+            failed(index, error)?;
             at += 1;
             if ordered {
                 return Ok(inserted);

@@ -15,5 +15,5 @@ mod update;
 pub use backend::{Backend, Candidates, Cause, Find, Selection, Transaction};
 pub use delete::{Delete, Deleted, delete};
 pub use guard::{Applied, AtOnce, Counted, CountedArrays, Guard, Inserted, Length, Outcome};
-pub use insert::{InsertError, insert};
+pub use insert::insert;
 pub use update::{Change, Returns, Touched, Updated, update};

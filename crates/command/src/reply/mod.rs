@@ -3,6 +3,7 @@
 mod cluster_time;
 mod cursor;
 mod error;
+mod failures;
 mod write;
 
 use bson::{RawBsonRef, RawDocumentBuf};
@@ -11,7 +12,8 @@ use value::DocumentWriter;
 pub use cluster_time::append_cluster_time;
 pub use cursor::CursorReply;
 pub use error::error_reply;
-pub use write::{WriteFailure, WriteReply, append_write_concern_error};
+pub use failures::Failures;
+pub use write::{WriteReply, append_write_concern_error};
 
 /// The reply's body, `ok` included.
 #[derive(Debug, Clone)]

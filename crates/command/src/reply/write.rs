@@ -5,10 +5,10 @@ use bson::{RawBson, RawBsonRef};
 use error::Error;
 use value::DocumentWriter;
 
-use super::Reply;
+use super::{Failures, Reply};
 
 /// The reply of a write command.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct WriteReply {
     /// Documents inserted, matched or deleted.
     pub n: i32,
@@ -16,25 +16,29 @@ pub struct WriteReply {
     pub n_modified: Option<i32>,
     /// Statement and `_id` of each upsert.
     pub upserted: Vec<(i32, RawBson)>,
-    pub failures: Vec<WriteFailure>,
+    pub failures: Failures,
     /// Statements answered from their retry record.
     pub retried_statements: Vec<i32>,
     pub write_concern_error: Option<Error>,
 }
 
-/// One statement that failed.
-#[derive(Debug, Clone, PartialEq)]
-pub struct WriteFailure {
-    /// The statement's position in the command.
-    pub index: i32,
-    pub error: Error,
-}
-
 impl WriteReply {
+    /// The reply of a command of so many statements, before any of them.
+    pub fn of(statements: usize) -> WriteReply {
+        WriteReply {
+            n: 0,
+            n_modified: None,
+            upserted: Vec::new(),
+            failures: Failures::of(statements),
+            retried_statements: Vec::new(),
+            write_concern_error: None,
+        }
+    }
+
     pub fn finish(&self) -> Reply {
         let mut writer = DocumentWriter::new();
         writer.append_i32("n", self.n);
-        self.append_failures(&mut writer);
+        self.failures.append_to(&mut writer);
         self.append_retried(&mut writer);
         if let Some(error) = &self.write_concern_error {
             append_write_concern_error(&mut writer, error);
@@ -45,24 +49,6 @@ impl WriteReply {
         }
         writer.append_f64("ok", 1.0);
         Reply { body: writer.finish() }
-    }
-
-    fn append_failures(&self, writer: &mut DocumentWriter) {
-        if self.failures.is_empty() {
-            return;
-        }
-        writer.begin_array("writeErrors");
-        for failure in &self.failures {
-            writer.begin_next_document();
-            writer.append_i32("index", failure.index);
-            writer.append_i32("code", failure.error.code().number());
-            for (name, value) in failure.error.details() {
-                writer.append(name, value);
-            }
-            writer.append_str("errmsg", failure.error.message());
-            writer.end();
-        }
-        writer.end();
     }
 
     fn append_retried(&self, writer: &mut DocumentWriter) {
@@ -111,14 +97,14 @@ mod tests {
 
     #[test]
     fn a_plain_insert_counts() {
-        let reply = WriteReply { n: 2, ..WriteReply::default() };
+        let reply = WriteReply { n: 2, ..WriteReply::of(2) };
         assert_eq!(reply.finish().body, rawdoc! { "n": 2, "ok": 1.0 });
     }
 
     #[test]
     fn an_upsert_names_what_it_inserted() {
         let upserted = vec![(0, RawBson::Int32(5))];
-        let reply = WriteReply { n: 1, n_modified: Some(0), upserted, ..WriteReply::default() };
+        let reply = WriteReply { n: 1, n_modified: Some(0), upserted, ..WriteReply::of(1) };
         assert_eq!(
             reply.finish().body,
             rawdoc! { "n": 1, "upserted": [{ "index": 0, "_id": 5 }], "nModified": 0, "ok": 1.0 }
@@ -131,11 +117,9 @@ mod tests {
             .error("E11000 duplicate key")
             .detail("keyPattern", rawdoc! { "_id": 1 })
             .detail("keyValue", rawdoc! { "_id": 7 });
-        let reply = WriteReply {
-            failures: vec![WriteFailure { index: 3, error: duplicate }],
-            write_concern_error: Some(Code::UnsatisfiableWriteConcern.error("no")),
-            ..WriteReply::default()
-        };
+        let mut reply = WriteReply::of(4);
+        reply.failures.add(3, &duplicate);
+        reply.write_concern_error = Some(Code::UnsatisfiableWriteConcern.error("no"));
         assert_eq!(
             reply.finish().body,
             rawdoc! {

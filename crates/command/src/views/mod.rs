@@ -48,7 +48,7 @@ mod timeseries;
 mod update;
 mod validate;
 mod verify_growth;
-mod write_options;
+pub(crate) mod write_options;
 
 #[cfg(test)]
 mod testing;

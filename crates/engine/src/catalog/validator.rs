@@ -4,7 +4,7 @@ use super::closed::is_closed_to;
 use bson::{RawDocument, RawDocumentBuf};
 use error::{Code, Error, Result};
 use language::query::Filter;
-use language::query::refusal::{Refusal, sentence};
+use language::query::refusal::Refusal;
 use language::{Context, Needs};
 use std::sync::{Arc, OnceLock};
 use value::Collator;
@@ -68,12 +68,13 @@ impl Validator {
 
     /// The error of a document that is not accepted.
     pub fn failure(&self, document: &RawDocument) -> Error {
-        let info = match self.refusal() {
-            Some(refusal) => refusal.explain(document),
-            None => RawDocumentBuf::new(),
-        };
-        let message = format!("Document failed validation: {}", sentence(&info));
-        Code::DocumentValidationFailure.error(message).detail("errInfo", info)
+        let failed = "Document failed validation";
+        match self.refusal() {
+            Some(refusal) => Code::DocumentValidationFailure
+                .error(format!("{failed}: {}", refusal.sentence(document)))
+                .detail("errInfo", refusal.info(document)),
+            None => Code::DocumentValidationFailure.error(failed),
+        }
     }
 
     fn refusal(&self) -> Option<&Refusal> {

@@ -104,15 +104,18 @@ impl Work<'_> {
             &documents,
             self.bulk.ordered,
             self.bulk.bypass_validation,
-            &mut errors,
+            |index, error| {
+                errors.push((index, error));
+                Ok(())
+            },
         )
         .await?;
         let mut errors = errors.into_iter().peekable();
         for (index, place) in places.into_iter().enumerate() {
-            match errors.next_if(|failed| failed.index == index) {
+            match errors.next_if(|(failed, _)| *failed == index) {
                 None => self.done.insert(place, self.bulk.errors_only),
-                Some(failed) => {
-                    self.fail(place, failed.error)?;
+                Some((_, error)) => {
+                    self.fail(place, error)?;
                     if self.bulk.ordered || self.call.statement().is_some() {
                         break;
                     }

@@ -52,10 +52,6 @@ async fn copy(call: Call<'_>, from: &Arc<Collection>, to: &Namespace) -> Result<
             return writes.acknowledge(call.common.write_concern.as_ref()).await;
         }
         let batch: Vec<&RawDocument> = batch.iter().map(|document| &**document).collect();
-        let mut errors = Vec::new();
-        write::insert(&writes, to, &batch, true, true, &mut errors).await?;
-        if let Some(failed) = errors.pop() {
-            return Err(failed.error);
-        }
+        write::insert(&writes, to, &batch, true, true, |_, error| Err(error)).await?;
     }
 }

@@ -16,7 +16,7 @@ pub async fn run(call: Call<'_>) -> Result<Reply> {
     let delete = DeleteView::parse(call.request)?;
     writing::check_target(call, &delete.namespace)?;
     let writes = Writes::of(call);
-    let mut reply = WriteReply::default();
+    let mut reply = WriteReply::of(delete.statements.len());
     for (index, statement) in delete.statements.iter().enumerate() {
         let step =
             Step { writes: &writes, namespace: &delete.namespace, variables: delete.variables };

@@ -7,13 +7,12 @@ use command::views::Insert;
 use command::{Reply, WriteReply};
 use error::Result;
 use std::borrow::Cow;
-use write::InsertError;
 
 pub async fn run(call: Call<'_>) -> Result<Reply> {
     let insert = Insert::parse(call.request)?;
     writing::check_target(call, &insert.namespace)?;
     let writes = Writes::of(call);
-    let mut reply = WriteReply::default();
+    let mut reply = WriteReply::of(insert.documents.len());
     let pending = match writes.is_retryable() {
         true => Some(pending(&writes, &insert, &mut reply)?),
         false => None,
@@ -22,21 +21,20 @@ pub async fn run(call: Call<'_>) -> Result<Reply> {
         None => Cow::Borrowed(&insert.documents),
         Some(places) => places.iter().map(|place| insert.documents[*place]).collect(),
     };
-    let mut errors = Vec::new();
+    let failures = &mut reply.failures;
     let inserted = write::insert(
         &writes,
         &insert.namespace,
         &documents,
         insert.options.ordered,
         insert.options.bypass_validation,
-        &mut errors,
+        |index, error| {
+            let index = pending.as_ref().map_or(index, |places| places[index]);
+            writing::goes_on(call, failures, index, error, false).map(|_| ())
+        },
     )
     .await?;
     reply.n += inserted as i32;
-    for InsertError { index, error } in errors {
-        let index = pending.as_ref().map_or(index, |places| places[index]);
-        writing::goes_on(call, &mut reply.failures, index, error, false)?;
-    }
     writing::finish(call, &writes, reply).await
 }
 

@@ -212,10 +212,6 @@ async fn write(
     }
     let namespace = ensure(call.engine, call.common.database).await?;
     let writes = Writes::new(call.engine.clone());
-    let mut errors = Vec::new();
-    write::insert(&writes, &namespace, &[&document], true, true, &mut errors).await?;
-    match errors.pop() {
-        Some(failed) => Err(failed.error),
-        None => writes.applied().await,
-    }
+    write::insert(&writes, &namespace, &[&document], true, true, |_, error| Err(error)).await?;
+    writes.applied().await
 }

@@ -20,7 +20,8 @@ pub async fn run(call: Call<'_>) -> Result<Reply> {
     let update = UpdateView::parse(call.request)?;
     writing::check_target(call, &update.namespace)?;
     let writes = Writes::of(call);
-    let mut reply = WriteReply { n_modified: Some(0), ..WriteReply::default() };
+    let mut reply = WriteReply::of(update.statements.len());
+    reply.n_modified = Some(0);
     for (index, statement) in update.statements.iter().enumerate() {
         let step = Step {
             writes: &writes,

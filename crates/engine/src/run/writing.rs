@@ -5,7 +5,7 @@ use super::writes::Writes;
 use crate::catalog::Collection;
 use crate::session;
 use command::common::{Acknowledgement, ReadLevel};
-use command::{Namespace, Reply, WriteFailure, WriteReply};
+use command::{Failures, Namespace, Reply, WriteReply};
 use error::{Code, Error, Result};
 use language::aggregate::Pipeline;
 
@@ -65,13 +65,13 @@ pub fn of_statement(call: Call<'_>, error: Error) -> Result<Error> {
 /// statement has its turn. In a transaction the first failure ends all.
 pub fn goes_on(
     call: Call<'_>,
-    failures: &mut Vec<WriteFailure>,
+    failures: &mut Failures,
     index: usize,
     error: Error,
     ordered: bool,
 ) -> Result<bool> {
     let error = of_statement(call, error)?;
-    failures.push(WriteFailure { index: index as i32, error });
+    failures.add(index, &error);
     Ok(!ordered && call.statement().is_none())
 }
 

@@ -64,10 +64,9 @@ impl Memory {
     }
 
     pub async fn insert(&self, collection: &str, document: &RawDocument) -> Result<()> {
-        let mut errors = Vec::new();
         let namespace = namespace(collection);
-        write::insert(self, &namespace, &[document], true, false, &mut errors).await?;
-        errors.pop().map_or(Ok(()), |failed| Err(failed.error))
+        let failed = |_, error| Err(error);
+        write::insert(self, &namespace, &[document], true, false, failed).await.map(|_| ())
     }
 
     pub async fn update(

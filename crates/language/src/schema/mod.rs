@@ -60,7 +60,8 @@ pub trait Rule: std::fmt::Debug + Send + Sync {
     }
 
     /// Writes why a value is not accepted, in the shape of MongoDB's `errInfo`.
-    fn explain(&self, value: Element<'_>, report: &mut Report) -> Result<()>;
+    /// What cannot be evaluated is not accepted.
+    fn explain(&self, value: Element<'_>, report: &mut Report);
 }
 
 impl Schema {
@@ -110,6 +111,11 @@ impl Schema {
         Ok(true)
     }
 
+    /// As `accepts`, where what cannot be evaluated is not accepted.
+    fn surely_accepts(&self, value: Element<'_>) -> bool {
+        self.accepts(value).unwrap_or(false)
+    }
+
     /// What of a document it looks at.
     pub fn needs(&self, needs: &mut Needs) {
         for statement in &self.statements {
@@ -124,14 +130,13 @@ impl Schema {
     }
 
     /// Writes why a document is not accepted.
-    pub fn explain_document(&self, document: &RawDocument, report: &mut Report) -> Result<()> {
-        if self.is_of_no_document(document)? {
-            self.explain_type(report);
-            return Ok(());
+    pub fn explain_document(&self, document: &RawDocument, report: &mut Report) {
+        if self.is_of_no_document(document) {
+            return self.explain_type(report);
         }
         report.out.append_str("operatorName", "$jsonSchema");
         self.label(report);
-        self.explain_rules("schemaRulesNotSatisfied", whole(document), report)
+        self.explain_rules("schemaRulesNotSatisfied", whole(document), report);
     }
 
     /// Title and description, which go with every explanation.
@@ -145,23 +150,22 @@ impl Schema {
     }
 
     /// Writes, below this name, what is not satisfied.
-    fn explain(&self, name: &str, value: Element<'_>, report: &mut Report) -> Result<()> {
-        if let Some(document) = value.as_document()
-            && self.is_of_no_document(document)?
-        {
-            report.out.begin_document(name);
-            self.explain_type(report);
-            report.out.end();
-            return Ok(());
+    fn explain(&self, name: &str, value: Element<'_>, report: &mut Report) {
+        match value.as_document() {
+            Some(document) if self.is_of_no_document(document) => {
+                report.out.begin_document(name);
+                self.explain_type(report);
+                report.out.end();
+            }
+            _ => self.explain_rules(name, value, report),
         }
-        self.explain_rules(name, value, report)
     }
 
     /// Writes an array of the rules that are not satisfied.
-    fn explain_rules(&self, name: &str, value: Element<'_>, report: &mut Report) -> Result<()> {
+    fn explain_rules(&self, name: &str, value: Element<'_>, report: &mut Report) {
         report.out.begin_array(name);
         for statement in &self.statements {
-            if statement.rule.accepts(value)? {
+            if statement.rule.accepts(value).unwrap_or(false) {
                 continue;
             }
             report.out.begin_next_document();
@@ -169,19 +173,20 @@ impl Schema {
             if statement.rule.is_repeated() {
                 report.specified(&statement.given);
             }
-            statement.rule.explain(value, report)?;
+            statement.rule.explain(value, report);
             report.out.end();
         }
         report.out.end();
-        Ok(())
     }
 
     /// Whether it describes whole documents and demands another type, which none has.
-    fn is_of_no_document(&self, document: &RawDocument) -> Result<bool> {
+    fn is_of_no_document(&self, document: &RawDocument) -> bool {
         let mut types = self.statements.iter().filter(|it| matches!(it.name, "bsonType" | "type"));
         match types.next() {
-            Some(statement) if self.whole => Ok(!statement.rule.accepts(whole(document))?),
-            _ => Ok(false),
+            Some(statement) if self.whole => {
+                !statement.rule.accepts(whole(document)).unwrap_or(true)
+            }
+            _ => false,
         }
     }
 

@@ -1,4 +1,5 @@
 use super::*;
+use crate::report::Extent;
 use bson::{Bson, Document, bson, doc};
 
 fn raw(document: &Document) -> RawDocumentBuf {
@@ -29,8 +30,8 @@ fn code(of: Document) -> i32 {
 }
 
 fn details(of: Document, document: Document) -> Vec<Document> {
-    let mut report = Report::new(false);
-    schema(&of).explain_document(&raw(&document), &mut report).unwrap();
+    let mut report = Report::new(Extent::Whole);
+    schema(&of).explain_document(&raw(&document), &mut report);
     let explained = Document::try_from(report.out.finish()).unwrap();
     assert_eq!(explained.get_str("operatorName").unwrap(), "$jsonSchema");
     let rules = explained.get_array("schemaRulesNotSatisfied").unwrap();
@@ -74,6 +75,14 @@ fn numbers() {
     check(doc! { "maximum": 5 }, &[bson!(5), bson!(-1)], &[bson!(5.5)]);
     check(doc! { "maximum": 5, "exclusiveMaximum": true }, &[bson!(4)], &[bson!(5.0)]);
     check(doc! { "maximum": 5, "exclusiveMaximum": false }, &[bson!(5)], &[bson!(6)]);
+    let (nan, nan_decimal) = (bson!(f64::NAN), Bson::Decimal128("NaN".parse().unwrap()));
+    let numbers = [bson!(1), bson!(Bson::Int64(1)), bson!(f64::INFINITY)];
+    for limit in ["minimum", "maximum"] {
+        check(doc! { limit: 5 }, &[], &[nan.clone(), nan_decimal.clone()]);
+        check(doc! { limit: nan.clone() }, &[nan.clone(), nan_decimal.clone()], &numbers);
+        let exclusive = format!("exclusiveM{}", &limit[1..]);
+        check(doc! { limit: nan.clone(), exclusive: true }, &[], &[nan.clone(), bson!(1)]);
+    }
     check(doc! { "multipleOf": 0.1 }, &[bson!(0.3), bson!(2), bson!("x")], &[bson!(0.35)]);
     check(doc! { "multipleOf": 3 }, &[bson!(9), bson!(-3)], &[bson!(10)]);
     assert_eq!(code(doc! { "minimum": "5" }), 14);

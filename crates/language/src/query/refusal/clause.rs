@@ -1,6 +1,5 @@
 //! A filter as it was written, clause by clause.
 
-use super::append_error;
 use super::leaf::Leaf;
 use crate::Context;
 use crate::aggregate::expressions::Expression;
@@ -55,47 +54,36 @@ impl Clause {
     }
 
     /// Writes why a document does not satisfy the clause or, inverted, why it does.
-    pub fn explain(
-        &self,
-        document: &RawDocument,
-        inverted: bool,
-        report: &mut Report,
-    ) -> Result<()> {
+    pub fn explain(&self, document: &RawDocument, inverted: bool, report: &mut Report) {
         match self {
             Clause::And(clauses) => {
                 let told = if inverted { Told::All } else { Told::Failing };
-                Clause::explain_list("$and", clauses, told, inverted, document, report)
+                Clause::explain_list("$and", clauses, told, inverted, document, report);
             }
             Clause::Or(clauses) => {
                 let told = if inverted { Told::Matching } else { Told::All };
-                Clause::explain_list("$or", clauses, told, inverted, document, report)
+                Clause::explain_list("$or", clauses, told, inverted, document, report);
             }
             Clause::Nor(clauses) => {
                 let told = if inverted { Told::All } else { Told::Matching };
-                Clause::explain_list("$nor", clauses, told, !inverted, document, report)
+                Clause::explain_list("$nor", clauses, told, !inverted, document, report);
             }
             Clause::Not(clause) => {
                 report.out.append_str("operatorName", "$not");
                 report.out.begin_document("details");
-                clause.explain(document, !inverted, report)?;
+                clause.explain(document, !inverted, report);
                 report.out.end();
-                Ok(())
             }
             Clause::Field(leaf) => leaf.explain(document, inverted, report),
             Clause::Schema(_) if inverted => {
                 report.out.append_str("operatorName", "$jsonSchema");
                 report.reason("schema matched");
-                Ok(())
             }
             Clause::Schema(schema) => schema.explain_document(document, report),
             Clause::Expression(expr, given) => {
                 explain_expression(&expr.expression, given, document, inverted, report);
-                Ok(())
             }
-            Clause::Other(name, _, given) => {
-                explain_other(name, given, inverted, report);
-                Ok(())
-            }
+            Clause::Other(name, _, given) => explain_other(name, given, inverted, report),
         }
     }
 
@@ -106,7 +94,7 @@ impl Clause {
         inverted: bool,
         document: &RawDocument,
         report: &mut Report,
-    ) -> Result<()> {
+    ) {
         report.out.append_str("operatorName", name);
         report.out.begin_array(if inverted { "clausesSatisfied" } else { "clausesNotSatisfied" });
         for (index, clause) in clauses.iter().enumerate() {
@@ -116,12 +104,11 @@ impl Clause {
             report.out.begin_next_document();
             report.out.append_i32("index", index as i32);
             report.out.begin_document("details");
-            clause.explain(document, inverted, report)?;
+            clause.explain(document, inverted, report);
             report.out.end();
             report.out.end();
         }
         report.out.end();
-        Ok(())
     }
 
     /// What cannot be evaluated is always told of.
@@ -266,13 +253,10 @@ fn explain_expression(
             let reason = if inverted { "expression did match" } else { "expression did not match" };
             report.reason(reason);
             if let Some(value) = value {
-                report.out.append("expressionResult", value.get());
+                report.result("expressionResult", value.get());
             }
         }
-        Err(error) => {
-            report.reason("failed to evaluate aggregation expression");
-            append_error("details", &error, &mut report.out);
-        }
+        Err(error) => report.failed("evaluate aggregation expression", &error),
     }
 }
 
@@ -282,7 +266,7 @@ fn explain_other(name: &str, given: &RawDocument, inverted: bool, report: &mut R
     if name == "$sampleRate" {
         let reason = if inverted { "expression did match" } else { "expression did not match" };
         report.reason(reason);
-        report.out.append_bool("expressionResult", inverted);
+        report.result("expressionResult", RawBsonRef::Boolean(inverted));
     } else {
         let which = if inverted { "true" } else { "false" };
         report.reason(&format!("expression always evaluates to {which}"));

@@ -166,25 +166,22 @@ impl Leaf {
         self.filter.matches(document)
     }
 
-    pub fn explain(
-        &self,
-        document: &RawDocument,
-        inverted: bool,
-        report: &mut Report,
-    ) -> Result<()> {
+    pub fn explain(&self, document: &RawDocument, inverted: bool, report: &mut Report) {
         report.out.append_str("operatorName", &self.name);
         report.specified(&self.given);
         let held = inverted != self.negated;
         let reason = if held { self.row.held } else { self.row.failed };
         if self.row.looks_at == LooksAt::Path {
             report.reason(reason);
-            return Ok(());
+            return;
         }
-        let Some(considered) = self.considered(document)? else {
+        let Some(considered) = self.considered(document) else {
             report.reason("field was missing");
-            return Ok(());
+            return;
         };
-        if self.row.is_for(&considered.values) {
+        if let Err(error) = self.matches(document) {
+            report.failed("evaluate condition", &error);
+        } else if self.row.is_for(&considered.values) {
             report.reason(reason);
         } else {
             report.reason("type did not match");
@@ -199,11 +196,10 @@ impl Leaf {
         if self.row.looks_at == LooksAt::Types {
             append_names("consideredType", types(&considered.values), report);
         }
-        Ok(())
     }
 
     /// `None` where the field is missing.
-    fn considered<'a>(&self, document: &'a RawDocument) -> Result<Option<Considered<'a>>> {
+    fn considered<'a>(&self, document: &'a RawDocument) -> Option<Considered<'a>> {
         let mut considered = Considered { values: Vec::new(), more: false };
         let mut exists = false;
         let mut visit = |element: Option<Element<'a>>, _| {
@@ -218,8 +214,8 @@ impl Leaf {
             Ok(considered.more)
         };
         let route = Route::new(&self.path, Ending::Whole);
-        traverse::document(elements(document), route, &mut visit)?;
-        Ok(exists.then_some(considered))
+        traverse::document(elements(document), route, &mut visit).ok()?;
+        exists.then_some(considered)
     }
 }
 

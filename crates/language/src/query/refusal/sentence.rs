@@ -1,5 +1,6 @@
 //! An account of a refusal in words: the first rule that is broken, the path to
-//! the value that breaks it, and the value, cut where it is long.
+//! the value that breaks it, and the value. It is read off an account for people
+//! (`Extent::Words`), whose values are texts already.
 
 use bson::{RawBsonRef, RawDocument};
 use value::Element;
@@ -25,11 +26,8 @@ const VALUES: &[&str] = &[
     "expressionResult",
 ];
 
-/// What the first broken rule of `errInfo` is.
-pub fn sentence(info: &RawDocument) -> String {
-    let Some(details) = get(info, "details").and_then(|details| details.as_document()) else {
-        return words(info, "note").or_else(|| words(info, "reason")).unwrap_or_default();
-    };
+/// What the first broken rule of an account is.
+pub fn of(details: &RawDocument) -> String {
     let mut found = Broken { rule: details, part: details, path: Vec::new(), inverted: false };
     loop {
         if get(found.part, "operatorName").is_some() {
@@ -102,7 +100,10 @@ impl Broken<'_> {
         {
             field.key.clone_into(&mut path);
         }
-        let place = if path.is_empty() { "the document".to_owned() } else { format!("'{path}'") };
+        let place = match value::text::short_text(&path) {
+            path if path.is_empty() => "the document".to_owned(),
+            path => format!("'{path}'"),
+        };
         let does = if self.inverted { "may not satisfy" } else { "does not satisfy" };
         format!("{place} {does} {}{}", rule(&name, given), self.why())
     }
@@ -112,6 +113,9 @@ impl Broken<'_> {
         let mut why = String::new();
         if let Some(field) = words(part, "conditionalProperty") {
             why.push_str(&format!(" of '{field}'"));
+        }
+        if let Some(pattern) = words(part, "regexMatched") {
+            why.push_str(&format!(" '{}'", value::text::short_text(&pattern)));
         }
         for (key, what) in
             [("missingProperties", "missing"), ("additionalProperties", "not allowed")]
@@ -132,8 +136,8 @@ impl Broken<'_> {
                 why.push_str(&format!(", {} {what}", value::text::short(count.value())));
             }
         }
-        if let Some(value) = VALUES.iter().find_map(|key| get(part, key)) {
-            why.push_str(&format!("; found {}", value::text::short(value.value())));
+        if let Some(value) = VALUES.iter().find_map(|key| words(part, key)) {
+            why.push_str(&format!("; found {value}"));
         }
         why
     }

@@ -1,4 +1,5 @@
 use super::*;
+use crate::report::REPORT_BYTES_MAX;
 use bson::{Bson, Document, doc};
 
 fn raw(document: &Document) -> RawDocumentBuf {
@@ -7,7 +8,11 @@ fn raw(document: &Document) -> RawDocumentBuf {
 
 fn info(filter: Document, document: Document) -> Document {
     let refusal = Refusal::parse(&raw(&filter), &Context::new()).unwrap();
-    Document::try_from(refusal.explain(&raw(&document))).unwrap()
+    Document::try_from(refusal.info(&raw(&document))).unwrap()
+}
+
+fn said(filter: Document, document: Document) -> String {
+    Refusal::parse(&raw(&filter), &Context::new()).unwrap().sentence(&raw(&document))
 }
 
 fn check(filter: Document, document: Document, expected: Document) {
@@ -241,7 +246,6 @@ fn a_large_value_is_left_out() {
 
 #[test]
 fn the_sentence_names_path_rule_and_value() {
-    let said = |filter: Document, document: Document| sentence(&raw(&info(filter, document)));
     let schema = doc! { "$jsonSchema": {
         "required": ["name"],
         "properties": { "list": { "items": { "properties": { "n": { "bsonType": "int" } } } } },
@@ -268,4 +272,102 @@ fn the_sentence_names_path_rule_and_value() {
     );
     let long = said(doc! { "a": 1 }, doc! { "a": "y".repeat(10_000) });
     assert!(long.len() < 400, "{long}");
+}
+
+#[test]
+fn the_sentence_is_whole_where_the_account_is_cut() {
+    let many = vec![Bson::String("x".repeat(1_000)); 13_000];
+    let cut = format!("[ \"{}", "x".repeat(100));
+    for (filter, rule) in [
+        (doc! { "a": { "$size": 1 } }, "'a' does not satisfy $size (a: { $size: 1 }): "),
+        (
+            doc! { "$jsonSchema": { "properties": { "a": { "maxItems": 9 } } } },
+            "'a' does not satisfy maxItems: 9: array did not match specified length, 13000 items",
+        ),
+    ] {
+        let document = doc! { "a": many.clone() };
+        assert!(info(filter.clone(), document.clone()).get_bool("truncated").unwrap());
+        let said = said(filter, document);
+        assert!(said.starts_with(rule) && said.contains(&cut) && said.len() < 500, "{said}");
+    }
+}
+
+#[test]
+fn the_sentence_is_whole_where_there_is_no_account() {
+    let names: Document =
+        (0..60_000).map(|at| (format!("{at}{}", "n".repeat(250)), Bson::Null)).collect();
+    let filter = doc! { "$jsonSchema": { "additionalProperties": false } };
+    let told = info(filter.clone(), names.clone());
+    assert_eq!(told.get_str("note").unwrap(), "detailed error was too large");
+    let told = said(filter, names);
+    let rule = "the document does not satisfy additionalProperties: false; not allowed: [ \"0nnn";
+    assert!(told.starts_with(rule) && told.len() < 400, "{told}");
+
+    let (mut schema, mut document) = (doc! { "maximum": 5 }, Bson::Int32(6));
+    for _ in 0..48 {
+        schema = doc! { "properties": { "a": schema } };
+        document = Bson::Document(doc! { "a": document });
+    }
+    let document = document.as_document().unwrap().clone();
+    let filter = doc! { "$jsonSchema": schema };
+    let told = info(filter.clone(), document.clone());
+    assert_eq!(told.get_str("reason").unwrap(), "generated error was too deeply nested");
+    let path = ["a"; 48].join(".");
+    let expected = format!("'{path}' does not satisfy maximum: 5: comparison failed; found 6");
+    assert_eq!(said(filter, document), expected);
+}
+
+#[test]
+fn what_cannot_be_evaluated_is_told_where_it_stands() {
+    let bomb = format!("{}!", "a".repeat(40));
+    let pattern = "^(a+)+$";
+    let error = "(Error occurred while executing the regular expression. Result code: -47 (PCRE2: \
+                 error matching: match limit exceeded))";
+    let is = doc! { "pattern": pattern };
+    let said =
+        |schema: Document, document: Document| said(doc! { "$jsonSchema": schema }, document);
+    let failed = format!(
+        "'s' does not satisfy pattern: \"{pattern}\": failed to evaluate regular expression \
+         {error}; found \"{bomb}\""
+    );
+    for rule in [
+        is.clone(),
+        doc! { "allOf": [is.clone()] },
+        doc! { "oneOf": [{ "bsonType": "string" }, is.clone()] },
+    ] {
+        let document = doc! { "s": bomb.clone() };
+        assert_eq!(said(doc! { "properties": { "s": rule } }, document), failed);
+    }
+    let list = doc! { "s": [bomb.clone()] };
+    for rule in [doc! { "items": is.clone() }, doc! { "items": [], "additionalItems": is.clone() }]
+    {
+        let expected = failed.replace("'s'", "'s.0'");
+        assert_eq!(said(doc! { "properties": { "s": rule } }, list.clone()), expected);
+    }
+    assert_eq!(
+        said(doc! { "properties": { "s": { "not": is } } }, doc! { "s": bomb.clone() }),
+        format!("'s' does not satisfy not: failed to evaluate child expression {error}")
+    );
+    assert_eq!(
+        said(doc! { "patternProperties": { pattern: {} } }, doc! { bomb.clone(): 1 }),
+        format!(
+            "'{bomb}' does not satisfy patternProperties '{pattern}': failed to evaluate regular \
+             expression {error}"
+        )
+    );
+    let only = doc! { "patternProperties": { pattern: {} }, "additionalProperties": false };
+    assert_eq!(
+        said(only, doc! { bomb.clone(): 1 }),
+        format!(
+            "the document does not satisfy additionalProperties: false; not allowed: [ \"{bomb}\" ]"
+        )
+    );
+}
+
+#[test]
+fn a_condition_that_cannot_be_evaluated_neither_held_nor_failed() {
+    let bomb = format!("{}!", "a".repeat(40));
+    let filter = doc! { "s": { "$not": { "$regex": "^(a+)+$" } } };
+    let told = said(filter, doc! { "s": bomb });
+    assert!(told.contains("failed to evaluate condition (Error occurred"), "{told}");
 }

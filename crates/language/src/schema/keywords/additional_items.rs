@@ -40,42 +40,41 @@ fn parse(given: &Given<'_>) -> Result<Parsed> {
 }
 
 impl AdditionalItems {
-    fn failing<'a>(&self, value: Element<'a>) -> Result<Option<(usize, Element<'a>)>> {
-        if value.kind != ElementType::Array {
-            return Ok(None);
-        }
-        for (index, item) in value.children().items().enumerate().skip(self.from) {
-            match &self.schema {
-                Some(schema) if schema.accepts(item)? => {}
-                _ => return Ok(Some((index, item))),
-            }
-        }
-        Ok(None)
+    /// The additional elements, each with its place.
+    fn items_of<'a>(&self, value: Element<'a>) -> impl Iterator<Item = (usize, Element<'a>)> {
+        let children = (value.kind == ElementType::Array).then(|| value.children().items());
+        children.into_iter().flatten().enumerate().skip(self.from)
     }
 }
 
 impl Rule for AdditionalItems {
     fn accepts(&self, value: Element<'_>) -> Result<bool> {
-        Ok(self.failing(value)?.is_none())
+        for (_, item) in self.items_of(value) {
+            match &self.schema {
+                Some(schema) if schema.accepts(item)? => {}
+                _ => return Ok(false),
+            }
+        }
+        Ok(true)
     }
 
     fn is_repeated(&self) -> bool {
         self.schema.is_none()
     }
 
-    fn explain(&self, value: Element<'_>, report: &mut Report) -> Result<()> {
+    fn explain(&self, value: Element<'_>, report: &mut Report) {
         let Some(schema) = &self.schema else {
             report.reason("found additional items");
-            let items: Vec<_> = value.children().items().skip(self.from).collect();
+            let items: Vec<_> = self.items_of(value).map(|(_, item)| item).collect();
             report.considered_all("additionalItems", &items);
-            return Ok(());
+            return;
         };
-        if let Some((index, item)) = self.failing(value)? {
+        let failing = self.items_of(value).find(|(_, item)| !schema.surely_accepts(*item));
+        if let Some((index, item)) = failing {
             schema.label(report);
             report.reason("At least one additional item did not match the sub-schema");
             report.out.append_i32("itemIndex", index as i32);
-            schema.explain("details", item, report)?;
+            schema.explain("details", item, report);
         }
-        Ok(())
     }
 }

@@ -59,49 +59,46 @@ impl AdditionalProperties {
         Ok(true)
     }
 
-    fn failing<'a>(&self, value: Element<'a>) -> Result<Option<Element<'a>>> {
-        if value.kind != ElementType::EmbeddedDocument {
-            return Ok(None);
+    fn accepts_field(&self, field: Element<'_>) -> Result<bool> {
+        if !self.is_additional(field)? {
+            return Ok(true);
         }
-        for field in value.children() {
-            if !self.is_additional(field)? {
-                continue;
-            }
-            match &self.schema {
-                Some(schema) if schema.accepts(field)? => {}
-                _ => return Ok(Some(field)),
-            }
-        }
-        Ok(None)
+        self.schema.as_ref().map_or(Ok(false), |schema| schema.accepts(field))
     }
 }
 
 impl Rule for AdditionalProperties {
     fn accepts(&self, value: Element<'_>) -> Result<bool> {
-        Ok(self.failing(value)?.is_none())
+        if value.kind != ElementType::EmbeddedDocument {
+            return Ok(true);
+        }
+        for field in value.children() {
+            if !self.accepts_field(field)? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
     }
 
     fn is_repeated(&self) -> bool {
         self.schema.is_none()
     }
 
-    fn explain(&self, value: Element<'_>, report: &mut Report) -> Result<()> {
+    fn explain(&self, value: Element<'_>, report: &mut Report) {
+        let fails = |field: &Element<'_>| !self.accepts_field(*field).unwrap_or(false);
         let Some(schema) = &self.schema else {
             report.out.begin_array("additionalProperties");
-            for field in value.children() {
-                if self.is_additional(field)? {
-                    report.out.push(RawBsonRef::String(field.key));
-                }
+            for field in value.children().filter(fails) {
+                report.out.push(RawBsonRef::String(field.key));
             }
             report.out.end();
-            return Ok(());
+            return;
         };
-        if let Some(field) = self.failing(value)? {
+        if let Some(field) = value.children().find(fails) {
             schema.label(report);
             report.reason("at least one additional property did not match the subschema");
             report.out.append_str("failingProperty", field.key);
-            schema.explain("details", field, report)?;
+            schema.explain("details", field, report);
         }
-        Ok(())
     }
 }

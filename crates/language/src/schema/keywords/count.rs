@@ -88,7 +88,7 @@ impl Rule for Count {
         }))
     }
 
-    fn explain(&self, value: Element<'_>, report: &mut Report) -> Result<()> {
+    fn explain(&self, value: Element<'_>, report: &mut Report) {
         let count = self.of.count(value).unwrap_or(0) as i32;
         match self.of {
             Of::Items => {
@@ -105,6 +105,5 @@ impl Rule for Count {
                 report.out.append_i32("numberOfProperties", count);
             }
         }
-        Ok(())
     }
 }

@@ -34,11 +34,11 @@ fn parse(given: &Given<'_>) -> Result<Parsed> {
 }
 
 impl Items {
-    /// The elements that do not satisfy their schemas, each with its place.
-    fn failing<'a>(
+    /// The elements that have a schema, each with its place.
+    fn items_of<'a>(
         &'a self,
         value: Element<'a>,
-    ) -> impl Iterator<Item = Result<(usize, &'a Schema, Element<'a>)>> {
+    ) -> impl Iterator<Item = (usize, &'a Schema, Element<'a>)> {
         let checked = match (value.kind, self) {
             (ElementType::Array, Items::All(_)) => usize::MAX,
             (ElementType::Array, Items::Each(schemas)) => schemas.len(),
@@ -51,21 +51,26 @@ impl Items {
                 Items::All(schema) => schema,
                 Items::Each(schemas) => schemas.get(index)?,
             };
-            match schema.accepts(item) {
-                Ok(true) => None,
-                Ok(false) => Some(Ok((index, schema, item))),
-                Err(error) => Some(Err(error)),
-            }
+            Some((index, schema, item))
         })
+    }
+
+    fn failing<'a>(
+        &'a self,
+        value: Element<'a>,
+    ) -> impl Iterator<Item = (usize, &'a Schema, Element<'a>)> {
+        self.items_of(value).filter(|(_, schema, item)| !schema.surely_accepts(*item))
     }
 }
 
 impl Rule for Items {
     fn accepts(&self, value: Element<'_>) -> Result<bool> {
-        match self.failing(value).next() {
-            None => Ok(true),
-            Some(failing) => failing.map(|_| false),
+        for (_, schema, item) in self.items_of(value) {
+            if !schema.accepts(item)? {
+                return Ok(false);
+            }
         }
+        Ok(true)
     }
 
     fn is_repeated(&self) -> bool {
@@ -74,25 +79,23 @@ impl Rule for Items {
 
     /// Of one schema for all elements, the first that fails is told; of one for
     /// each, all of them.
-    fn explain(&self, value: Element<'_>, report: &mut Report) -> Result<()> {
+    fn explain(&self, value: Element<'_>, report: &mut Report) {
         if let Items::All(schema) = self {
-            if let Some((index, _, item)) = self.failing(value).next().transpose()? {
+            if let Some((index, _, item)) = self.failing(value).next() {
                 schema.label(report);
                 report.reason("At least one item did not match the sub-schema");
                 report.out.append_i32("itemIndex", index as i32);
-                schema.explain("details", item, report)?;
+                schema.explain("details", item, report);
             }
-            return Ok(());
+            return;
         }
         report.out.begin_array("details");
-        for failing in self.failing(value) {
-            let (index, schema, item) = failing?;
+        for (index, schema, item) in self.failing(value) {
             report.out.begin_next_document();
             report.out.append_i32("itemIndex", index as i32);
-            schema.explain("details", item, report)?;
+            schema.explain("details", item, report);
             report.out.end();
         }
         report.out.end();
-        Ok(())
     }
 }

@@ -1,9 +1,10 @@
 //! `minimum`, `maximum` and their exclusive forms.
 
 use super::{Given, Keyword, Parsed};
+use crate::query::operators::comparison::{Comparison, compare};
 use crate::report::Report;
 use crate::schema::{Rule, malformed, wrong_type};
-use bson::RawBsonRef;
+use bson::{RawBson, RawBsonRef};
 use error::Result;
 use value::element::get;
 use value::{Element, Number};
@@ -21,25 +22,19 @@ pub const EXCLUSIVE_MINIMUM: Keyword = Keyword {
 pub const MAXIMUM: Keyword = Keyword {
     name: "maximum",
     help: "The largest number.",
-    parse: |given| limit(given, Side::Maximum, "exclusiveMaximum"),
+    parse: |given| limit(given, "exclusiveMaximum", Comparison::Lte, Comparison::Lt),
 };
 pub const MINIMUM: Keyword = Keyword {
     name: "minimum",
     help: "The smallest number.",
-    parse: |given| limit(given, Side::Minimum, "exclusiveMinimum"),
+    parse: |given| limit(given, "exclusiveMinimum", Comparison::Gte, Comparison::Gt),
 };
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Side {
-    Minimum,
-    Maximum,
-}
-
+/// A number must stand in this relation to the limit, as `$lte` and its kin have it.
 #[derive(Debug)]
 struct Limit {
-    side: Side,
-    limit: Number,
-    exclusive: bool,
+    comparison: Comparison,
+    limit: RawBson,
 }
 
 /// The exclusive form only modifies the limit, which reads it.
@@ -54,32 +49,34 @@ fn exclusive(given: &Given<'_>, limit: &str) -> Result<Parsed> {
     }
 }
 
-fn limit(given: &Given<'_>, side: Side, exclusive: &str) -> Result<Parsed> {
-    let exclusive = get(given.siblings, exclusive)
+fn limit(
+    given: &Given<'_>,
+    modifier: &str,
+    inclusive: Comparison,
+    exclusive: Comparison,
+) -> Result<Parsed> {
+    let is_exclusive = get(given.siblings, modifier)
         .is_some_and(|element| element.value() == RawBsonRef::Boolean(true));
-    Ok(Some(Box::new(Limit { side, limit: given.number()?, exclusive })))
+    let comparison = if is_exclusive { exclusive } else { inclusive };
+    Ok(Some(Box::new(Limit { comparison, limit: given.number()?.to_value() })))
 }
 
 impl Rule for Limit {
     fn accepts(&self, value: Element<'_>) -> Result<bool> {
-        let Some(number) = Number::from_value(value.value()) else { return Ok(true) };
-        let order = number.compare(self.limit);
-        Ok(match self.side {
-            Side::Minimum => order.is_gt() || order.is_eq() && !self.exclusive,
-            Side::Maximum => order.is_lt() || order.is_eq() && !self.exclusive,
-        })
+        let is_number = Number::from_value(value.value()).is_some();
+        Ok(!is_number || compare(self.comparison, Some(value), &self.limit, None))
     }
 
     fn modifier(&self) -> Option<&'static str> {
-        self.exclusive.then_some(match self.side {
-            Side::Minimum => "exclusiveMinimum",
-            Side::Maximum => "exclusiveMaximum",
-        })
+        match self.comparison {
+            Comparison::Gt => Some("exclusiveMinimum"),
+            Comparison::Lt => Some("exclusiveMaximum"),
+            _ => None,
+        }
     }
 
-    fn explain(&self, value: Element<'_>, report: &mut Report) -> Result<()> {
+    fn explain(&self, value: Element<'_>, report: &mut Report) {
         report.reason("comparison failed");
         report.considered("consideredValue", value);
-        Ok(())
     }
 }

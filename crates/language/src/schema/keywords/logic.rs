@@ -56,80 +56,80 @@ fn schemas(given: &Given<'_>) -> Result<Vec<Schema>> {
     Ok(schemas)
 }
 
-/// The places of the schemas that accept the value.
-fn accepting(schemas: &[Schema], value: Element<'_>) -> Result<Vec<usize>> {
-    let mut places = Vec::new();
-    for (place, schema) in schemas.iter().enumerate() {
-        if schema.accepts(value)? {
-            places.push(place);
-        }
+/// How many of the schemas accept the value.
+fn accepting(schemas: &[Schema], value: Element<'_>) -> Result<usize> {
+    let mut count = 0;
+    for schema in schemas {
+        count += usize::from(schema.accepts(value)?);
     }
-    Ok(places)
+    Ok(count)
 }
 
-fn not_satisfied(schemas: &[Schema], value: Element<'_>, report: &mut Report) -> Result<()> {
+fn not_satisfied(schemas: &[Schema], value: Element<'_>, report: &mut Report) {
     report.out.begin_array("schemasNotSatisfied");
     for (place, schema) in schemas.iter().enumerate() {
-        if schema.accepts(value)? {
+        if schema.surely_accepts(value) {
             continue;
         }
         report.out.begin_next_document();
         report.out.append_i32("index", place as i32);
         schema.label(report);
-        schema.explain("details", value, report)?;
+        schema.explain("details", value, report);
         report.out.end();
     }
     report.out.end();
-    Ok(())
 }
 
 impl Rule for AllOf {
     fn accepts(&self, value: Element<'_>) -> Result<bool> {
-        Ok(accepting(&self.0, value)?.len() == self.0.len())
+        Ok(accepting(&self.0, value)? == self.0.len())
     }
 
     fn is_repeated(&self) -> bool {
         false
     }
 
-    fn explain(&self, value: Element<'_>, report: &mut Report) -> Result<()> {
-        not_satisfied(&self.0, value, report)
+    fn explain(&self, value: Element<'_>, report: &mut Report) {
+        not_satisfied(&self.0, value, report);
     }
 }
 
 impl Rule for AnyOf {
     fn accepts(&self, value: Element<'_>) -> Result<bool> {
-        Ok(!accepting(&self.0, value)?.is_empty())
+        Ok(accepting(&self.0, value)? > 0)
     }
 
     fn is_repeated(&self) -> bool {
         false
     }
 
-    fn explain(&self, value: Element<'_>, report: &mut Report) -> Result<()> {
-        not_satisfied(&self.0, value, report)
+    fn explain(&self, value: Element<'_>, report: &mut Report) {
+        not_satisfied(&self.0, value, report);
     }
 }
 
 impl Rule for OneOf {
     fn accepts(&self, value: Element<'_>) -> Result<bool> {
-        Ok(accepting(&self.0, value)?.len() == 1)
+        Ok(accepting(&self.0, value)? == 1)
     }
 
     fn is_repeated(&self) -> bool {
         false
     }
 
-    fn explain(&self, value: Element<'_>, report: &mut Report) -> Result<()> {
-        let accepting = accepting(&self.0, value)?;
-        if accepting.is_empty() {
+    fn explain(&self, value: Element<'_>, report: &mut Report) {
+        let accepts = |(_, schema): &(usize, &Schema)| schema.surely_accepts(value);
+        let accepting: Vec<_> = self.0.iter().enumerate().filter(accepts).collect();
+        // One that accepts is not enough where another cannot be evaluated.
+        if accepting.len() <= 1 {
             return not_satisfied(&self.0, value, report);
         }
         report.reason("more than one subschema matched");
         report.out.begin_array("matchingSchemaIndexes");
-        accepting.iter().for_each(|place| report.out.push(RawBsonRef::Int32(*place as i32)));
+        for (place, _) in accepting {
+            report.out.push(RawBsonRef::Int32(place as i32));
+        }
         report.out.end();
-        Ok(())
     }
 }
 
@@ -142,8 +142,10 @@ impl Rule for Not {
         false
     }
 
-    fn explain(&self, _: Element<'_>, report: &mut Report) -> Result<()> {
-        report.reason("child expression matched");
-        Ok(())
+    fn explain(&self, value: Element<'_>, report: &mut Report) {
+        match self.0.accepts(value) {
+            Err(error) => report.failed("evaluate child expression", &error),
+            Ok(_) => report.reason("child expression matched"),
+        }
     }
 }

@@ -28,9 +28,8 @@ impl Rule for MultipleOf {
         Ok(remainder.is_some_and(Number::is_zero))
     }
 
-    fn explain(&self, value: Element<'_>, report: &mut Report) -> Result<()> {
+    fn explain(&self, value: Element<'_>, report: &mut Report) {
         report.reason("considered value is not a multiple of the specified value");
         report.considered("consideredValue", value);
-        Ok(())
     }
 }

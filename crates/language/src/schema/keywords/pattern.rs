@@ -31,9 +31,11 @@ impl Rule for Pattern {
         }
     }
 
-    fn explain(&self, value: Element<'_>, report: &mut Report) -> Result<()> {
-        report.reason("regular expression did not match");
+    fn explain(&self, value: Element<'_>, report: &mut Report) {
+        match self.accepts(value) {
+            Err(error) => report.failed("evaluate regular expression", &error),
+            Ok(_) => report.reason("regular expression did not match"),
+        }
         report.considered("consideredValue", value);
-        Ok(())
     }
 }

@@ -21,29 +21,26 @@ fn parse(given: &Given<'_>) -> Result<Parsed> {
 }
 
 impl Properties {
-    /// The fields that are there and do not satisfy their schemas.
-    fn failing<'a>(
+    /// The fields that are there, each with its schema.
+    fn fields_of<'a>(
         &'a self,
         value: Element<'a>,
-    ) -> impl Iterator<Item = Result<(&'a str, &'a Schema, Element<'a>)>> {
+    ) -> impl Iterator<Item = (&'a str, &'a Schema, Element<'a>)> {
         let is_document = value.kind == ElementType::EmbeddedDocument;
         self.0.iter().filter(move |_| is_document).filter_map(move |(name, schema)| {
-            let field = value.children().find_key(name)?;
-            match schema.accepts(field) {
-                Ok(true) => None,
-                Ok(false) => Some(Ok((name.as_str(), schema, field))),
-                Err(error) => Some(Err(error)),
-            }
+            Some((name.as_str(), schema, value.children().find_key(name)?))
         })
     }
 }
 
 impl Rule for Properties {
     fn accepts(&self, value: Element<'_>) -> Result<bool> {
-        match self.failing(value).next() {
-            None => Ok(true),
-            Some(failing) => failing.map(|_| false),
+        for (_, schema, field) in self.fields_of(value) {
+            if !schema.accepts(field)? {
+                return Ok(false);
+            }
         }
+        Ok(true)
     }
 
     fn fields(&self) -> Option<Vec<&str>> {
@@ -54,17 +51,18 @@ impl Rule for Properties {
         false
     }
 
-    fn explain(&self, value: Element<'_>, report: &mut Report) -> Result<()> {
+    fn explain(&self, value: Element<'_>, report: &mut Report) {
         report.out.begin_array("propertiesNotSatisfied");
-        for failing in self.failing(value) {
-            let (name, schema, field) = failing?;
+        for (name, schema, field) in self.fields_of(value) {
+            if schema.surely_accepts(field) {
+                continue;
+            }
             report.out.begin_next_document();
             report.out.append_str("propertyName", name);
             schema.label(report);
-            schema.explain("details", field, report)?;
+            schema.explain("details", field, report);
             report.out.end();
         }
         report.out.end();
-        Ok(())
     }
 }

@@ -40,10 +40,9 @@ impl Rule for Required {
         Some(Vec::new())
     }
 
-    fn explain(&self, value: Element<'_>, report: &mut Report) -> Result<()> {
+    fn explain(&self, value: Element<'_>, report: &mut Report) {
         let mut missing = missing(&self.0, value);
         missing.sort_unstable();
         explain_missing(&missing, report);
-        Ok(())
     }
 }

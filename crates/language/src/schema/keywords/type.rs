@@ -88,10 +88,9 @@ impl Rule for Type {
         Some(Vec::new())
     }
 
-    fn explain(&self, value: Element<'_>, report: &mut Report) -> Result<()> {
+    fn explain(&self, value: Element<'_>, report: &mut Report) {
         report.reason("type did not match");
         report.considered("consideredValue", value);
         report.out.append_str("consideredType", type_name(value.kind));
-        Ok(())
     }
 }

@@ -36,12 +36,11 @@ impl Rule for UniqueItems {
         Ok(duplicate(value).is_none())
     }
 
-    fn explain(&self, value: Element<'_>, report: &mut Report) -> Result<()> {
+    fn explain(&self, value: Element<'_>, report: &mut Report) {
         report.reason("found a duplicate item");
         report.considered("consideredValue", value);
         if let Some(item) = duplicate(value) {
             report.considered("duplicatedValue", item);
         }
-        Ok(())
     }
 }

@@ -191,13 +191,9 @@ impl Work<'_> {
     }
 
     async fn insert(&self, document: &RawDocument) -> Result<()> {
-        let mut errors = Vec::new();
         let bypass = self.bypass_validation;
-        write::insert(&self.writes, self.into, &[document], true, bypass, &mut errors).await?;
-        match errors.pop() {
-            Some(failed) => Err(failed.error),
-            None => Ok(()),
-        }
+        let failed = |_, error| Err(error);
+        write::insert(&self.writes, self.into, &[document], true, bypass, failed).await.map(|_| ())
     }
 
     /// Whether an insert failed over the very key that documents are found by.

@@ -64,12 +64,11 @@ async fn fill(
         let batch: Vec<&RawDocument> = batch.iter().map(|document| &**document).collect();
         let checked = call.engine.check_out(temporary, &batch);
         checked.map_err(|error| error.context("PlanExecutor error during aggregation"))?;
-        let mut errors = Vec::new();
         let bypass = aggregate.bypass_validation;
-        write::insert(&writes, namespace, &batch, true, bypass, &mut errors).await?;
-        if let Some(failed) = errors.pop() {
-            return Err(failed.error.context("PlanExecutor error during aggregation"));
-        }
+        write::insert(&writes, namespace, &batch, true, bypass, |_, error| {
+            Err(error.context("PlanExecutor error during aggregation"))
+        })
+        .await?;
     }
     writes.acknowledge(call.common.write_concern.as_ref()).await
 }
