@@ -297,6 +297,7 @@ pub fn page_index(overflow: &Overflow) -> RawDocumentBuf {
 
 /// One document an element: those of the documents as page 0, then the pages'.
 fn view_options(policy: &Policy, overflow: &Overflow) -> RawDocumentBuf {
+    // Whoever asks for the elements of one document gets there by `_id`, and by the pages' index.
     let elements = |path: &str, parent: &str, page: bson::RawBson| {
         let array = format!("${path}");
         let mut arrays = DocumentWriter::new();

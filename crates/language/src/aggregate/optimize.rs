@@ -2,12 +2,13 @@
 //! so that the planner can use indexes, and a sort learns of its limit.
 
 use super::Stage;
-use super::stages::{Limit, Match, Skip, Sort};
+use super::stages::{Limit, Match, Skip, Sort, UnionWith};
 use crate::Needs;
 use crate::query::Node;
 use std::any::Any;
 use std::collections::VecDeque;
 use std::sync::Arc;
+use value::Path;
 
 pub fn optimize(mut stages: Vec<Box<dyn Stage>>) -> VecDeque<Arc<dyn Stage>> {
     hoist_matches(&mut stages);
@@ -38,10 +39,15 @@ fn hoist(stages: &mut Vec<Box<dyn Stage>>, mut at: usize) -> usize {
     let mut parts = 1;
     while at > 0 {
         let (before, behind) = stages.split_at_mut(at);
-        let (Some(last), Some(stage)) = (before.last(), behind.first_mut()) else { break };
+        let (Some(last), Some(stage)) = (before.last_mut(), behind.first_mut()) else { break };
         let stage: &mut dyn Any = &mut **stage;
         let Some(filter) = stage.downcast_mut::<Match>() else { break };
-        if passes(&**last, &filter.filter.root) {
+        let union: &mut dyn Any = &mut **last;
+        if let Some(union) = union.downcast_mut::<UnionWith>() {
+            // What it adds is filtered there.
+            union.filter(filter.copied());
+            stages.swap(at - 1, at);
+        } else if goes_before(filter, &**last) {
             stages.swap(at - 1, at);
         } else if let Some(part) = filter.split(|node| passes(&**last, node)) {
             stages.insert(at - 1, Box::new(part));
@@ -52,6 +58,19 @@ fn hoist(stages: &mut Vec<Box<dyn Stage>>, mut at: usize) -> usize {
         at -= 1;
     }
     parts
+}
+
+/// Whether a filter may as well go before a stage; then it asks for what stands there.
+pub fn goes_before(filter: &mut Match, stage: &dyn Stage) -> bool {
+    passes(stage, &filter.filter.root) || filter.rename(|path| source_of(stage, path))
+}
+
+/// Where the value at a path stands before a stage.
+fn source_of(before: &dyn Stage, path: &Path) -> Option<Path> {
+    match before.lets_pass(&Needs::Paths(vec![path.clone()])) {
+        true => Some(path.clone()),
+        false => before.source_of(path),
+    }
 }
 
 fn passes(before: &dyn Stage, node: &Node) -> bool {

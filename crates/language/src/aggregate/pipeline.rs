@@ -117,6 +117,17 @@ impl Pipeline {
         self.stages.insert(1.min(self.stages.len()), Arc::new(stage));
     }
 
+    /// Puts a filter behind all stages, and from there as far to the front as it may go.
+    pub fn push_match(&mut self, filter: Match) {
+        let mut filter = filter;
+        let mut goes = |stage: &Arc<dyn Stage>| {
+            let other: &dyn Any = &**stage;
+            other.is::<Match>() || optimize::goes_before(&mut filter, &**stage)
+        };
+        let passed = self.stages.iter().rev().take_while(|stage| goes(stage)).count();
+        self.stages.insert(self.stages.len() - passed, Arc::new(filter));
+    }
+
     /// This pipeline behind another, that of a view. Its leading filter goes as far
     /// to the front as it may, so that the view's collection can use an index.
     pub fn behind(mut self, view: Pipeline) -> Pipeline {

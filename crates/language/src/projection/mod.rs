@@ -95,6 +95,16 @@ impl Projection {
         }
     }
 
+    /// Where the value at a path of the result stood, if it was a field of the document itself
+    /// and has only been given another name.
+    pub fn source_of(&self, path: &Path) -> Option<Path> {
+        let (_, node) = self.root.children().get(self.root.find(path.first())?)?;
+        let Node::Compute(expression) = node else { return None };
+        let source = expression.path().filter(|source| source.len() == 1)?;
+        let rest = path.components().skip(1);
+        Some(rest.fold(source.clone(), |source, name| source.join(name)))
+    }
+
     pub fn apply(&self, document: &RawDocument, matched: Matched) -> Result<RawDocumentBuf> {
         apply::apply(self.kind, &self.root, document, matched)
     }

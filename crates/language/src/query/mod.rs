@@ -12,6 +12,7 @@ pub mod operators;
 mod parse;
 pub mod refusal;
 mod relaxed;
+mod renamed;
 mod traverse;
 
 #[cfg(test)]

@@ -7,6 +7,7 @@ use bson::RawBsonRef;
 use error::{Code, Result};
 use std::ops::ControlFlow;
 use std::sync::Arc;
+use value::Path;
 
 #[derive(Debug)]
 pub struct Match {
@@ -39,6 +40,24 @@ impl Match {
         let (taken, left) = std::mem::take(nodes).into_iter().partition(|node| goes(node));
         filter.root = Node::And(left);
         Some(Match::new(Filter { root: Node::And(taken), collator: filter.collator.clone() }))
+    }
+
+    /// Asks the same of documents in which fields stand elsewhere; false if that cannot be told.
+    pub fn rename(&mut self, source_of: impl Fn(&Path) -> Option<Path>) -> bool {
+        let Some(filter) = Arc::get_mut(&mut self.filter) else { return false };
+        match filter.root.renamed(&source_of) {
+            Some(root) => {
+                filter.root = root;
+                true
+            }
+            None => false,
+        }
+    }
+
+    /// One of its own that asks the same.
+    pub fn copied(&self) -> Match {
+        let Filter { root, collator } = &*self.filter;
+        Match::new(Filter { root: root.clone(), collator: collator.clone() })
     }
 
     /// Also asks for what another asks for, if neither is shared yet.

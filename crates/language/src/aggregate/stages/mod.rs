@@ -47,6 +47,7 @@ pub use skip::Skip;
 pub use sort::Sort;
 pub use source::Source;
 pub use target::{Target, WhenMatched, WhenNotMatched};
+pub use union_with::UnionWith;
 pub use unwind::Unwind;
 
 use super::{Documents, Foreign, Place};
@@ -82,6 +83,12 @@ pub trait Stage: Any + std::fmt::Debug + Send + Sync {
             Some(changed) => changed.iter().all(|path| !read.contains(path)),
             None => false,
         }
+    }
+
+    /// Where the value at a path stood before the stage, which has only given it another name.
+    fn source_of(&self, path: &Path) -> Option<Path> {
+        let _ = path;
+        None
     }
 
     /// The stage as a function of one document, if it is one.

@@ -46,6 +46,10 @@ impl Stage for Project {
         matches!(read, Needs::Paths(paths) if paths.iter().all(|path| self.projection.leaves(path)))
     }
 
+    fn source_of(&self, path: &Path) -> Option<Path> {
+        self.projection.source_of(path)
+    }
+
     fn transform(&self) -> Option<&dyn Transform> {
         Some(self)
     }

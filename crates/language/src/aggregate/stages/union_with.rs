@@ -1,7 +1,7 @@
 //! `$unionWith`: adds the documents of another collection.
 
 use super::options::{self, Options};
-use super::{Documents, Foreign, Specification, Stage, one};
+use super::{Documents, Foreign, Match, Specification, Stage, one};
 use crate::Needs;
 use crate::aggregate::expressions::coerce;
 use crate::aggregate::{Pipeline, Place};
@@ -11,7 +11,7 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 #[derive(Debug)]
-struct UnionWith {
+pub struct UnionWith {
     /// `None`: the pipeline begins with `$documents`.
     collection: Option<Box<str>>,
     pipeline: Pipeline,
@@ -58,6 +58,13 @@ pub fn parse(stage: Specification<'_>) -> Result<Vec<Box<dyn Stage>>> {
         ));
     }
     one(UnionWith { collection: collection.map(Into::into), pipeline })
+}
+
+impl UnionWith {
+    /// Adds only those that match.
+    pub fn filter(&mut self, filter: Match) {
+        self.pipeline.push_match(filter);
+    }
 }
 
 impl Stage for UnionWith {
