@@ -56,20 +56,23 @@ fn read_rule(policy: &Policy, rule: &Reader<'_>, path: Path) -> Result<ArrayRule
     Ok(ArrayRule { path, bounds, on_limit })
 }
 
-/// A path of plain field names.
 fn check_path(arrays: &Reader<'_>, path: &str) -> Result<()> {
-    let refused = |why: &str| Err(arrays.refuse(path, why));
+    path_fault(path).map_or(Ok(()), |why| Err(arrays.refuse(path, why)))
+}
+
+/// What keeps a path from being declared: it is one of plain field names.
+pub fn path_fault(path: &str) -> Option<&'static str> {
     if path.split('.').any(str::is_empty) {
-        return refused("is no path; expected field names joined by dots");
+        return Some("is no path; expected field names joined by dots");
     }
     if path.split('.').any(|name| name.starts_with('$')) {
-        return refused("names a field that begins with '$'; expected field names");
+        return Some("names a field that begins with '$'; expected field names");
     }
     if path.split('.').any(|name| value::path::array_index(name).is_some()) {
-        return refused("names an element of an array by number; expected field names");
+        return Some("names an element of an array by number; expected field names");
     }
     if path.split('.').next() == Some("_id") {
-        return refused("is in '_id', which holds no array that grows");
+        return Some("is in '_id', which holds no array that grows");
     }
-    Ok(())
+    None
 }

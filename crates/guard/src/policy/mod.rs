@@ -161,6 +161,12 @@ impl Policy {
         Ok(parsed)
     }
 
+    /// Whether a rule for this path could be added.
+    pub fn could_declare(&self, path: &Path) -> bool {
+        array::path_fault(path.as_str()).is_none()
+            && !self.arrays.iter().any(|rule| rule.path.overlaps(path))
+    }
+
     /// The same policy for another collection, whose pages go elsewhere too.
     pub fn moved(&self, namespace: &Namespace, into: impl Fn(usize) -> Namespace) -> Policy {
         let mut moved = Policy { namespace: namespace.clone(), ..self.clone() };

@@ -20,9 +20,10 @@ pub fn check(policy: &Policy, before: Option<&RawDocument>, after: &RawDocument)
         if let Some(found) = finder.grown(old, field) {
             let path = Path::new(&found.path);
             let violation = Violation { document: after, path: &path, array: found.array };
+            let can_be_declared = found.reached && policy.could_declare(&path);
             return Err(match policy.undeclared {
-                Undeclared::Reject => violation.undeclared(),
-                _ => violation.over_cap(finder.max, found.len),
+                Undeclared::Reject => violation.undeclared(can_be_declared),
+                _ => violation.over_cap(finder.max, found.len, can_be_declared),
             });
         }
     }
@@ -57,6 +58,8 @@ struct Found<'a> {
     /// Field names. The numbers of elements are left out; `[]` is an array that
     /// stands directly in another.
     path: String,
+    /// Whether the path of a rule can lead to it.
+    reached: bool,
     array: Element<'a>,
     len: usize,
 }
@@ -142,7 +145,7 @@ impl<'p> Finder<'p> {
                 }
                 let over = len > self.max || self.policy.undeclared == Undeclared::Reject;
                 if over && !declared {
-                    found.push(Found { path: path.clone(), array: value, len });
+                    found.push(Found { path: path.clone(), reached, array: value, len });
                 }
             }
             _ => {}

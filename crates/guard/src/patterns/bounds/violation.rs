@@ -3,12 +3,10 @@
 
 use crate::policy::Bounds;
 use bson::spec::ElementType;
-use bson::{RawBson, RawBsonRef, RawDocument, RawDocumentBuf};
+use bson::{RawBson, RawDocument};
 use error::{Code, Error};
-use value::{DocumentWriter, Element, Path, element, elements};
-
-/// What an array may weigh and still be shown in the error.
-const CONSIDERED_BYTES_MAX: usize = 1024 * 1024;
+use language::report::{self, Report};
+use value::{DocumentWriter, Element, Path, elements};
 
 pub struct Violation<'a> {
     pub document: &'a RawDocument,
@@ -31,8 +29,14 @@ impl Violation<'_> {
     /// The error of an array with `len` elements that is over its bounds.
     pub fn of(&self, bounds: Bounds, len: usize) -> Error {
         let path = self.path;
-        let remedy = "Remove elements first, or raise the bound with setGrowthPolicy (on_limit: \
-                      overflow keeps any number of elements)";
+        let remedy = match self.is_below_an_array() {
+            // There nothing can overflow.
+            true => "Remove elements first, or raise the bound with setGrowthPolicy",
+            false => {
+                "Remove elements first, or raise the bound with setGrowthPolicy (on_limit: \
+                 overflow keeps any number of elements)"
+            }
+        };
         let broken = match (bounds.max, bounds.max_bytes) {
             (Some(max), _) if len > max => self.too_long(
                 max,
@@ -57,22 +61,25 @@ impl Violation<'_> {
                 }
             }
         };
-        failed(self.document, &self.details(&broken), &broken.message)
+        self.failed(&broken)
     }
 
     /// The error of an array that nobody declared and that is over the cap of such.
-    pub fn over_cap(&self, max: usize, len: usize) -> Error {
+    pub fn over_cap(&self, max: usize, len: usize, can_be_declared: bool) -> Error {
         let path = self.path;
+        let remedy = match can_be_declared {
+            true => "declare it under 'arrays'",
+            false => "raise undeclared_arrays.max (an array at such a place cannot be declared)",
+        };
         let broken = self.too_long(
             max,
             len,
             format!(
                 "the array '{path}' would hold {len} elements, and undeclared_arrays of its policy \
-                 allows {max}. Remove elements first, or declare it under 'arrays' with \
-                 setGrowthPolicy."
+                 allows {max}. Remove elements first, or {remedy} with setGrowthPolicy."
             ),
         );
-        failed(self.document, &self.details(&broken), &broken.message)
+        self.failed(&broken)
     }
 
     fn too_long(&self, max: usize, len: usize, message: String) -> Broken<'_> {
@@ -87,8 +94,15 @@ impl Violation<'_> {
     }
 
     /// The error of an array that nobody declared, where there may be none.
-    pub fn undeclared(&self) -> Error {
+    pub fn undeclared(&self, can_be_declared: bool) -> Error {
         let path = self.path;
+        let remedy = match can_be_declared {
+            true => "Declare it under 'arrays' with setGrowthPolicy",
+            false => {
+                "It cannot be declared at such a place: store it elsewhere, or allow undeclared \
+                 arrays with setGrowthPolicy"
+            }
+        };
         let broken = Broken {
             keyword: "additionalProperties",
             limit: RawBson::Boolean(false),
@@ -96,19 +110,21 @@ impl Violation<'_> {
             measured: ("numberOfItems", self.array.children().count()),
             message: format!(
                 "the array '{path}' is not declared, and the policy of its collection allows no \
-                 undeclared array. Declare it under 'arrays' with setGrowthPolicy."
+                 undeclared array. {remedy}."
             ),
             considered: Some(self.array),
         };
-        failed(self.document, &self.details(&broken), &broken.message)
+        self.failed(&broken)
+    }
+
+    fn failed(&self, broken: &Broken<'_>) -> Error {
+        failed(self.document, broken, |report| self.write(broken, report))
     }
 
     /// `properties` for each field and `items` for each element on the way to the
     /// array, the broken bound inside.
-    fn details(&self, broken: &Broken<'_>) -> RawDocumentBuf {
-        let mut out = DocumentWriter::new();
-        out.append_str("operatorName", "$jsonSchema");
-        out.begin_array("schemaRulesNotSatisfied");
+    fn write(&self, broken: &Broken<'_>, report: &mut Report) {
+        let out = &mut report.out;
         let mut holder: Option<Element<'_>> = None;
         while let Some((at, inner)) = self.next_on_the_way(holder) {
             out.begin_next_document();
@@ -128,9 +144,19 @@ impl Violation<'_> {
             out.begin_array("details");
             holder = Some(inner);
         }
-        out.begin_next_document();
-        broken.write(&mut out);
-        out.finish()
+        broken.write(report);
+    }
+
+    /// Whether another array holds it.
+    fn is_below_an_array(&self) -> bool {
+        let mut holder = None;
+        while let Some((_, inner)) = self.next_on_the_way(holder) {
+            if inner.kind == ElementType::Array && !self.is_array(inner) {
+                return true;
+            }
+            holder = Some(inner);
+        }
+        false
     }
 
     /// What holds the array inside `holder`, or inside the document, and its place there.
@@ -155,21 +181,18 @@ impl Violation<'_> {
 }
 
 impl Broken<'_> {
-    fn write(&self, out: &mut DocumentWriter) {
-        out.append_str("operatorName", self.keyword);
-        out.begin_document("specifiedAs");
-        out.append(self.keyword, self.limit.as_raw_bson_ref());
-        out.end();
-        out.append_str("reason", self.reason);
-        match self.considered {
-            Some(array) if array.bytes.len() <= CONSIDERED_BYTES_MAX => {
-                out.copy_as("consideredValue", array);
-            }
-            Some(_) => out.append_bool("truncated", true),
-            None => {}
+    fn write(&self, report: &mut Report) {
+        report.out.begin_next_document();
+        report.out.append_str("operatorName", self.keyword);
+        let mut given = DocumentWriter::new();
+        given.append(self.keyword, self.limit.as_raw_bson_ref());
+        report.specified(&given.finish());
+        report.reason(self.reason);
+        if let Some(array) = self.considered {
+            report.considered("consideredValue", array);
         }
         let (name, measured) = self.measured;
-        out.append(name, number(measured).as_raw_bson_ref());
+        report.out.append(name, number(measured).as_raw_bson_ref());
     }
 }
 
@@ -187,25 +210,21 @@ pub fn document_too_large(document: &RawDocument, max: usize, bytes: usize) -> E
         message,
         considered: None,
     };
-    let mut out = DocumentWriter::new();
-    out.append_str("operatorName", "$jsonSchema");
-    out.begin_array("schemaRulesNotSatisfied");
-    out.begin_next_document();
-    broken.write(&mut out);
-    failed(document, &out.finish(), &broken.message)
+    failed(document, &broken, |report| broken.write(report))
 }
 
 fn number(size: usize) -> RawBson {
     i32::try_from(size).map_or(RawBson::Int64(size as i64), RawBson::Int32)
 }
 
-fn failed(document: &RawDocument, details: &RawDocument, message: &str) -> Error {
-    let mut info = DocumentWriter::new();
-    if let Some(id) = element::get(document, "_id") {
-        info.copy_as("failingDocumentId", id);
-    }
-    info.append("details", RawBsonRef::Document(details));
+/// The error of a document; `rules` writes those that it does not satisfy.
+fn failed(document: &RawDocument, broken: &Broken<'_>, rules: impl Fn(&mut Report)) -> Error {
+    let info = report::info(document, |report| {
+        report.out.append_str("operatorName", "$jsonSchema");
+        report.out.begin_array("schemaRulesNotSatisfied");
+        rules(report);
+    });
     Code::DocumentValidationFailure
-        .error(format!("Document failed validation: {message}"))
-        .detail("errInfo", info.finish())
+        .error(format!("Document failed validation: {}", broken.message))
+        .detail("errInfo", info)
 }

@@ -142,6 +142,15 @@ const OTHER: Row = Row {
     held: "condition did match",
 };
 
+/// For `$all: []`, which matches nothing.
+const NEVER: Row = Row {
+    names: &[],
+    looks_at: LooksAt::Path,
+    types: &[],
+    failed: "expression always evaluates to false",
+    held: "expression always evaluates to false",
+};
+
 /// The values that a condition looks at.
 struct Considered<'a> {
     values: Vec<Element<'a>>,
@@ -151,7 +160,10 @@ struct Considered<'a> {
 
 impl Leaf {
     pub fn new(name: &str, path: &str, given: RawDocumentBuf, context: &Context) -> Result<Leaf> {
-        let row = ROWS.iter().find(|row| row.names.contains(&name)).unwrap_or(&OTHER);
+        let row = match name {
+            "$all" if operand(&given).is_some_and(|all| all.children().next().is_none()) => &NEVER,
+            _ => ROWS.iter().find(|row| row.names.contains(&name)).unwrap_or(&OTHER),
+        };
         Ok(Leaf {
             name: name.to_owned(),
             path: Path::new(path),
@@ -265,6 +277,10 @@ fn append_names<'n>(name: &str, names: impl Iterator<Item = &'n str>, report: &m
 
 /// Whether `{path: {$exists: value}}` asks for the path to be there.
 fn asks_for_it(given: &RawDocument) -> bool {
-    let condition = elements(given).next().and_then(|field| field.children().next());
-    condition.is_some_and(|exists| value::value::is_true(exists.value()))
+    operand(given).is_some_and(|exists| value::value::is_true(exists.value()))
+}
+
+/// The value of `{path: {$operator: value}}`.
+fn operand(given: &RawDocument) -> Option<Element<'_>> {
+    elements(given).next()?.children().next()
 }

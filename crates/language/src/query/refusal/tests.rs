@@ -118,6 +118,8 @@ fn other_conditions() {
     leaf("$elemMatch", filter, doc! { "a": [1, 2] }, considered(reason, vec![1, 2]));
     let reason = "array did not contain all specified values";
     leaf("$all", doc! { "a": { "$all": [1, 2] } }, doc! { "a": [1] }, considered(reason, vec![1]));
+    let never = doc! { "reason": "expression always evaluates to false" };
+    leaf("$all", doc! { "a": { "$all": [] } }, doc! { "a": [1] }, never);
     let reason = "bitwise operator failed to match";
     leaf("$bitsAllSet", doc! { "a": { "$bitsAllSet": 3 } }, doc! { "a": 1 }, considered(reason, 1));
     let reason = "regular expression did not match";
