@@ -413,3 +413,25 @@ async fn setting_a_policy_and_counting_policies_do_not_wait_for_each_other() {
     tokio::time::timeout(Duration::from_secs(20), both).await.expect("they wait for ever");
     engine.close().await;
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn of_policies_that_contradict_each_other_none_is_set() {
+    let directory = tempfile::tempdir().unwrap();
+    let engine = Engine::open(directory.path()).await.unwrap();
+    let paged = |into: &str| {
+        let overflow = rawdoc! { "into": into };
+        rawdoc! { "arrays": { "a": { "max": 1, "on_limit": "overflow", "overflow": overflow } } }
+    };
+    for pair in [
+        [(namespace("c"), paged("p")), (namespace("p_all"), rawdoc! {})],
+        [(namespace("c"), paged("p")), (namespace("x"), paged("p_all"))],
+        [(namespace("c"), paged("p")), (namespace("p"), rawdoc! {})],
+    ] {
+        let [first, second] = pair;
+        for policies in [[first.clone(), second.clone()], [second, first]] {
+            let refused = engine.ensure_policies(&policies).await.unwrap_err();
+            assert_eq!(refused.code(), Code::BadValue, "{}", refused.message());
+            assert!(policies.iter().all(|(name, _)| engine.policies.get(name).is_none()));
+        }
+    }
+}
