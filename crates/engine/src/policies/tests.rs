@@ -3,6 +3,7 @@
 
 use crate::Engine;
 use crate::plan::Interrupt;
+use crate::run::writes::Writes;
 use crate::storage::Mark;
 use crate::transaction::Transaction;
 use bson::{RawBsonRef, RawDocument, RawDocumentBuf, rawdoc};
@@ -434,4 +435,18 @@ async fn of_policies_that_contradict_each_other_none_is_set() {
             assert!(policies.iter().all(|(name, _)| engine.policies.get(name).is_none()));
         }
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_count_that_is_stopped_ends_early_once_the_policy_is_set() {
+    let directory = tempfile::tempdir().unwrap();
+    let engine = filled(&directory).await;
+    let (writes, interrupt) = (Writes::new(engine.clone()), Interrupt::default());
+    interrupt.stop(Code::MaxTimeMSExpired);
+    let namespace = namespace("c");
+    let adopt = |limit| engine.adopt(&namespace, &writes, limit, &interrupt);
+    let adopted = adopt(Some(Duration::from_secs(10))).await.unwrap();
+    assert!(!adopted.complete);
+    // A migration has nothing to show for that.
+    assert_eq!(adopt(None).await.unwrap_err().code(), Code::MaxTimeMSExpired);
 }
