@@ -145,6 +145,15 @@ fn a_forecast_within_the_horizon_is_told_once() {
     resize(&mut server.connect(), 23_000);
     assert!(alerts(&server.stop()).is_empty());
 
+    // Once it has shrunk out of danger it is told of anew, however small it was meanwhile.
+    let server = Process::start(data.path(), RESERVE);
+    let mut connection = server.connect();
+    [500, 60_000, 61_000].into_iter().for_each(|bytes| resize(&mut connection, bytes));
+    let log = server.stop();
+    let told = alerts(&log);
+    assert_eq!(told.len(), 1, "{log}");
+    assert!(told[0].contains(r#""bytes":60022,"#), "{}", told[0]);
+
     // Of the same growth, with no horizon, nothing is told.
     let data = tempfile::tempdir().unwrap();
     let server = Process::start(data.path(), &without_forecasts());
@@ -152,6 +161,9 @@ fn a_forecast_within_the_horizon_is_told_once() {
     insert(&mut connection, vec![doc! { "_id": 1, "t": "x".repeat(3_000_000) }]);
     std::thread::sleep(WHILE);
     resize(&mut connection, 3_100_000);
+    let none = doc! { "setParameter": 1, "growthHorizonSeconds": 0 };
+    connection.run("admin", none).unwrap();
+    resize(&mut connection, 3_150_000);
     // Until there is one: then it is told of 16 MB too.
     let week = doc! { "setParameter": 1, "growthHorizonSeconds": 604_800 };
     connection.run("admin", week).unwrap();

@@ -26,16 +26,7 @@ impl std::error::Error for Error {}
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Error::Client(error) => match &*error.kind {
-                mongodb::error::ErrorKind::Command(error) => {
-                    write!(
-                        f,
-                        "the server answered {} ({}): {}",
-                        error.code, error.code_name, error.message
-                    )
-                }
-                kind => write!(f, "{kind}"),
-            },
+            Error::Client(error) => f.write_str(&jobs::explain(error)),
             Error::Audit(error) => write!(f, "{error}"),
             Error::Own(message) => write!(f, "the server of this run did not start: {message}"),
             Error::NoWorkload(name) => {

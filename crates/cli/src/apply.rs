@@ -2,7 +2,7 @@
 
 use bson::{Document, RawDocumentBuf, doc};
 use guard::policy::{diff, file::File};
-use mongodb::{Client, Database};
+use mongodb::Database;
 use std::error::Error;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -45,7 +45,7 @@ pub fn read(path: &PathBuf) -> Result<File, Box<dyn Error>> {
 }
 
 async fn apply(uri: &str, file: &File, dry_run: bool) -> Result<(), Box<dyn Error>> {
-    let client = Client::with_uri_str(uri).await?;
+    let client = jobs::client(uri).await?;
     let database = client.database(&file.database);
     // All are checked before the first is set, so that a file is not half applied.
     let mut changes = Vec::new();
@@ -76,7 +76,8 @@ async fn apply(uri: &str, file: &File, dry_run: bool) -> Result<(), Box<dyn Erro
             println!("{name}: {line}");
         }
     }
-    let listed = database.run_command(doc! { "listGrowthPolicies": 1 }).await?;
+    let listed = database.run_command(doc! { "listGrowthPolicies": 1 }).await;
+    let listed = listed.map_err(jobs::Error::from)?;
     for other in listed.get_array("policies")?.iter().filter_map(|other| other.as_document()) {
         let name = other.get_str("collection")?;
         if !file.policies.iter().any(|(collection, _)| collection == name) {
@@ -118,6 +119,6 @@ async fn policy_of(
 fn said(name: &str, error: &mongodb::error::Error) -> String {
     match &*error.kind {
         mongodb::error::ErrorKind::Command(error) => format!("{name}: {}", error.message),
-        _ => format!("{name}: {}", jobs::Error::from(error.clone())),
+        _ => format!("{name}: {}", jobs::explain(error)),
     }
 }

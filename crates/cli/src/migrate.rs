@@ -60,7 +60,10 @@ pub fn run(arguments: Arguments) -> Result<ExitCode, Box<dyn Error>> {
         },
         dry_run: arguments.dry_run,
     };
-    let migrated = jobs::run(migrate.run())?;
+    let migrated = jobs::run(migrate.run()).map_err(|error| match error.is_unreachable() {
+        true => format!("{error}; the same command goes on where it stopped"),
+        false => error.to_string(),
+    })?;
     for moved in &migrated.collections {
         match arguments.dry_run {
             true => plan(&migrate, moved),
@@ -133,7 +136,7 @@ fn tell(moved: &Moved) {
 fn over(moved: &Moved) {
     if moved.still_over > 0 {
         println!(
-            "  {} document(s) stay over bounds that let nothing go; they can shrink, not grow:",
+            "  {} document(s) are left to their owner; they can shrink, not grow:",
             moved.still_over
         );
         moved.over.iter().for_each(|over| println!("    {over}"));

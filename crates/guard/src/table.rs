@@ -1,7 +1,7 @@
 //! Every policy that is in force, by namespace.
 
 use crate::lease::{Lease, Leases};
-use crate::policy::{VIEW_SUFFIX, salvage};
+use crate::policy::{Overflow, VIEW_SUFFIX, salvage};
 use crate::{Guarded, Policy};
 use bson::{RawBsonRef, RawDocument};
 use command::Namespace;
@@ -110,46 +110,78 @@ impl Table {
         }
     }
 
-    /// Refuses a policy that contradicts another.
+    /// Refuses a policy that contradicts another: each name is for one of them, be it
+    /// for a collection, for pages or for a view. Whichever of two is set first, the
+    /// other is refused.
     pub fn check(&self, policy: &Policy) -> Result<()> {
-        if let Some(Guarded::Pages { of }) = self.get(&policy.namespace).map(|it| &**it) {
-            return Err(refused(format!(
-                "'{}' holds the pages of '{of}', and pages have no policy of their own",
-                policy.namespace
-            )));
+        let namespace = &policy.namespace;
+        if namespace.is_policies() {
+            return Err(refused(format!("'{namespace}' holds the policies")));
         }
-        if policy.namespace.is_policies() {
-            return Err(refused(format!("'{}' holds the policies", policy.namespace)));
-        }
-        for overflow in policy.overflows() {
-            match self.get(&overflow.into).map(|it| &**it) {
-                None => {}
-                Some(Guarded::Pages { of }) if *of == policy.namespace => {}
-                Some(Guarded::Pages { of }) => {
-                    return Err(refused(format!(
-                        "the policy key 'arrays.{}.overflow.into' names '{}', which holds the \
-                         pages of '{of}'; expected a collection of its own",
-                        overflow.path, overflow.into
-                    )));
-                }
-                Some(_) => {
-                    return Err(refused(format!(
-                        "the policy key 'arrays.{}.overflow.into' names '{}', which has a policy \
-                         itself; expected a collection without",
-                        overflow.path, overflow.into
-                    )));
-                }
-            }
-            if self.get(&overflow.view).is_some() {
+        match self.kept_for_another(policy, namespace) {
+            Some(Kept::Pages(of)) => {
                 return Err(refused(format!(
-                    "the policy key 'arrays.{}.overflow.into' wants the name '{}' for the view of \
-                     all elements, and that is under a policy itself; expected a name that is free",
-                    overflow.path, overflow.view
+                    "'{namespace}' holds the pages of '{of}', and pages have no policy of their own"
                 )));
             }
+            Some(Kept::View(of)) => {
+                return Err(refused(format!(
+                    "'{namespace}' is the view of all elements that the policy of '{of}' keeps, \
+                     and a view has no policy"
+                )));
+            }
+            Some(Kept::Policy) | None => {}
+        }
+        policy.overflows().try_for_each(|overflow| self.check_overflow(policy, overflow))
+    }
+
+    fn check_overflow(&self, policy: &Policy, overflow: &Overflow) -> Result<()> {
+        let Overflow { path, into, view, .. } = overflow;
+        let why = match self.kept_for_another(policy, into) {
+            None => None,
+            Some(Kept::Pages(of)) => {
+                Some(format!("holds the pages of '{of}'; expected a collection of its own"))
+            }
+            Some(Kept::View(of)) => Some(format!(
+                "is the view of all elements that the policy of '{of}' keeps; expected a \
+                 collection of its own"
+            )),
+            Some(Kept::Policy) => {
+                Some("has a policy itself; expected a collection without".to_owned())
+            }
+        };
+        if let Some(why) = why {
+            return Err(refused(format!(
+                "the policy key 'arrays.{path}.overflow.into' names '{into}', which {why}"
+            )));
+        }
+        if self.kept_for_another(policy, view).is_some() {
+            return Err(refused(format!(
+                "the policy key 'arrays.{path}.overflow.into' wants the name '{view}' for the view \
+                 of all elements, and that is under a policy itself; expected a name that is free"
+            )));
         }
         Ok(())
     }
+
+    /// What a name is for, if some other policy has it.
+    fn kept_for_another(&self, policy: &Policy, name: &Namespace) -> Option<Kept<'_>> {
+        let own = &policy.namespace;
+        match self.get(name).map(|it| &**it) {
+            Some(Guarded::Pages { of }) => (of != own).then_some(Kept::Pages(of)),
+            Some(_) => (name != own).then_some(Kept::Policy),
+            None => self.of_view(name).filter(|of| *of != own).map(Kept::View),
+        }
+    }
+}
+
+/// What a policy has a name for.
+enum Kept<'a> {
+    Policy,
+    /// The pages of a collection,
+    Pages(&'a Namespace),
+    /// and the view of its elements.
+    View(&'a Namespace),
 }
 
 /// Whether a stored policy's counters can be trusted in every document.

@@ -6,6 +6,8 @@ use std::path::PathBuf;
 
 #[derive(Debug)]
 pub enum Error {
+    /// The URI is none.
+    Uri(mongodb::error::Error),
     /// The driver or the server behind it.
     Client(mongodb::error::Error),
     /// A file could not be opened, read or written.
@@ -24,6 +26,17 @@ const COMMAND_NOT_FOUND: i32 = 59;
 impl std::error::Error for Error {}
 
 impl Error {
+    /// Whether the server did not answer, or not to the end.
+    pub fn is_unreachable(&self) -> bool {
+        let Error::Client(error) = self else { return false };
+        matches!(
+            &*error.kind,
+            ErrorKind::Io(_)
+                | ErrorKind::ServerSelection { .. }
+                | ErrorKind::ConnectionPoolCleared { .. }
+        )
+    }
+
     pub(crate) fn is_unknown_command(&self) -> bool {
         let Error::Client(error) = self else { return false };
         matches!(&*error.kind, ErrorKind::Command(error) if error.code == COMMAND_NOT_FOUND)
@@ -33,6 +46,10 @@ impl Error {
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            Error::Uri(error) => {
+                write!(f, "this is no URI of a server, such as mongodb://host:27017: ")?;
+                f.write_str(&explain(error))
+            }
             Error::Client(error) => f.write_str(&explain(error)),
             Error::File(path, error) => write!(f, "{}: {error}", path.display()),
             Error::Io(error) => write!(f, "{error}"),
@@ -45,13 +62,21 @@ impl fmt::Display for Error {
 /// What the driver says, without its own names for things.
 pub fn explain(error: &mongodb::error::Error) -> String {
     match &*error.kind {
+        ErrorKind::Authentication { message, .. } => {
+            format!("the server refused the user name or password of the URI: {message}")
+        }
         ErrorKind::Command(error) => {
             format!("the server answered {} ({}): {}", error.code, error.code_name, error.message)
         }
-        ErrorKind::ServerSelection { .. } => {
-            format!("no server answers; is one running there? ({error})")
+        ErrorKind::ServerSelection { message, .. } => {
+            format!("no server answers; check the address and that one is running ({message})")
         }
-        _ => error.to_string(),
+        ErrorKind::InvalidArgument { message, .. } => message.clone(),
+        ErrorKind::Io(error) => {
+            format!("the connection was lost ({error}); check that the server is running")
+        }
+        // Without the labels and sources that only programmers ask for.
+        kind => kind.to_string(),
     }
 }
 

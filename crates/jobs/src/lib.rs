@@ -22,8 +22,9 @@ mod stop;
 mod verify;
 
 pub use backup::{Backup, Copied};
+pub use connect::client;
 pub use demo::{Demo, Existing, Loaded};
-pub use error::Error;
+pub use error::{Error, explain};
 pub use export::{Export, Exported};
 pub use format::Format;
 pub use import::{ExistingDocument, Failure, Import, Imported};

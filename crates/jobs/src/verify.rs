@@ -131,12 +131,16 @@ fn is_mended(drift: &Document) -> bool {
 pub fn over(over: &Document) -> String {
     let id = over.get("_id").cloned().unwrap_or(Bson::Null);
     let bytes = number(over, "bytes");
-    match over.get_str("path") {
+    let size = match over.get_str("path") {
         Ok(path) => format!(
             "document {id}: the array '{path}' has {} elements and {bytes} bytes",
             number(over, "elements")
         ),
         Err(_) => format!("document {id}: it has {bytes} bytes"),
+    };
+    match over.get_str("reason") {
+        Ok(reason) => format!("{size}; {reason}"),
+        Err(_) => size,
     }
 }
 

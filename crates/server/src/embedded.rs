@@ -21,15 +21,19 @@ const GROWTH_HORIZON: &str = "growthHorizonSeconds";
 /// Whether the figures of `growthStats` are kept up.
 const GROWTH_STATS: &str = "growthStats";
 
+/// The most seconds of a parameter, which is shown as an int.
+const SECONDS_MAX: u32 = i32::MAX as u32;
+
 pub struct Embedded(pub Arc<Engine>);
 
 impl Embedded {
-    /// A parameter that is a number of seconds.
-    fn seconds(&self, name: &str) -> Option<&AtomicU32> {
+    /// A parameter that is a number of seconds, and the least it takes.
+    fn seconds(&self, name: &str) -> Option<(&AtomicU32, u32)> {
         match name {
-            TRANSACTION_LIFETIME => Some(&self.0.sessions.transaction_lifetime_seconds),
-            GROWTH_HORIZON => Some(&self.0.store.growth().horizon_seconds),
-            TTL_SLEEP => Some(&self.0.ttl_sleep_seconds),
+            TRANSACTION_LIFETIME => Some((&self.0.sessions.transaction_lifetime_seconds, 1)),
+            // Nothing is forecast within no time.
+            GROWTH_HORIZON => Some((&self.0.store.growth().horizon_seconds, 0)),
+            TTL_SLEEP => Some((&self.0.ttl_sleep_seconds, 1)),
             _ => None,
         }
     }
@@ -119,7 +123,7 @@ impl Status for Embedded {
             let is_on = self.0.store.growth().is_on.load(Ordering::Relaxed);
             return Some(RawBson::Boolean(is_on));
         }
-        let seconds = self.seconds(name)?.load(Ordering::Relaxed);
+        let seconds = self.seconds(name)?.0.load(Ordering::Relaxed);
         Some(RawBson::Int32(seconds.try_into().unwrap_or(i32::MAX)))
     }
 
@@ -129,14 +133,19 @@ impl Status for Embedded {
             self.0.store.growth().is_on.store(is_on, Ordering::Relaxed);
             return Ok(());
         }
+        let known = self.seconds(name);
+        let (parameter, least) =
+            known.ok_or_else(|| Code::InvalidOptions.error(format!("no parameter {name}")))?;
         let number = command::fields::safe_i64(value).and_then(|number| u32::try_from(number).ok());
-        match (self.seconds(name), number.filter(|seconds| *seconds > 0)) {
-            (Some(parameter), Some(seconds)) => {
+        match number.filter(|seconds| (least..=SECONDS_MAX).contains(seconds)) {
+            Some(seconds) => {
                 parameter.store(seconds, Ordering::Relaxed);
                 Ok(())
             }
-            _ => Err(Code::BadValue
-                .error(format!("Invalid value for parameter {name}: it takes a number above 0"))),
+            None => Err(Code::BadValue.error(format!(
+                "Invalid value for parameter {name}: it takes a number of seconds from {least} to \
+                 {SECONDS_MAX}"
+            ))),
         }
     }
 }

@@ -66,14 +66,15 @@ pub fn reason(
     };
     let warn_bytes = policy.and_then(|policy| policy.document.warn_bytes).filter(passed);
     let heeded = u64::from(bytes) * HEEDED_PART >= u64::from(bound);
-    if warn_bytes.is_none() && !heeded {
-        return (None, false);
-    }
     let kept = figures.sizes.as_mut().and_then(|sizes| sizes.largest.get_mut(event.record.0));
     let Some(kept) = kept else {
         let reason = Reason { warn_bytes, bound, forecast: None };
         return (warn_bytes.map(|_| reason), false);
     };
+    // One that was told of may have shrunk out of danger.
+    if warn_bytes.is_none() && !heeded && !kept.note.alerted {
+        return (None, false);
+    }
     let now = turn.now_ms();
     let forecast = Forecast::of(&kept.note.trend, now, bytes, bound);
     let within = |horizon: u64| {

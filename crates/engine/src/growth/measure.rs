@@ -71,11 +71,7 @@ pub fn lengthened(
 /// Whether an update may change how long the arrays of a rule are. Until those that overflow
 /// have been counted, whatever is written first may.
 fn may_lengthen(update: &Update, rule: &ArrayRule) -> bool {
-    let is_counted = match &rule.on_limit {
-        OnLimit::Overflow(overflow) => overflow.counted,
-        _ => true,
-    };
-    !is_counted || rule.paths().any(|path| update.touches(path))
+    !rule.is_counted() || rule.paths().any(|path| update.touches(path))
 }
 
 /// How long the arrays of a rule are in a document. Of one that overflows the

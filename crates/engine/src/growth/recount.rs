@@ -22,6 +22,7 @@ use error::{Code, Error, Result};
 use guard::Lease;
 use std::ops::Bound;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 /// Documents between two looks at whether to stop.
 const DOCUMENTS_PER_LOOK: usize = 128;
@@ -121,6 +122,9 @@ impl Engine {
         for _ in 0..ATTEMPTS {
             if let Some(figures) = self.known_figures(collection)? {
                 return Ok(Some(figures));
+            }
+            if !self.store.growth().is_on.load(Ordering::Relaxed) {
+                return Err(off(&collection.namespace));
             }
             self.recount_growth(&collection.namespace, interrupt).await?;
             match self.registry.get(&collection.namespace) {
@@ -255,6 +259,13 @@ fn found(place: Place<'_>, view: &View, record: &Record) -> Result<Event> {
     };
     let after = Some(record.size() as u32);
     Ok(Event { record: record.id, before: None, after, arrays })
+}
+
+fn off(namespace: &Namespace) -> Error {
+    Code::IllegalOperation.error(format!(
+        "the growth of {namespace} is not kept up: the parameter growthStats is off. Turn it on \
+         with {{setParameter: 1, growthStats: true}}"
+    ))
 }
 
 fn busy(namespace: &Namespace) -> Error {

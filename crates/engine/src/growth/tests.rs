@@ -233,3 +233,23 @@ async fn what_was_not_measured_is_counted_anew() {
     check(&engine).await;
     engine.close().await;
 }
+
+/// While the parameter is off, what has been written to cannot be told, and the error says why.
+#[tokio::test(flavor = "multi_thread")]
+async fn figures_that_are_not_kept_up_are_not_told() {
+    let directory = tempfile::tempdir().unwrap();
+    let engine = open(directory.path()).await;
+    let mut random = StdRng::seed_from_u64(7);
+    for _ in 0..WRITES {
+        write(&engine, &mut random).await;
+    }
+    engine.store.growth().is_on.store(false, Ordering::Relaxed);
+    let insert = rawdoc! { "insert": "c", "$db": "d", "documents": [{ "_id": "new" }] };
+    run(&engine, insert).await;
+    let told = engine.growth_figures(&collection(&engine), &Interrupt::default()).await;
+    let refused = told.unwrap_err();
+    assert!(refused.message().contains("the parameter growthStats is off"), "{refused}");
+    engine.store.growth().is_on.store(true, Ordering::Relaxed);
+    check(&engine).await;
+    engine.close().await;
+}

@@ -10,7 +10,7 @@ use crate::run::writes::Writes;
 use crate::storage::RecordId;
 use bson::{RawBson, RawBsonRef};
 use command::Namespace;
-use error::Result;
+use error::{Error, Result};
 use guard::adopt::{Aim, settle};
 use guard::{Lease, Policy, policies_of};
 use language::Needs;
@@ -41,6 +41,8 @@ struct Look {
     after: Option<RecordId>,
     oversize: u64,
     stale: Vec<RawBson>,
+    /// Whether some document's counters could not be put right.
+    unsettled: bool,
     until: Option<Instant>,
 }
 
@@ -88,7 +90,8 @@ impl Engine {
 
     /// Counts the documents over the bounds of a collection's policy. Fields that
     /// are called as its counters and are older than it are put right; once all
-    /// are, counters are trusted.
+    /// are, counters are trusted. With a limit, one who is asked to stop has had his
+    /// time: the policy is set, and what was found by then is told.
     pub async fn adopt(
         self: &Arc<Self>,
         namespace: &Namespace,
@@ -100,30 +103,44 @@ impl Engine {
         let policy = guarded.policy()?;
         let until = limit.map(|limit| Instant::now() + limit);
         let mut look = Look { until, ..Look::default() };
-        let mut settled = true;
-        let through = match self.survey(policy, interrupt) {
-            None => true,
-            Some(survey) => loop {
-                let through = blocking(|| look.go_on(&survey))?;
-                for id in std::mem::take(&mut look.stale) {
-                    let id = id.as_raw_bson_ref();
-                    if let Err(error) = settle(writes, namespace, id, Aim::Counters).await {
-                        interrupt.check()?;
-                        settled = false;
-                        let id = value::text::value(id);
-                        tracing::warn!(%namespace, id, %error, "a document's counters stay wrong");
-                    }
-                }
-                if through || look.is_late() {
-                    break through;
-                }
-            },
+        let is_stop =
+            |error: &Error| interrupt.check().is_err_and(|stopped| stopped.code() == error.code());
+        let through = match self.settle_counters(policy, writes, &mut look, interrupt).await {
+            Err(error) if limit.is_some() && is_stop(&error) => false,
+            through => through?,
         };
-        if through && settled && !policy.is_counted() {
+        if through && !look.unsettled && !policy.is_counted() {
             writes.applied().await?;
             self.trust_counters(namespace, &guarded).await?;
         }
         Ok(Adopted { oversize: look.oversize, complete: through })
+    }
+
+    /// Looks over a collection and puts counters right on the way; true at the end.
+    async fn settle_counters(
+        &self,
+        policy: &Policy,
+        writes: &Writes,
+        look: &mut Look,
+        interrupt: &Interrupt,
+    ) -> Result<bool> {
+        let namespace = &policy.namespace;
+        let Some(survey) = self.survey(policy, interrupt) else { return Ok(true) };
+        loop {
+            let through = blocking(|| look.go_on(&survey))?;
+            for id in std::mem::take(&mut look.stale) {
+                let id = id.as_raw_bson_ref();
+                if let Err(error) = settle(writes, namespace, id, Aim::Counters).await {
+                    interrupt.check()?;
+                    look.unsettled = true;
+                    let id = value::text::value(id);
+                    tracing::warn!(%namespace, id, %error, "a document's counters stay wrong");
+                }
+            }
+            if through || look.is_late() {
+                return Ok(through);
+            }
+        }
     }
 
     /// The documents of a policy's collection as they are now.

@@ -11,7 +11,7 @@ use bson::{DateTime, RawBsonRef, RawDocument, RawDocumentBuf};
 use command::Namespace;
 use error::{Code, Error, Result};
 use guard::policy::{Overflow, salvage};
-use guard::{Guarded, Policy, policies_of};
+use guard::{Guarded, Policy, Table, policies_of};
 use language::Needs;
 use std::sync::Arc;
 use value::element::get_value;
@@ -74,7 +74,12 @@ impl Engine {
 
     /// Refuses a policy that cannot be set as things are now.
     pub fn check_policy(&self, policy: &Policy) -> Result<()> {
-        self.policies.current().check(policy)?;
+        self.check_policy_beside(&self.policies.current(), policy)
+    }
+
+    /// Refuses a policy that cannot be set once those of a table are.
+    fn check_policy_beside(&self, table: &Table, policy: &Policy) -> Result<()> {
+        table.check(policy)?;
         self.check_collection(policy)?;
         self.check_change(self.former_policy(&policy.namespace)?.as_ref(), Some(policy))?;
         policy.overflows().try_for_each(|overflow| self.check_names(policy, overflow))
@@ -110,10 +115,12 @@ impl Engine {
         let said = |namespace: &Namespace, error: Error| {
             error.code().error(format!("the policy of {namespace}: {}", error.message()))
         };
+        let mut table = Table::clone(&self.policies.current());
         for (namespace, document) in policies {
-            let policy = Policy::parse(namespace, document);
-            let checked = policy.and_then(|policy| self.check_policy(&policy));
-            checked.map_err(|error| said(namespace, error))?;
+            let refused = |error| said(namespace, error);
+            let policy = Policy::parse(namespace, document).map_err(refused)?;
+            self.check_policy_beside(&table, &policy).map_err(refused)?;
+            table = table.with(policy);
         }
         for (namespace, document) in policies {
             let set = self.ensure_policy(namespace, document).await;

@@ -3,6 +3,7 @@
 
 use crate::Engine;
 use crate::plan::Interrupt;
+use crate::run::writes::Writes;
 use crate::storage::Mark;
 use crate::transaction::Transaction;
 use bson::{RawBsonRef, RawDocument, RawDocumentBuf, rawdoc};
@@ -412,4 +413,40 @@ async fn setting_a_policy_and_counting_policies_do_not_wait_for_each_other() {
     let both = async { (setting.await.unwrap().unwrap(), counting.await.unwrap().unwrap()) };
     tokio::time::timeout(Duration::from_secs(20), both).await.expect("they wait for ever");
     engine.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn of_policies_that_contradict_each_other_none_is_set() {
+    let directory = tempfile::tempdir().unwrap();
+    let engine = Engine::open(directory.path()).await.unwrap();
+    let paged = |into: &str| {
+        let overflow = rawdoc! { "into": into };
+        rawdoc! { "arrays": { "a": { "max": 1, "on_limit": "overflow", "overflow": overflow } } }
+    };
+    for pair in [
+        [(namespace("c"), paged("p")), (namespace("p_all"), rawdoc! {})],
+        [(namespace("c"), paged("p")), (namespace("x"), paged("p_all"))],
+        [(namespace("c"), paged("p")), (namespace("p"), rawdoc! {})],
+    ] {
+        let [first, second] = pair;
+        for policies in [[first.clone(), second.clone()], [second, first]] {
+            let refused = engine.ensure_policies(&policies).await.unwrap_err();
+            assert_eq!(refused.code(), Code::BadValue, "{}", refused.message());
+            assert!(policies.iter().all(|(name, _)| engine.policies.get(name).is_none()));
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_count_that_is_stopped_ends_early_once_the_policy_is_set() {
+    let directory = tempfile::tempdir().unwrap();
+    let engine = filled(&directory).await;
+    let (writes, interrupt) = (Writes::new(engine.clone()), Interrupt::default());
+    interrupt.stop(Code::MaxTimeMSExpired);
+    let namespace = namespace("c");
+    let adopt = |limit| engine.adopt(&namespace, &writes, limit, &interrupt);
+    let adopted = adopt(Some(Duration::from_secs(10))).await.unwrap();
+    assert!(!adopted.complete);
+    // A migration has nothing to show for that.
+    assert_eq!(adopt(None).await.unwrap_err().code(), Code::MaxTimeMSExpired);
 }

@@ -147,7 +147,7 @@ impl<'a> Stats<'a> {
         let Some(rule) = rules.find(|rule| arrays.is_of(rule)) else { return Ok(()) };
         let ranked = arrays.longest.ranked();
         out.begin_document(arrays.path.as_str());
-        out.append_bool("exact", true);
+        out.append_bool("exact", rule.is_counted());
         number(out, "documents", arrays.documents);
         number(out, "elements", arrays.elements);
         let mut longest = known(&ranked);

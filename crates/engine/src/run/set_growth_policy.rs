@@ -12,6 +12,7 @@ pub async fn run(call: Call<'_>) -> Result<Reply> {
     let set = SetGrowthPolicy::parse(call.request)?;
     let interrupt = &call.operation.interrupt;
     let mut reply = ReplyWriter::new();
+    let mut is_counted = true;
     let adopted = if set.dry_run {
         let policy = Policy::parse(&set.namespace, set.policy)?;
         call.engine.check_policy(&policy)?;
@@ -20,17 +21,24 @@ pub async fn run(call: Call<'_>) -> Result<Reply> {
         }
         blocking(|| call.engine.count_oversize(&policy, LOOK_MAX, interrupt))?
     } else {
-        let version = call.engine.set_policy(&set.namespace, set.policy).await?;
+        let engine = call.engine;
+        let version = engine.set_policy(&set.namespace, set.policy).await?;
         reply.append("version", version);
         let writes = Writes::of(call);
-        let adopted = call.engine.adopt(&set.namespace, &writes, Some(LOOK_MAX), interrupt).await?;
+        let adopted = engine.adopt(&set.namespace, &writes, Some(LOOK_MAX), interrupt).await?;
         writes.acknowledge(call.common.write_concern.as_ref()).await?;
+        let table = engine.policies.current();
+        is_counted = table.policy(&set.namespace).is_none_or(Policy::is_counted);
         adopted
     };
     figures::append(reply.writer(), "oversize", adopted.oversize);
     if !adopted.complete {
         // There was no time to look at all documents: there may be more.
         reply.append("atLeast", true);
+    }
+    if !is_counted {
+        // Some documents may hold fields that only look like the policy's counters.
+        reply.append("counted", false);
     }
     Ok(lookup::finish(call, reply))
 }

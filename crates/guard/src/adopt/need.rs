@@ -202,6 +202,18 @@ mod tests {
     }
 
     #[test]
+    fn an_array_on_the_way_of_one_that_overflows_is_told() {
+        let policy = rawdoc! { "arrays": { "p.a": { "max": 2, "on_limit": "overflow" } } };
+        let found = need(&policy, &rawdoc! { "_id": 1, "p": [{ "a": [1, 2, 3] }, {}] }, &[]);
+        let [over] = &found.over[..] else { panic!("{found:?}") };
+        assert_eq!((over.path.as_deref(), over.elements), (Some("p.a"), Some(3)));
+        assert!(over.reason.is_some() && found.is_over() && !found.is_work());
+        for fine in [rawdoc! { "_id": 1, "p": { "a": [1] } }, rawdoc! { "_id": 1, "p": 1 }] {
+            assert_eq!(need(&policy, &fine, &[]), Need::default());
+        }
+    }
+
+    #[test]
     fn counters_are_compared_with_what_is_there() {
         let policy = rawdoc! { "arrays": { "a": { "max": 2, "on_limit": "overflow" } } };
         let counters =

@@ -4,9 +4,12 @@ use crate::patterns::overflow::int;
 use crate::patterns::{bounds, place};
 use crate::policy::{OnLimit, Policy};
 use bson::RawDocument;
-use value::DocumentWriter;
+use value::{DocumentWriter, Path};
 
-/// A bound of the policy that a document is over.
+/// Why an array that overflows cannot do so here.
+const BELOW_ARRAY: &str = "the path goes through an array; expected sub-documents on the way";
+
+/// A bound of the policy that a document is over, or cannot be brought under.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Over {
     /// The array; `None` for the document as a whole.
@@ -14,6 +17,8 @@ pub struct Over {
     /// How many elements it has.
     pub elements: Option<usize>,
     pub bytes: usize,
+    /// What is in the way, where it is not the size.
+    pub reason: Option<&'static str>,
 }
 
 impl Over {
@@ -27,6 +32,9 @@ impl Over {
                     over.push(Over::array(rule.path.as_str(), len, array.bytes.len()));
                 }
             }
+        }
+        for rule in policy.overflows() {
+            over.extend(Over::below_array(&rule.path, document));
         }
         for (path, len, bytes) in bounds::undeclared_over(policy, document) {
             over.push(Over::array(&path, len, bytes));
@@ -50,11 +58,19 @@ impl Over {
 
     /// The document itself.
     fn whole(size: usize) -> Over {
-        Over { path: None, elements: None, bytes: size }
+        Over { path: None, elements: None, bytes: size, reason: None }
     }
 
     fn array(path: &str, len: usize, bytes: usize) -> Over {
-        Over { path: Some(path.to_owned()), elements: Some(len), bytes }
+        Over { path: Some(path.to_owned()), elements: Some(len), bytes, reason: None }
+    }
+
+    /// Arrays that were to overflow and stand in an array: writes to them are refused.
+    fn below_array(path: &Path, document: &RawDocument) -> Option<Over> {
+        let above = place::array_above(document, path)?;
+        let len = place::arrays(document, path).iter().map(|it| it.children().count()).sum();
+        let over = Over::array(path.as_str(), len, above.bytes.len());
+        Some(Over { reason: Some(BELOW_ARRAY), ..over })
     }
 
     /// As replies tell it.
@@ -66,5 +82,8 @@ impl Over {
             out.append("elements", int(elements).as_raw_bson_ref());
         }
         out.append("bytes", int(self.bytes).as_raw_bson_ref());
+        if let Some(reason) = self.reason {
+            out.append_str("reason", reason);
+        }
     }
 }

@@ -66,6 +66,20 @@ fn single(mut fields: Elements<'_>, path: &Path, at: usize) -> Result<()> {
     }
 }
 
+/// The array on the way of a path that must go through sub-documents alone.
+pub fn array_above<'a>(document: &'a RawDocument, path: &Path) -> Option<Element<'a>> {
+    let mut fields = elements(document);
+    for at in 0..path.len() - 1 {
+        let inner = fields.find_item(path.component(at))?;
+        match inner.kind {
+            ElementType::Array => return Some(inner),
+            ElementType::EmbeddedDocument => fields = inner.children(),
+            _ => return None,
+        }
+    }
+    None
+}
+
 /// Every array at a path, which may go through sub-documents and arrays of them.
 pub fn arrays<'a>(document: &'a RawDocument, path: &Path) -> Vec<Element<'a>> {
     let mut found = Vec::new();

@@ -2,6 +2,7 @@
 
 use super::reader::Reader;
 use super::{ArrayRule, Bounds, OnLimit, Policy, overflow};
+use crate::patterns::place::EMPTY_ARRAY_BYTES;
 use error::Result;
 use std::sync::Arc;
 use value::Path;
@@ -26,6 +27,13 @@ fn read_rule(policy: &Policy, rule: &Reader<'_>, path: Path) -> Result<ArrayRule
     let bounds = Bounds { max: rule.count("max")?, max_bytes: rule.bytes("max_bytes")? };
     if bounds.max.is_none() && bounds.max_bytes.is_none() {
         return Err(rule.refuse("max", "is missing; expected max, max_bytes or both"));
+    }
+    if let Some(bytes) = bounds.max_bytes.filter(|bytes| *bytes < EMPTY_ARRAY_BYTES) {
+        let why = format!(
+            "must be at least {EMPTY_ARRAY_BYTES}, which an array takes that holds nothing, but \
+             is {bytes}"
+        );
+        return Err(rule.refuse("max_bytes", &why));
     }
     if bounds.max_bytes.is_some_and(|bytes| bytes > DOCUMENT_BYTES_MAX) {
         return Err(rule.refuse("max_bytes", "must not pass 16MB, which no document does"));

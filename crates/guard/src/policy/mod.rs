@@ -264,6 +264,14 @@ impl ArrayRule {
         matches!(self.on_limit, OnLimit::Overflow(_))
     }
 
+    /// Whether what documents say of their arrays' lengths is the policy's own word.
+    pub fn is_counted(&self) -> bool {
+        match &self.on_limit {
+            OnLimit::Overflow(overflow) => overflow.counted,
+            _ => true,
+        }
+    }
+
     /// The paths of what is looked at in a document: the array, and what counts it.
     pub fn paths(&self) -> impl Iterator<Item = &Path> {
         let counters = match &self.on_limit {

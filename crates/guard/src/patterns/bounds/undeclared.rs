@@ -103,8 +103,15 @@ impl<'p> Finder<'p> {
         if is_declared { field.children().after(&old.children()) } else { None }
     }
 
+    /// Whether the policy names the arrays at a path. Where it must name all of them, it
+    /// names those on the way to an array along with it.
     fn declares(&self, path: &str) -> bool {
-        self.policy.arrays.iter().any(|rule| rule.path.as_str() == path)
+        let is_closed = self.policy.undeclared == Undeclared::Reject;
+        self.policy.arrays.iter().any(|rule| match rule.path.as_str().strip_prefix(path) {
+            Some("") => true,
+            Some(below) => is_closed && below.starts_with('.'),
+            None => false,
+        })
     }
 
     /// The undeclared arrays over the cap, in and below a field.
@@ -211,5 +218,23 @@ mod tests {
         assert!(accepts(&policy, None, &rawdoc! { "a": [1], "b": { "c": 1 } }));
         assert!(!accepts(&policy, None, &rawdoc! { "b": { "c": [] } }));
         assert!(!accepts(&policy, None, &rawdoc! { "b": [1] }));
+    }
+
+    #[test]
+    fn an_array_on_the_way_of_a_declared_one_is_declared_in_a_closed_world() {
+        let policy =
+            rawdoc! { "undeclared_arrays": "reject", "arrays": { "posts.tags": { "max": 3 } } };
+        let one = rawdoc! { "posts": [{ "tags": [1] }] };
+        assert!(accepts(&policy, None, &one));
+        assert!(accepts(&policy, Some(&one), &rawdoc! { "posts": [{ "tags": [1] }, {}] }));
+        let deeper = rawdoc! { "posts": [{ "tags": [1] }, { "likes": [] }] };
+        assert!(!accepts(&policy, Some(&one), &deeper));
+        assert!(!accepts(&policy, None, &rawdoc! { "post": [1] }));
+        assert!(!accepts(&policy, None, &rawdoc! { "posts": [[{ "tags": [1] }]] }));
+        let capped = rawdoc! {
+            "undeclared_arrays": { "max": 1 }, "arrays": { "posts.tags": { "max": 3 } },
+        };
+        assert!(accepts(&capped, None, &one));
+        assert!(!accepts(&capped, None, &rawdoc! { "posts": [{}, {}] }));
     }
 }

@@ -29,7 +29,7 @@ pub struct Server {
 impl Server {
     /// Connects, and asks the server what it is.
     pub async fn connect(uri: &str, target: Option<Target>) -> Result<Server, Error> {
-        let mut options = ClientOptions::parse(uri).await.map_err(Error::Uri)?;
+        let mut options = ClientOptions::parse(uri).await.map_err(jobs::Error::Uri)?;
         options.server_selection_timeout.get_or_insert(SELECTION_TIMEOUT);
         options.app_name = Some(APPLICATION.to_owned());
         // The primary has work of its own.
@@ -39,7 +39,7 @@ impl Server {
         let hosts: Vec<String> = options.hosts.iter().map(ToString::to_string).collect();
         let address = hosts.join(",");
         let database = options.default_database.clone();
-        let client = Client::with_options(options).map_err(Error::Uri)?;
+        let client = Client::with_options(options).map_err(jobs::Error::Uri)?;
         let build_info = ask(&client, doc! { "buildInfo": 1 }).await?;
         let hello = ask(&client, doc! { "hello": 1 }).await?;
         let version = build_info.get_str("version").unwrap_or("unknown").to_owned();
@@ -50,5 +50,6 @@ impl Server {
 }
 
 async fn ask(client: &Client, command: Document) -> Result<Document, Error> {
-    client.database("admin").run_command(command).await.map_err(Error::Client)
+    let reply = client.database("admin").run_command(command).await;
+    reply.map_err(|error| Error::Client(error.into()))
 }
