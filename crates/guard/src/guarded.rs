@@ -2,7 +2,7 @@
 
 use crate::patterns::place::check_single;
 use crate::patterns::{bounds, fitting, overflow};
-use crate::policy::{ArrayRule, Keep, OnLimit, Overflow, Policy};
+use crate::policy::{ArrayRule, Keep, OnLimit, Overflow, Policy, Undeclared};
 use crate::read;
 use bson::{RawDocument, RawDocumentBuf};
 use command::Namespace;
@@ -126,7 +126,11 @@ impl<T: Transaction> Guard<T> for Guarded {
     fn needs(&self, update: &Update, plan: &Plan, needs: &mut Needs) {
         let Guarded::Policy(policy) = self else { return };
         overflow::needs(policy, update, &plan.reach, needs);
-        // What they were tells whether they have grown.
+        // What arrays were tells whether they have grown.
+        let anywhere = update.is_replacement() || update.is_pipeline();
+        if anywhere && policy.undeclared != Undeclared::Allow {
+            needs.all();
+        }
         let touched = plan.reach.touched(policy).filter(|rule| !rule.overflows());
         touched.for_each(|rule| needs.add(&rule.path));
     }

@@ -115,6 +115,8 @@ pub struct Find<'a> {
     /// As a client writes it; empty for no particular order.
     pub sort: &'a RawDocument,
     pub limit: usize,
+    /// No more are wanted once those that were found take so much.
+    pub bytes: usize,
     pub needs: &'a Needs,
 }
 

@@ -114,9 +114,11 @@ impl<B: Backend> Inserter<'_, B> {
     }
 
     async fn one(&self, transaction: &mut B::Transaction, document: &RawDocument) -> Result<()> {
-        let document = prepare(document)?;
+        check_size(document)?;
+        let document = document::prepare(document)?;
         let guard = transaction.guard(self.namespace).await?;
         let Inserted { document, counted } = guarded(&guard, transaction, document).await?;
+        check_size(&document)?;
         if !self.bypass_validation {
             transaction.check(self.namespace, None, &document)?;
         }
@@ -140,15 +142,10 @@ pub async fn guarded<'d, T: Transaction>(
     }
 }
 
-fn prepare(document: &RawDocument) -> Result<Cow<'_, RawDocument>> {
-    let size = document.as_bytes().len();
-    if size > limits::DOCUMENT_BYTES_MAX {
-        return Err(limits::insert_too_large(size));
+/// Of a document as the client sent it, with an `_id`, and with what its guard has added.
+fn check_size(document: &RawDocument) -> Result<()> {
+    match document.as_bytes().len() {
+        size if size > limits::DOCUMENT_BYTES_MAX => Err(limits::insert_too_large(size)),
+        _ => Ok(()),
     }
-    let prepared = document::prepare(document)?;
-    let size = prepared.as_bytes().len();
-    if size > limits::DOCUMENT_BYTES_MAX {
-        return Err(limits::insert_too_large(size));
-    }
-    Ok(prepared)
 }

@@ -254,9 +254,7 @@ async fn upsert<B: Backend>(
 ) -> Result<Option<Updated>> {
     let made = change.update.upsert(change.selection.filter)?;
     let made = document::identify(&made)?.into_owned();
-    if made.as_bytes().len() > limits::DOCUMENT_BYTES_MAX {
-        return Err(limits::upsert_too_large());
-    }
+    check_upsert(&made)?;
     let mut transaction = backend.begin().await?;
     let inserted = loop {
         match insert_made(&mut transaction, namespace, change, &made).await {
@@ -284,6 +282,13 @@ async fn upsert<B: Backend>(
     Ok(Some(Updated { matched: 0, modified: 0, upserted: id, touched }))
 }
 
+fn check_upsert(made: &RawDocument) -> Result<()> {
+    match made.as_bytes().len() > limits::DOCUMENT_BYTES_MAX {
+        true => Err(limits::upsert_too_large()),
+        false => Ok(()),
+    }
+}
+
 /// Inserts what an upsert makes, and gives back what the caller is to see of it.
 async fn insert_made<T: Transaction>(
     transaction: &mut T,
@@ -294,6 +299,7 @@ async fn insert_made<T: Transaction>(
     let made = Cow::Borrowed(made);
     let guard = transaction.guard(namespace).await?;
     let Inserted { document: made, counted } = guarded(&guard, transaction, made).await?;
+    check_upsert(&made)?;
     if !change.bypass_validation {
         transaction.check(namespace, None, &made)?;
     }

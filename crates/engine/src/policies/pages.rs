@@ -296,21 +296,28 @@ pub fn page_index(overflow: &Overflow) -> RawDocumentBuf {
 }
 
 /// One document an element: those of the documents as page 0, then the pages'.
+/// Where the view keeps an element's number on the way: in no field that it still needs.
+fn index_field(path: &str, parent_key: &str) -> &'static str {
+    let needed = [path.split('.').next().unwrap_or(path), parent_key];
+    ["at", "index", "number"].into_iter().find(|name| !needed.contains(name)).unwrap_or("at")
+}
+
 fn view_options(policy: &Policy, overflow: &Overflow) -> RawDocumentBuf {
     // Whoever asks for the elements of one document gets there by `_id`, and by the pages' index.
     let elements = |path: &str, parent: &str, page: bson::RawBson| {
         let array = format!("${path}");
+        let index = index_field(path, &overflow.parent_key);
         let mut arrays = DocumentWriter::new();
         arrays.append_document(path, &rawdoc! { "$type": "array" });
         let mut item = DocumentWriter::new();
         item.append_i32("_id", 0);
         item.append_str(&overflow.parent_key, parent);
         item.append("page", page.as_raw_bson_ref());
-        item.append_str("at", "$at");
+        item.append_str("at", &format!("${index}"));
         item.append_str("item", &array);
         bson::rawbson!([
             { "$match": arrays.finish() },
-            { "$unwind": { "path": array, "includeArrayIndex": "at" } },
+            { "$unwind": { "path": array, "includeArrayIndex": index } },
             { "$project": item.finish() },
         ])
     };

@@ -4,7 +4,7 @@
 use crate::catalog::{Catalog, Collection};
 use crate::plan::{self, Execution, Interrupt, Query, Sort};
 use crate::storage::{Document, RecordId, View};
-use bson::{RawArrayBuf, RawBsonRef, RawDocument, RawDocumentBuf, rawdoc};
+use bson::{RawBson, RawBsonRef, RawDocument, RawDocumentBuf, rawdoc};
 use error::{Code, Result};
 use guard::patterns::overflow::page_filter;
 use guard::policy::Overflow;
@@ -102,14 +102,14 @@ impl Stored<'_> {
 }
 
 impl Pages for Stored<'_> {
-    async fn head(&mut self, rule: &Overflow) -> Result<Option<RawArrayBuf>> {
+    async fn head(&mut self, rule: &Overflow) -> Result<Option<RawBson>> {
         let Some(record) = self.place.view.record(self.place.collection.id, self.record)? else {
             return Ok(None);
         };
         let needs = Needs::Paths(vec![rule.path.clone()]);
         let document = record.load(&self.place.view, &needs)?;
-        let found = guard::patterns::place::find(&document, &rule.path).map(|it| it.value());
-        Ok(found.and_then(|found| found.as_array()).map(ToOwned::to_owned))
+        let found = guard::patterns::place::find(&document, &rule.path);
+        Ok(found.map(|found| RawBson::from(found.value())))
     }
 
     /// From the keys of the pages' index alone.

@@ -81,12 +81,17 @@ impl write::Transaction for Transaction {
         query.collator = find.filter.collator().cloned();
         let matching = plan::open(&collection, query, view, interrupt)?;
         let mut rows = Vec::new();
+        let mut bytes = 0;
         for found in matching {
             let claimed = self.claim(&collection, found?.record, find.needs).await?;
             if let Some(row) = claimed
                 && find.filter.matches(&row)?
             {
+                bytes += row.as_bytes().len();
                 rows.push(row);
+            }
+            if bytes >= find.bytes {
+                break;
             }
         }
         Ok(rows)

@@ -8,10 +8,22 @@ use std::sync::Arc;
 use value::Path;
 use write::limits::DOCUMENT_BYTES_MAX;
 
+/// Arrays that a policy may name: a write may have to ask for each of them.
+const ARRAYS_MAX: usize = 500;
+/// Names of a path, and its bytes: documents nest no deeper for most clients, and the `_id` of
+/// a page, which is a key of an index, holds the path.
+const PATH_NAMES_MAX: usize = 100;
+const PATH_BYTES_MAX: usize = 1_024;
+
 const KEYS: &[&str] = &["max", "max_bytes", "on_limit", "overflow"];
 
 pub fn read(policy: &mut Policy, reader: &Reader<'_>, key: &str) -> Result<()> {
     let Some(arrays) = reader.document(key)? else { return Ok(()) };
+    let count = arrays.elements().count();
+    if count > ARRAYS_MAX {
+        let why = format!("names {count} arrays; expected at most {ARRAYS_MAX}");
+        return Err(reader.refuse(key, &why));
+    }
     for (at, element) in arrays.elements().enumerate() {
         arrays.check_new(element.key, at)?;
         check_path(&arrays, element.key)?;
@@ -65,11 +77,23 @@ fn read_rule(policy: &Policy, rule: &Reader<'_>, path: Path) -> Result<ArrayRule
 }
 
 fn check_path(arrays: &Reader<'_>, path: &str) -> Result<()> {
-    path_fault(path).map_or(Ok(()), |why| Err(arrays.refuse(path, why)))
+    path_fault(path).map_or(Ok(()), |why| Err(arrays.refuse(shortened(path), why)))
+}
+
+/// As much of a path as an error shows.
+fn shortened(path: &str) -> &str {
+    &path[..path.floor_char_boundary(PATH_BYTES_MAX)]
+}
+
+pub fn is_too_long(path: &str) -> bool {
+    path.len() > PATH_BYTES_MAX || path.split('.').count() > PATH_NAMES_MAX
 }
 
 /// What keeps a path from being declared: it is one of plain field names.
 pub fn path_fault(path: &str) -> Option<&'static str> {
+    if is_too_long(path) {
+        return Some("is too long; expected a path of at most 100 names and 1,024 bytes");
+    }
     if path.split('.').any(str::is_empty) {
         return Some("is no path; expected field names joined by dots");
     }

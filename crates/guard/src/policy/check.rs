@@ -6,6 +6,8 @@ use value::Path;
 
 /// The fields of a page that are not the array.
 const PAGE_FIELDS: &[&str] = &["_id", "page", "count"];
+/// What the view of all elements has beside them, and beside the parent key.
+const VIEW_FIELDS: &[&str] = &["at", "item"];
 
 pub fn check(policy: &Policy) -> Result<()> {
     for (at, rule) in policy.arrays.iter().enumerate() {
@@ -49,13 +51,14 @@ fn check_overflow(policy: &Policy, overflow: &Overflow) -> Result<()> {
         ));
     }
     let parent_key = &*overflow.parent_key;
-    if parent_key == overflow.name() || PAGE_FIELDS.contains(&parent_key) {
+    let taken = [&[overflow.name()], PAGE_FIELDS, VIEW_FIELDS].concat();
+    if taken.contains(&parent_key) {
         return Err(refused(
             &key("parent_key"),
             &format!(
-                "is '{parent_key}', which pages have already; expected a name other than {}, {}",
-                PAGE_FIELDS.join(", "),
-                overflow.name()
+                "is '{parent_key}', which pages have already, or the view of all elements; \
+                 expected a name other than {}",
+                taken.join(", ")
             ),
         ));
     }

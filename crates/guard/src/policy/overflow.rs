@@ -1,5 +1,6 @@
 //! `overflow`: where the elements go that a document does not keep.
 
+use super::array::is_too_long;
 use super::reader::Reader;
 use super::{Bounds, Keep, OnLimit, Overflow, Policy, Read};
 use crate::patterns::place::EMPTY_ARRAY_BYTES;
@@ -66,8 +67,8 @@ pub fn read(
         rule.refuse("overflow.into", &format!("names no collection: {}", error.message()))
     };
     let parent_key = options.text("parent_key")?.unwrap_or("parentId");
-    if parent_key.contains('.') || parent_key.starts_with('$') {
-        return Err(options.refuse("parent_key", "must be one field name"));
+    if parent_key.contains('.') || parent_key.starts_with('$') || is_too_long(parent_key) {
+        return Err(options.refuse("parent_key", "must be one field name, of at most 1,024 bytes"));
     }
     let counter = |key: &str, default: &str| -> Result<Path> {
         let text = options.text(key)?;
@@ -75,6 +76,10 @@ pub fn read(
             text.split('.').any(|name| name.is_empty() || name.starts_with('$'))
         }) {
             return Err(options.refuse(key, "must be a path of field names"));
+        }
+        if text.is_some_and(is_too_long) {
+            let expected = "must be a path of at most 100 names and 1,024 bytes";
+            return Err(options.refuse(key, expected));
         }
         Ok(text.map_or_else(|| Path::new(&format!("{path}{default}")), Path::new))
     };

@@ -18,9 +18,9 @@ pub const SEEN_BYTES_MAX: usize = 64 * 1024 * 1024;
 
 /// Where the parts of arrays come from, all as of one moment.
 pub trait Pages: Send {
-    /// What the document itself holds of the array; `None` if it is no array.
-    fn head(&mut self, rule: &Overflow)
-    -> impl Future<Output = Result<Option<RawArrayBuf>>> + Send;
+    /// What the document itself holds at the array's path, all of it loaded: the head, or
+    /// something else.
+    fn head(&mut self, rule: &Overflow) -> impl Future<Output = Result<Option<RawBson>>> + Send;
 
     /// The numbers of a document's pages and how many elements each holds, in order.
     fn counts(
@@ -58,10 +58,7 @@ pub async fn show<P: Pages>(
         }
     };
     match shown {
-        Some(shown) => {
-            let array = RawBson::Array(shown.finish());
-            fields::edit(document, &[(&rule.path, Some(array))])
-        }
+        Some(_) => fields::edit(document, &[(&rule.path, shown)]),
         None => Ok(document.to_owned()),
     }
 }
@@ -78,14 +75,26 @@ struct Reading<'a, P> {
 }
 
 impl<P: Pages> Reading<'_, P> {
-    /// Elements of an array without pages.
-    async fn head_alone(&mut self, how: &Show) -> Result<Option<ArrayWriter>> {
-        let Some(head) = self.pages.head(self.rule).await? else { return Ok(None) };
+    /// Elements of an array without pages. What is no array is shown as it is: the document
+    /// has it in name only where it is large.
+    async fn head_alone(&mut self, how: &Show) -> Result<Option<RawBson>> {
+        let head = match self.pages.head(self.rule).await? {
+            Some(RawBson::Array(head)) => head,
+            other => return Ok(other),
+        };
         let mut out = ArrayWriter::new();
         let picked = how.range(array_len(&head));
         let items = array_elements(&head).items().skip(picked.start).take(picked.len());
         items.for_each(|item| out.copy(item));
-        Ok(Some(out))
+        Ok(Some(RawBson::Array(out.finish())))
+    }
+
+    /// What the document holds of an array with pages.
+    async fn head(&mut self) -> Result<Option<RawArrayBuf>> {
+        match self.pages.head(self.rule).await? {
+            Some(RawBson::Array(head)) => Ok(Some(head)),
+            _ => Ok(None),
+        }
     }
 
     /// Elements of an array with pages; only the pages that hold them are read.
@@ -94,7 +103,7 @@ impl<P: Pages> Reading<'_, P> {
         how: &Show,
         parent: RawBsonRef<'_>,
         count: Option<usize>,
-    ) -> Result<Option<ArrayWriter>> {
+    ) -> Result<Option<RawBson>> {
         let mut counted = None;
         let count = match count {
             Some(count) => count,
@@ -104,7 +113,7 @@ impl<P: Pages> Reading<'_, P> {
                     // The document says that there are pages, and is mistaken.
                     return self.head_alone(how).await;
                 }
-                let head = self.pages.head(self.rule).await?;
+                let head = self.head().await?;
                 let paged = sum(&counts);
                 counted = Some(counts);
                 paged + head.map_or(0, |head| array_len(&head))
@@ -123,7 +132,7 @@ impl<P: Pages> Reading<'_, P> {
             counted = Some(counts);
         }
         let head = match reaches_head {
-            true => self.pages.head(self.rule).await?,
+            true => self.head().await?,
             false => None,
         };
         let head_span = head.as_ref().map_or(0..0, |head| self.head_span(array_len(head), count));
@@ -143,7 +152,7 @@ impl<P: Pages> Reading<'_, P> {
         if newest && let Some(head) = &head {
             self.copy(head, &from_head, head_span.start, &mut out)?;
         }
-        Ok(Some(out))
+        Ok(Some(RawBson::Array(out.finish())))
     }
 
     /// Whether elements in a range of the sequence may be in the head.

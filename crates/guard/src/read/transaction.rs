@@ -5,7 +5,7 @@ use crate::patterns::overflow::page::{Look, Walk};
 use crate::patterns::overflow::{Work, has_pages};
 use crate::patterns::place;
 use crate::policy::{Overflow, Policy};
-use bson::{RawArrayBuf, RawBsonRef, RawDocument, RawDocumentBuf};
+use bson::{RawBson, RawBsonRef, RawDocument, RawDocumentBuf};
 use error::Result;
 use language::Needs;
 use language::query::{Filter, Matched};
@@ -64,9 +64,9 @@ struct Inside<'a, T> {
 }
 
 impl<T: Transaction> Pages for Inside<'_, T> {
-    async fn head(&mut self, rule: &Overflow) -> Result<Option<RawArrayBuf>> {
-        let found = place::find(self.document, &rule.path).map(|found| found.value());
-        Ok(found.and_then(|found| found.as_array()).map(ToOwned::to_owned))
+    async fn head(&mut self, rule: &Overflow) -> Result<Option<RawBson>> {
+        let found = place::find(self.document, &rule.path);
+        Ok(found.map(|found| RawBson::from(found.value())))
     }
 
     async fn counts(

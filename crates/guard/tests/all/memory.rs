@@ -281,7 +281,13 @@ impl Transaction for Copied {
                 if down { order.reverse() } else { order }
             });
         }
-        Ok(found.iter().take(find.limit).map(|document| Row::new(document, find.needs)).collect())
+        let mut bytes = 0;
+        let wanted = found.into_iter().take(find.limit).take_while(|document| {
+            let wanted = bytes < find.bytes;
+            bytes += document.as_bytes().len();
+            wanted
+        });
+        Ok(wanted.map(|document| Row::new(document, find.needs)).collect())
     }
 
     async fn insert(

@@ -56,6 +56,11 @@ pub trait Operator: Debug + Send + Sync {
         Scope::Value
     }
 
+    /// Whether it takes a value from one place to another.
+    fn moves(&self) -> bool {
+        false
+    }
+
     /// The path of a second leaf that comes with this one, and that leaf.
     fn companion(&self) -> Option<(&str, Arc<dyn Operator>)> {
         None
@@ -81,6 +86,8 @@ pub enum Scope {
     Matched,
     /// All elements together.
     Whole,
+    /// What is inside the array, named otherwise than by the numbers of its elements.
+    Inside,
     /// The array as one value, which it replaces whatever that was.
     Value,
     /// The array as one value, which it replaces if it compares so.
@@ -95,7 +102,10 @@ impl Scope {
     /// Whether the part can be taken apart from the rest: it is not about the array as
     /// one value.
     pub fn is_apart(self) -> bool {
-        !matches!(self, Scope::Value | Scope::Compared | Scope::Removed | Scope::Renamed)
+        !matches!(
+            self,
+            Scope::Inside | Scope::Value | Scope::Compared | Scope::Removed | Scope::Renamed
+        )
     }
 }
 

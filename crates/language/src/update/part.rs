@@ -143,10 +143,23 @@ fn scope(node: &Node) -> Scope {
         }
         Node::Object(object) if object.positional().is_some() => Scope::Matched,
         Node::Object(object) => {
-            let mut names = object.children().iter();
-            let numbered = names.all(|(name, _)| array_index(name).is_some());
-            if numbered { Scope::Numbered } else { Scope::Value }
+            let mut children = object.children().iter();
+            if children.clone().any(|(_, node)| moves(node)) {
+                return Scope::Renamed;
+            }
+            let numbered = children.all(|(name, _)| array_index(name).is_some());
+            if numbered { Scope::Numbered } else { Scope::Inside }
         }
+    }
+}
+
+/// Whether a value is taken from what a node stands for, or put there.
+fn moves(node: &Node) -> bool {
+    match node {
+        Node::Leaf(operator) => operator.moves(),
+        Node::Object(object) => object.children().iter().any(|(_, node)| moves(node)),
+        // Nothing moves by names that are not fixed.
+        Node::Array(_) => false,
     }
 }
 
@@ -194,6 +207,10 @@ mod tests {
             (rawdoc! { "$min": { "a": {} } }, Scope::Compared),
             (rawdoc! { "$unset": { "a": 1 } }, Scope::Removed),
             (rawdoc! { "$rename": { "a.b": "c" } }, Scope::Renamed),
+            (rawdoc! { "$rename": { "c": "a.b.0" } }, Scope::Renamed),
+            (rawdoc! { "$rename": { "a.b.7.x": "c" }, "$set": { "a.b.1": 1 } }, Scope::Renamed),
+            (rawdoc! { "$set": { "a.b.00": 1 } }, Scope::Inside),
+            (rawdoc! { "$set": { "a.b.0": 1 }, "$unset": { "a.b.x": 1 } }, Scope::Inside),
             (rawdoc! { "x": 1 }, Scope::Value),
         ] {
             assert_eq!(scope_of(&spec), Some(scope), "{spec:?}");

@@ -5,6 +5,7 @@ use crate::patterns::place::{self, EMPTY_ARRAY_BYTES, weight};
 use crate::policy::{ArrayRule, Bounds, OnLimit};
 use bson::{RawDocument, RawDocumentBuf};
 use error::Result;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::cmp::Reverse;
 use value::{DocumentWriter, Element, Path};
 
@@ -80,17 +81,36 @@ pub fn trim(
         return None;
     }
     let was = before.map(|before| over(&rule.path, rule.bounds, before)).unwrap_or_default();
-    let stays = |array: &Element<'_>| was.iter().any(|old| place::identical(&old.array, array));
-    if now.iter().all(|over| stays(&over.array)) {
+    let to_cut = changed(&now, &was);
+    if to_cut.is_empty() {
         return None;
     }
     let oldest = matches!(rule.on_limit, OnLimit::DropOldest);
-    Some(place::rewrite(after, &rule.path, &mut |array, out| match stays(&array) {
-        true => out.copy(array),
-        false => {
+    Some(place::rewrite(after, &rule.path, &mut |array, out| match to_cut
+        .contains(&array.bytes.as_ptr())
+    {
+        true => {
             cut(array, rule.bounds, oldest, out);
         }
+        false => out.copy(array),
     }))
+}
+
+/// Those that were not there before, each by where it stands. An array of before is one of
+/// now, and not several.
+fn changed(now: &[Over<'_>], was: &[Over<'_>]) -> FxHashSet<*const u8> {
+    let mut left = FxHashMap::<&[u8], usize>::default();
+    for over in was {
+        *left.entry(over.array.bytes).or_default() += 1;
+    }
+    let changed = now.iter().filter(|over| match left.get_mut(over.array.bytes) {
+        Some(left) if *left > 0 => {
+            *left -= 1;
+            false
+        }
+        _ => true,
+    });
+    changed.map(|over| over.array.bytes.as_ptr()).collect()
 }
 
 /// What is too much in the arrays of a rule that lets elements go.
@@ -178,6 +198,9 @@ mod tests {
         let pushed = rawdoc! { "s": [{ "a": [1, 2, 3] }, { "a": [1, 2, 9] }] };
         let expected = rawdoc! { "s": [{ "a": [1, 2, 3] }, { "a": [2, 9] }] };
         assert_eq!(trim(&rule, Some(&before), &pushed), Some(expected));
+        let copied = rawdoc! { "s": [{ "a": [1, 2, 3] }, { "a": [1, 2, 3] }] };
+        let expected = rawdoc! { "s": [{ "a": [1, 2, 3] }, { "a": [2, 3] }] };
+        assert_eq!(trim(&rule, Some(&before), &copied), Some(expected));
     }
 
     #[test]

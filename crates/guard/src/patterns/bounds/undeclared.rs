@@ -6,17 +6,19 @@ use crate::policy::{Policy, Undeclared};
 use bson::RawDocument;
 use bson::spec::ElementType;
 use error::Result;
-use value::{Element, Elements, Path, element, elements};
+use rustc_hash::FxHashMap;
+use std::cmp::Ordering;
+use std::collections::VecDeque;
+use value::{Element, Elements, Path, elements};
 
 /// Refuses undeclared arrays over their cap that have grown.
 pub fn check(policy: &Policy, before: Option<&RawDocument>, after: &RawDocument) -> Result<()> {
     let Some(finder) = Finder::of(policy) else { return Ok(()) };
-    // Most fields are too small to hold any.
-    let large = elements(after).keyed().filter(|(_, field)| finder.may_hold(field));
-    for (key, field) in large {
-        let Ok(key) = std::str::from_utf8(key) else { continue };
-        let field = Element { key, ..field };
-        let old = before.and_then(|before| element::get(before, key));
+    let mut was = None;
+    for field in finder.large(after) {
+        let was = was.get_or_insert_with(|| finder.former(before));
+        // Of fields with the same name, the next one.
+        let old = was.get_mut(field.key).and_then(VecDeque::pop_front);
         if let Some(found) = finder.grown(old, field) {
             let path = Path::new(&found.path);
             let violation = Violation { document: after, path: &path, array: found.array };
@@ -33,12 +35,13 @@ pub fn check(policy: &Policy, before: Option<&RawDocument>, after: &RawDocument)
 /// An array that is longer than before: of those at one path the longest is compared with
 /// the longest, the next with the next.
 fn grown<'a>(mut now: Vec<Found<'a>>, mut was: Vec<Found<'_>>) -> Option<Found<'a>> {
-    let longest_first = |a: &Found<'_>, b: &Found<'_>| b.len.cmp(&a.len);
-    now.sort_by(longest_first);
-    was.sort_by(longest_first);
+    now.sort_by(Found::longest_first);
+    was.sort_by(Found::longest_first);
+    let mut was = was.into_iter().peekable();
     now.into_iter().find(|found| {
-        let old = was.iter().position(|old| old.path == found.path);
-        old.is_none_or(|at| found.len > was.remove(at).len)
+        while was.next_if(|old| old.path < found.path).is_some() {}
+        let old = was.next_if(|old| old.path == found.path);
+        old.is_none_or(|old| found.len > old.len)
     })
 }
 
@@ -54,6 +57,8 @@ struct Finder<'p> {
     max: usize,
 }
 
+type Former<'a> = FxHashMap<&'a str, VecDeque<Element<'a>>>;
+
 struct Found<'a> {
     /// Field names. The numbers of elements are left out; `[]` is an array that
     /// stands directly in another.
@@ -62,6 +67,13 @@ struct Found<'a> {
     reached: bool,
     array: Element<'a>,
     len: usize,
+}
+
+impl Found<'_> {
+    /// The order of paths, and at each of them from the longest array on.
+    fn longest_first(a: &Found<'_>, b: &Found<'_>) -> Ordering {
+        a.path.cmp(&b.path).then(b.len.cmp(&a.len))
+    }
 }
 
 impl<'p> Finder<'p> {
@@ -78,6 +90,24 @@ impl<'p> Finder<'p> {
     fn may_hold(&self, value: &Element<'_>) -> bool {
         let nests = matches!(value.kind, ElementType::Array | ElementType::EmbeddedDocument);
         nests && value.bytes.len() >= self.policy.digest.undeclared_bytes
+    }
+
+    /// The fields of a document that are so large. Most are too small.
+    fn large<'a>(&self, document: &'a RawDocument) -> impl Iterator<Item = Element<'a>> {
+        let large = elements(document).keyed().filter(|(_, field)| self.may_hold(field));
+        large.filter_map(|(key, field)| {
+            let key = std::str::from_utf8(key).ok()?;
+            Some(Element { key, ..field })
+        })
+    }
+
+    /// The same of the document as it was, by their names.
+    fn former<'a>(&self, before: Option<&'a RawDocument>) -> Former<'a> {
+        let mut former = Former::default();
+        for field in before.into_iter().flat_map(|before| self.large(before)) {
+            former.entry(field.key).or_default().push_back(field);
+        }
+        former
     }
 
     /// An array over the cap that a field has not held before, or not at that length.
@@ -144,14 +174,13 @@ impl<'p> Finder<'p> {
                 }
             }
             ElementType::Array => {
-                let declared = reached && self.declares(path);
                 let mut len = 0;
                 for item in value.children().items() {
                     self.look_in(item, path, reached, found);
                     len += 1;
                 }
                 let over = len > self.max || self.policy.undeclared == Undeclared::Reject;
-                if over && !declared {
+                if over && !(reached && self.declares(path)) {
                     found.push(Found { path: path.clone(), reached, array: value, len });
                 }
             }
@@ -180,8 +209,9 @@ impl<'p> Finder<'p> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use bson::rawdoc;
+    use bson::{RawBsonRef, rawdoc};
     use command::Namespace;
+    use value::DocumentWriter;
 
     fn accepts(policy: &RawDocument, before: Option<&RawDocument>, after: &RawDocument) -> bool {
         let namespace = Namespace::new("d", "c").unwrap();
@@ -210,6 +240,40 @@ mod tests {
         assert!(!accepts(&policy, Some(&old), &grown));
         let moved = rawdoc! { "m": [{ "b": [1] }, { "b": [4, 3, 2, 1] }] };
         assert!(accepts(&policy, Some(&old), &moved));
+        let twice = |second: &[i32]| {
+            let mut twice = DocumentWriter::new();
+            for items in [&[1, 2, 3, 4], second] {
+                twice.begin_array("z");
+                items.iter().for_each(|item| twice.push(RawBsonRef::Int32(*item)));
+                twice.end();
+            }
+            twice.finish()
+        };
+        let old = twice(&[1, 2, 3]);
+        assert!(accepts(&policy, Some(&old), &twice(&[3, 2, 1])));
+        assert!(!accepts(&policy, Some(&old), &twice(&[1, 2, 3, 4])));
+    }
+
+    /// Were each compared with each, it would not end.
+    #[test]
+    fn many_arrays_over_the_cap_are_compared_pairwise() {
+        let arrays = |first: i32| {
+            let mut out = DocumentWriter::new();
+            out.begin_array("m");
+            for at in 0..100_000 {
+                let item = if at == 0 { first } else { at };
+                let document = rawdoc! { "t": [item, item] };
+                out.push(RawBsonRef::Document(&document));
+            }
+            out.end();
+            out.finish()
+        };
+        let old = arrays(0);
+        let capped = rawdoc! {
+            "undeclared_arrays": { "max": 1 }, "arrays": { "m": { "max": 1_000_000 } },
+        };
+        assert!(accepts(&capped, Some(&old), &arrays(9)));
+        assert!(!accepts(&capped, Some(&rawdoc! { "m": 1 }), &arrays(9)));
     }
 
     #[test]

@@ -41,7 +41,10 @@ impl<T: Transaction> Work<'_, T> {
         match assigned.scope {
             Scope::Renamed => return Err(limits::renamed(self.rule)),
             Scope::Removed => return self.emptied(None).await,
-            _ => {}
+            Scope::Compared if self.rule.read == Read::Head => {
+                return Err(limits::compares_head(self.rule, counters.pages));
+            }
+            _ => self.check_path(after)?,
         }
         if self.rule.read == Read::Head && assigned.update.goes_below(&self.rule.path) {
             // What becomes of the head says nothing of what would become of the pages.

@@ -114,8 +114,9 @@ impl<T: Transaction> Change<'_, T> {
         update.needs(&mut needs);
         let mut whole = None;
         for (Met { rule, paged, .. }, part) in self.parts() {
-            let compared = part.is_some_and(|part| part.scope == Scope::Compared);
-            let seen = compared || (update.is_pipeline() && needs.contains(&rule.path));
+            let looks =
+                part.is_some_and(|part| matches!(part.scope, Scope::Compared | Scope::Inside));
+            let seen = looks || (update.is_pipeline() && needs.contains(&rule.path));
             if rule.read != Read::Merged || !paged || !seen {
                 continue;
             }

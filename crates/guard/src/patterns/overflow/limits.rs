@@ -5,6 +5,7 @@
 
 use crate::policy::Overflow;
 use error::{Code, Error};
+use write::limits::DOCUMENT_BYTES_MAX;
 
 /// Elements and bytes of an array that an update looks at as a whole.
 pub const LOOK_ELEMENTS_MAX: usize = 100_000;
@@ -35,6 +36,14 @@ pub fn too_far(rule: &Overflow) -> Error {
         "elements of '{}' would outgrow their page, and those behind them would have to move on, \
          through more than {CHANGED_BYTES_MAX} bytes of pages; keep them at their size, or give \
          the policy a larger page_bytes",
+        rule.path
+    ))
+}
+
+pub fn element_too_large(rule: &Overflow, bytes: usize) -> Error {
+    Code::BSONObjectTooLarge.error(format!(
+        "an element of '{}' is too large: the page that is to hold it would take {bytes} bytes, \
+         and a document takes at most {DOCUMENT_BYTES_MAX}; split the element",
         rule.path
     ))
 }
@@ -73,6 +82,14 @@ pub fn replaces_head(rule: &Overflow, pages: usize) -> Error {
     ))
 }
 
+pub fn compares_head(rule: &Overflow, pages: usize) -> Error {
+    Code::OperationFailed.error(format!(
+        "the array '{}' has overflowed into {pages} page(s) of '{}', and $min or $max would compare \
+         with what is only its head. Use the policy's read: merged to compare it whole",
+        rule.path, rule.into
+    ))
+}
+
 pub fn empty_head(rule: &Overflow, pages: usize) -> Error {
     Code::OperationFailed.error(format!(
         "the array '{}' has overflowed into {pages} page(s) of '{}', and its head is empty, so \
@@ -84,7 +101,8 @@ pub fn empty_head(rule: &Overflow, pages: usize) -> Error {
 
 pub fn renamed(rule: &Overflow) -> Error {
     Code::OperationFailed.error(format!(
-        "the array '{}' has overflowed into '{}', whose pages go by its name; it cannot be renamed",
+        "the array '{}' has overflowed into '{}', whose pages go by its name; neither it nor what \
+         it holds can be renamed, and nothing can be renamed to an element of it",
         rule.path, rule.into
     ))
 }

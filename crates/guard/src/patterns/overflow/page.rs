@@ -1,8 +1,8 @@
 //! Pages: documents with a stretch of the array each, in order of their numbers.
 
-use super::Work;
 use super::counters::int;
 use super::pack::Held;
+use super::{Work, limits};
 use crate::patterns::place::EMPTY_ARRAY_BYTES;
 use crate::policy::Overflow;
 use bson::{RawBsonRef, RawDocument, RawDocumentBuf, rawdoc};
@@ -13,10 +13,13 @@ use std::ops::Deref;
 use std::sync::Arc;
 use value::element::{get, get_value};
 use value::{DocumentWriter, Element, Number, Path};
+use write::limits::DOCUMENT_BYTES_MAX;
 use write::{Cause, Find, Transaction};
 
-/// Pages that are read, or deleted, at once.
+/// Pages that are read, or deleted, at once, and what they may take: those of large elements
+/// are as large as documents can be.
 const BATCH_PAGES: usize = 64;
+const BATCH_BYTES: usize = 4 * 1024 * 1024;
 
 pub struct Page<R> {
     row: R,
@@ -157,6 +160,7 @@ impl<T: Transaction> Work<'_, T> {
             filter: &filter(self.rule, self.parent, None)?,
             sort: &rawdoc! { "page": direction },
             limit: 1,
+            bytes: BATCH_BYTES,
             needs: &self.needs(Look::Array),
         };
         let rows = self.transaction.find(&self.rule.into, &find).await?;
@@ -169,6 +173,7 @@ impl<T: Transaction> Work<'_, T> {
             filter: &filter(self.rule, self.parent, Some(walk.last))?,
             sort: &rawdoc! { "page": 1 },
             limit: BATCH_PAGES,
+            bytes: BATCH_BYTES,
             needs: &self.needs(walk.look),
         };
         let rows = self.transaction.find(&self.rule.into, &find).await?;
@@ -195,6 +200,10 @@ impl<T: Transaction> Work<'_, T> {
     /// Writes a page with these elements.
     pub async fn insert_page(&mut self, number: i64, items: &[Element<'_>]) -> Result<()> {
         let page = document(self.rule, self.parent, number, items);
+        let bytes = page.as_bytes().len();
+        if bytes > DOCUMENT_BYTES_MAX {
+            return Err(limits::element_too_large(self.rule, bytes));
+        }
         self.transaction.insert(&self.rule.into, &page, &[]).await
     }
 

@@ -6,7 +6,7 @@ use crate::patterns::{bounds, place};
 use crate::policy::{Keep, Overflow};
 use bson::RawDocument;
 use bson::spec::ElementType;
-use error::Result;
+use error::{Code, Result};
 use language::Needs;
 use value::{Element, elements};
 use write::Transaction;
@@ -63,15 +63,28 @@ impl<T: Transaction> Work<'_, T> {
         self.check_path(document)?;
         let Some(found) = seen.array.filter(is_array) else { return Ok(Some(Done::default())) };
         let len = found.children().count();
-        if !self.rule.head.hold(len, found.bytes.len()) {
-            // A document that is there already keeps its pages: the insert fails.
-            let namespace = &self.policy.namespace;
-            let there = self.transaction.get(namespace, self.parent, &Needs::none()).await?;
-            if there.is_some() {
-                return Ok(None);
-            }
+        if !self.rule.head.hold(len, found.bytes.len()) && self.is_there().await? {
+            // It keeps its pages: the insert fails.
+            return Ok(None);
         }
-        self.keep(found, len).await.map(Some)
+        match self.keep(found, len).await {
+            // Someone else has inserted the document meanwhile. Done anew, the insert fails by
+            // the key that the client knows, not by that of a page.
+            Err(error) if error.code() == Code::DuplicateKey && self.is_there().await? => {
+                Err(Code::WriteConflict.error(format!(
+                    "the document has been inserted meanwhile, with pages of '{}'",
+                    self.rule.path
+                )))
+            }
+            kept => kept.map(Some),
+        }
+    }
+
+    /// Whether there is a document with the same `_id` already.
+    async fn is_there(&mut self) -> Result<bool> {
+        let namespace = &self.policy.namespace;
+        let there = self.transaction.get(namespace, self.parent, &Needs::none()).await?;
+        Ok(there.is_some())
     }
 
     /// Settles the array of a document after an update.

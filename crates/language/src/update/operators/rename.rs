@@ -71,6 +71,10 @@ impl Operator for Source {
         Scope::Renamed
     }
 
+    fn moves(&self) -> bool {
+        true
+    }
+
     fn absent(&self, _: &Facts<'_>) -> Result<Absent> {
         Ok(Absent::Refuses)
     }
@@ -104,6 +108,10 @@ impl Operator for Target {
         self.check(source, place, &run.facts)?;
         // Even by an equal value the old one is replaced: no `_id` may be.
         run.edits.replace(old, |out| out.copy_as(old.key, source))
+    }
+
+    fn moves(&self) -> bool {
+        true
     }
 
     fn absent(&self, facts: &Facts<'_>) -> Result<Absent> {
