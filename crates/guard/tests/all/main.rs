@@ -8,6 +8,7 @@
 )]
 
 mod adopt;
+mod bounds;
 mod memory;
 mod model;
 mod overflow;

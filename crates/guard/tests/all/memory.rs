@@ -16,7 +16,9 @@ use std::ops::Deref;
 use std::sync::{Arc, Mutex};
 use value::element::get_value;
 use value::{DocumentWriter, Element, Path, elements};
-use write::{Backend, Candidates, Cause, Change, Counted, Find, Selection, Transaction, Updated};
+use write::{
+    Backend, Candidates, Cause, Change, Counted, Find, Returns, Selection, Transaction, Updated,
+};
 
 type Collections = BTreeMap<Namespace, Vec<RawDocumentBuf>>;
 
@@ -27,6 +29,8 @@ const ABSENT: BinarySubtype = BinarySubtype::UserDefined(0xF0);
 pub struct Memory {
     committed: Arc<Mutex<Collections>>,
     table: Table,
+    /// How many writes a transaction may do before it meets another's, once; 0 for any number.
+    pub conflict_after: usize,
 }
 
 impl Memory {
@@ -76,15 +80,22 @@ impl Memory {
         update: RawBsonRef<'_>,
         array_filters: Option<&bson::RawArray>,
     ) -> Result<Updated> {
-        let filter = Arc::new(Filter::parse(filter, &Context::new())?);
         let update = Update::parse(update, array_filters, &Context::new())?;
-        let change = Change {
-            selection: Selection { filter: &filter, sort: None, hint: None, multi: true },
-            update: &update,
-            upsert: false,
-            bypass_validation: false,
-            returns: None,
-        };
+        self.change(collection, filter, &update, None, false).await
+    }
+
+    /// Updates, or inserts what is missing, and tells what the caller wants to see.
+    pub async fn change(
+        &self,
+        collection: &str,
+        filter: &RawDocument,
+        update: &Update,
+        returns: Option<Returns<'_>>,
+        upsert: bool,
+    ) -> Result<Updated> {
+        let filter = Arc::new(Filter::parse(filter, &Context::new())?);
+        let selection = Selection { filter: &filter, sort: None, hint: None, multi: true };
+        let change = Change { selection, update, upsert, bypass_validation: false, returns };
         write::update(self, &namespace(collection), &change).await
     }
 
@@ -107,7 +118,8 @@ impl Backend for Memory {
     async fn begin(&self) -> Result<Copied> {
         let table = self.table.clone();
         let collections = self.committed.lock().unwrap().clone();
-        Ok(Copied { begun: collections.clone(), collections, table })
+        let conflict_after = self.conflict_after;
+        Ok(Copied { begun: collections.clone(), collections, table, conflict_after })
     }
 
     async fn commit(&self, transaction: Copied) -> Result<()> {
@@ -118,8 +130,11 @@ impl Backend for Memory {
     async fn select(&self, namespace: &Namespace, selection: &Selection<'_>) -> Result<Ids> {
         let committed = self.committed.lock().unwrap();
         let mut ids = Vec::new();
+        // Where filters see more than is stored, who is claimed is asked once more.
+        let shows_more =
+            self.table.policy(namespace).is_some_and(|it| it.merged().next().is_some());
         for document in committed.get(namespace).into_iter().flatten() {
-            if selection.filter.matches(document)? {
+            if shows_more || selection.filter.matches(document)? {
                 ids.extend(get_value(document, "_id").map(RawBson::from));
             }
         }
@@ -153,6 +168,8 @@ pub struct Copied {
     begun: Collections,
     collections: Collections,
     table: Table,
+    /// Writes until it meets another's.
+    conflict_after: usize,
 }
 
 pub struct Row {
@@ -230,6 +247,14 @@ fn restore<'a>(
 }
 
 impl Copied {
+    fn write(&mut self) -> Result<()> {
+        self.conflict_after = self.conflict_after.wrapping_sub(1);
+        match self.conflict_after {
+            0 => Err(Code::WriteConflict.error("another writer")),
+            _ => Ok(()),
+        }
+    }
+
     fn position(&self, namespace: &Namespace, id: RawBsonRef<'_>) -> Option<usize> {
         let documents = self.collections.get(namespace)?;
         documents.iter().position(|document| {
@@ -296,6 +321,7 @@ impl Transaction for Copied {
         document: &RawDocument,
         _counted: &[Counted],
     ) -> Result<()> {
+        self.write()?;
         if self.position(namespace, get_value(document, "_id").unwrap()).is_some() {
             return Err(Code::DuplicateKey.error(format!("E11000 in {namespace}")));
         }
@@ -310,6 +336,7 @@ impl Transaction for Copied {
         after: &RawDocument,
         _cause: Cause<'_>,
     ) -> Result<()> {
+        self.write()?;
         let at = self.position(namespace, row.id()).unwrap();
         let mut whole = DocumentWriter::new();
         restore(elements(after), &row.whole, &mut whole);
@@ -318,6 +345,7 @@ impl Transaction for Copied {
     }
 
     async fn delete(&mut self, namespace: &Namespace, row: &Row) -> Result<()> {
+        self.write()?;
         let at = self.position(namespace, row.id()).unwrap();
         self.collections.get_mut(namespace).unwrap().remove(at);
         Ok(())

@@ -2,6 +2,10 @@
 
 use crate::memory::Memory;
 use bson::{RawBsonRef, rawdoc};
+use language::update::Update;
+use language::{Context, Needs};
+use value::element::get_value;
+use write::Returns;
 
 fn memory() -> Memory {
     let policy = rawdoc! { "arrays": { "a": { "max": 2, "on_limit": "overflow",
@@ -41,4 +45,20 @@ async fn pages_are_the_policys_alone() {
     let updated = memory.update("p", &rawdoc! {}, RawBsonRef::Document(&update), None).await;
     assert_eq!(updated.unwrap_err().code().number(), 73);
     assert!(memory.delete("p", &rawdoc! {}).await.is_err());
+}
+
+#[tokio::test]
+async fn an_upsert_splits_and_shows_what_is_asked_for() {
+    let memory = memory();
+    let push = rawdoc! { "$push": { "a": { "$each": [1, 2, 3, 4, 5] } } };
+    let push = Update::parse(RawBsonRef::Document(&push), None, &Context::new()).unwrap();
+    let last = rawdoc! { "a": { "$slice": -2 } };
+    for (count, shown) in [(5, rawdoc! { "a": [4, 5] }), (10, rawdoc! { "a": [4, 5] })] {
+        let returns = Returns { needs: Needs::All, projection: Some(&last), after: true };
+        let changed = memory.change("c", &rawdoc! { "_id": 7 }, &push, Some(returns), true).await;
+        let touched = changed.unwrap().touched.unwrap().document.unwrap();
+        assert_eq!(get_value(&touched, "a"), get_value(&shown, "a"));
+        assert_eq!(get_value(&touched, "aCount"), Some(RawBsonRef::Int32(count)));
+    }
+    assert_eq!(memory.documents("p").len(), 4);
 }
