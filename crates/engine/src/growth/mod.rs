@@ -269,7 +269,7 @@ fn remove_kept(place: Place<'_>, turn: &mut Turn) -> Result<()> {
     Ok(())
 }
 
-/// The `_id` of a document that is being written.
+/// The `_id` of a document that is being written, cut where it is long.
 fn id_of(stored: &[Change], collection: CollectionId, record: RecordId) -> String {
     let key = keys::record(collection, record);
     let change = stored.iter().find(|it| it.tree == Tree::Records && *it.key == key);
@@ -279,7 +279,7 @@ fn id_of(stored: &[Change], collection: CollectionId, record: RecordId) -> Strin
         RawDocument::from_bytes(value.get(..length)?).ok()
     });
     let id = document.and_then(|document| value::element::get(document, "_id"));
-    id.map_or_else(|| "none".to_owned(), |id| value::text::value(id.value()))
+    id.map_or_else(|| "none".to_owned(), |id| value::text::short(id.value()))
 }
 
 #[cfg(test)]

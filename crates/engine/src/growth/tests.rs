@@ -7,7 +7,7 @@ use super::{Arrays, Event, Figures, Grown, LengthenedArrays, event};
 use crate::Engine;
 use crate::catalog::Collection;
 use crate::plan::Interrupt;
-use crate::storage::{Change, Commit, Mark, RecordId, Tree, keys};
+use crate::storage::{Change, CollectionId, Commit, Mark, RecordId, Tree, keys};
 use crate::transaction::Transaction;
 use bson::{RawArrayBuf, RawBson, RawDocumentBuf, rawdoc};
 use command::{Client, Namespace, Request};
@@ -260,6 +260,17 @@ async fn lists_that_grow_are_looked_up_in_the_background() {
     assert!((64..=128).contains(&rows), "{rows} rows are kept");
     check(&engine).await;
     engine.close().await;
+}
+
+/// A line of the log is a line, however long an `_id` is.
+#[test]
+fn ids_are_cut_in_the_log() {
+    let id = CollectionId(1);
+    let document = rawdoc! { "_id": "x".repeat(60_000) };
+    let key = keys::record(id, RecordId(1)).into();
+    let value = Some(document.into_bytes().into());
+    let told = super::id_of(&[Change { tree: Tree::Records, key, value }], id, RecordId(1));
+    assert!(told.starts_with("\"xxx") && told.len() < 300, "{}", told.len());
 }
 
 /// Figures are whole whenever they are asked for, whatever goes on.
