@@ -11,3 +11,4 @@ mod adopt;
 mod memory;
 mod model;
 mod overflow;
+mod read;

@@ -107,7 +107,7 @@ impl Backend for Memory {
     async fn begin(&self) -> Result<Copied> {
         let table = self.table.clone();
         let collections = self.committed.lock().unwrap().clone();
-        Ok(Copied { begun: collections.clone(), collections, table })
+        Ok(Copied { begun: collections.clone(), collections, table, loaded_bytes: 0 })
     }
 
     async fn commit(&self, transaction: Copied) -> Result<()> {
@@ -153,6 +153,8 @@ pub struct Copied {
     begun: Collections,
     collections: Collections,
     table: Table,
+    /// What has been read of documents so far.
+    pub loaded_bytes: usize,
 }
 
 pub struct Row {
@@ -257,7 +259,9 @@ impl Transaction for Copied {
     }
 
     async fn load(&mut self, row: &Row, needs: &Needs) -> Result<Row> {
-        Ok(Row::new(&row.whole, needs))
+        let row = Row::new(&row.whole, needs);
+        self.loaded_bytes += row.shown.as_bytes().len();
+        Ok(row)
     }
 
     fn size(&self, row: &Row, document: &RawDocument) -> usize {
@@ -281,7 +285,10 @@ impl Transaction for Copied {
                 if down { order.reverse() } else { order }
             });
         }
-        Ok(found.iter().take(find.limit).map(|document| Row::new(document, find.needs)).collect())
+        let rows = found.iter().take(find.limit).map(|document| Row::new(document, find.needs));
+        let rows: Vec<Row> = rows.collect();
+        self.loaded_bytes += rows.iter().map(|row| row.shown.as_bytes().len()).sum::<usize>();
+        Ok(rows)
     }
 
     async fn insert(
