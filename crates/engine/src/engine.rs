@@ -113,6 +113,7 @@ impl Engine {
             tokio::spawn(engine.clone().trim_log()),
             tokio::spawn(engine.clone().watch_clients()),
             tokio::spawn(engine.clone().watch_storage()),
+            tokio::spawn(engine.clone().resolve_growth()),
         ]);
         engine.recount_unfinished();
         Ok(engine)

@@ -6,6 +6,10 @@
 //! out, everyone else costs a comparison, and those kept are the largest there are.
 //! Where most of them have gone out or away, fewer are left than someone wants to
 //! see: then everyone has to be looked at anew (`suffices`).
+//!
+//! After a start it is known who they are and not how large. Those who are looked up
+//! later, or never, keep their places meanwhile, and the smallest of the others go: so
+//! nobody has to be looked up for someone to come.
 
 use rustc_hash::FxHashMap;
 use std::cmp::Reverse;
@@ -18,6 +22,8 @@ pub struct Largest<T> {
     /// Nobody outside is as large as this.
     floor: u32,
     kept: FxHashMap<u64, Kept<T>>,
+    /// How many of them are still to be looked up.
+    unresolved: usize,
 }
 
 /// One of the largest, and what is noted of it.
@@ -43,7 +49,8 @@ impl<T: Default> Largest<T> {
     /// As it was left: those who are kept are still to be looked up.
     pub fn restore(floor: u32, kept: impl IntoIterator<Item = (u64, T)>) -> Largest<T> {
         let kept = kept.into_iter().map(|(id, note)| (id, Kept { value: None, note }));
-        Largest { floor, kept: kept.collect() }
+        let kept: FxHashMap<_, _> = kept.collect();
+        Largest { floor, unresolved: kept.len(), kept }
     }
 
     pub fn floor(&self) -> u32 {
@@ -57,18 +64,19 @@ impl<T: Default> Largest<T> {
         let gap = self.kept.len() < KEPT_MIN;
         let enters = after.is_some_and(|after| after >= self.floor || gap && self.is_near(after));
         let was_near = before.is_some_and(|before| self.is_near(before));
-        if !enters && !was_near {
+        // The floor may have risen above some whose size is not known.
+        if !enters && !was_near && self.unresolved == 0 {
             return Place::Outside;
         }
         let known = self.kept.contains_key(&id);
         let stays = known && after.is_some_and(|after| self.is_near(after));
         match (known, enters || stays) {
             (true, true) => {
-                self.resolve(id, after);
+                self.set(id, after);
                 Place::Stays
             }
             (true, false) => {
-                self.kept.remove(&id);
+                self.remove(id);
                 Place::Went
             }
             (false, true) => {
@@ -99,7 +107,12 @@ impl<T: Default> Largest<T> {
 
     /// Whether there are so many that the smallest should go.
     pub fn is_full(&self) -> bool {
-        self.kept.len() > KEPT_MAX
+        self.kept.len() - self.unresolved > KEPT_MAX
+    }
+
+    /// Whether there are more than there should be because some are not looked up.
+    pub fn is_crowded(&self) -> bool {
+        self.unresolved > 0 && self.kept.len() > KEPT_MAX
     }
 
     /// Those whose size is still to be looked up.
@@ -107,26 +120,46 @@ impl<T: Default> Largest<T> {
         self.kept.iter().filter(|(_, kept)| kept.value.is_none()).map(|(id, _)| *id).collect()
     }
 
-    /// Tells how large one is.
-    pub fn resolve(&mut self, id: u64, value: Option<u32>) {
+    /// Tells how large one is that was looked up (`None`: it is not there). Who has changed
+    /// meanwhile has told that himself. False if it is not among the largest, and goes.
+    pub fn resolve(&mut self, id: u64, value: Option<u32>) -> bool {
+        if self.kept.get(&id).is_none_or(|kept| kept.value.is_some()) {
+            return true;
+        }
+        let stays = value.is_some_and(|value| self.is_near(value));
+        match stays {
+            true => self.set(id, value),
+            false => self.remove(id),
+        }
+        stays
+    }
+
+    fn set(&mut self, id: u64, value: Option<u32>) {
         if let Some(kept) = self.kept.get_mut(&id) {
+            self.unresolved -= usize::from(kept.value.is_none() && value.is_some());
             kept.value = value;
         }
     }
 
-    /// Lets the smallest go and says who they were.
+    fn remove(&mut self, id: u64) {
+        if let Some(kept) = self.kept.remove(&id) {
+            self.unresolved -= usize::from(kept.value.is_none());
+        }
+    }
+
+    /// Lets the smallest go and says who they were. Who is not looked up stays.
     pub fn trim(&mut self) -> Vec<u64> {
         let gone: Vec<(u64, u32)> = self.ranked().into_iter().skip(KEPT_MIN).collect();
         let largest = gone.iter().map(|(_, value)| value).max();
         self.floor = self.floor.max(largest.map_or(0, |largest| largest.saturating_add(1)));
-        gone.iter().for_each(|(id, _)| drop(self.kept.remove(id)));
+        gone.iter().for_each(|(id, _)| self.remove(*id));
         gone.into_iter().map(|(id, _)| id).collect()
     }
 
-    /// Those who are kept, the largest first.
+    /// Those who are kept and whose size is known, the largest first.
     pub fn ranked(&self) -> Vec<(u64, u32)> {
-        let value = |kept: &Kept<T>| kept.value.unwrap_or(0);
-        let mut ranked: Vec<_> = self.kept.iter().map(|(id, kept)| (*id, value(kept))).collect();
+        let known = self.kept.iter().filter_map(|(id, kept)| Some((*id, kept.value?)));
+        let mut ranked: Vec<_> = known.collect();
         ranked.sort_by_key(|(id, value)| (Reverse(*value), *id));
         ranked
     }
@@ -186,11 +219,39 @@ mod tests {
 
     #[test]
     fn what_was_left_is_looked_up_again() {
-        let mut largest = Largest::restore(10, [(1, ()), (2, ())]);
-        assert_eq!(largest.unresolved().len(), 2);
-        largest.resolve(1, Some(30));
+        let mut largest = Largest::restore(10, [(1, ()), (2, ()), (3, ())]);
+        assert_eq!(largest.unresolved().len(), 3);
+        assert!(largest.resolve(1, Some(30)));
         assert_eq!(largest.change(2, Some(20), Some(40)), Place::Stays);
+        assert!(largest.resolve(2, Some(20)), "it has changed since it was looked up");
+        assert!(!largest.resolve(3, None), "it is not there");
         assert!(largest.unresolved().is_empty());
         assert_eq!(largest.ranked(), [(2, 40), (1, 30)]);
+    }
+
+    #[test]
+    fn the_largest_come_while_nobody_is_looked_up() {
+        let of = |id: u64| id as u32 * 7_919 % 1_000;
+        let mut largest = Largest::restore(0, (0..KEPT_MAX as u64).map(|id| (id, ())));
+        for id in 128..2_000 {
+            largest.change(id, None, Some(of(id)));
+            if largest.is_full() {
+                largest.trim();
+            }
+            assert!(largest.kept.len() <= 2 * KEPT_MAX);
+        }
+        assert!(largest.is_crowded());
+        // The floor has risen above most of those that are not looked up.
+        assert_eq!(largest.change(1, Some(of(1)), Some(3)), Place::Went);
+        assert_eq!(largest.change(2, Some(of(2)), Some(1_000)), Place::Stays);
+        for id in largest.unresolved() {
+            largest.resolve(id, Some(of(id)));
+        }
+        assert!(!largest.is_crowded() && largest.unresolved == 0);
+        largest.trim();
+        let mut all: Vec<u32> = (3..2_000).map(of).chain([of(0), 3, 1_000]).collect();
+        all.sort_unstable_by(|a, b| b.cmp(a));
+        let kept: Vec<u32> = largest.ranked().into_iter().map(|(_, value)| value).collect();
+        assert_eq!(kept, all[..KEPT_MIN]);
     }
 }

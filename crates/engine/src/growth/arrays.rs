@@ -1,11 +1,8 @@
 //! The lengths of the arrays at one path that a policy names.
 
 use super::event::{Lengthened, Lengths};
-use super::measure;
 use super::turn::Turn;
-use crate::storage::large::{self, Secret};
-use crate::storage::{CollectionId, RecordId, View};
-use error::Result;
+use crate::storage::{CollectionId, RecordId};
 use guard::policy::{ArrayRule, OnLimit};
 use statistics::{Histogram, Largest, Place, read_number, write_number};
 use value::Path;
@@ -51,15 +48,14 @@ impl Arrays {
         self.path == rule.path && self.count.as_ref() == count(rule)
     }
 
-    /// Takes a change in; `resolve` looks up those whose length is not known.
+    /// Takes a change in.
     pub fn apply(
         &mut self,
         collection: CollectionId,
         record: RecordId,
         Lengthened { before, after, .. }: &Lengthened,
         turn: &mut Turn,
-        resolve: impl FnOnce(&mut Arrays) -> Result<()>,
-    ) -> Result<()> {
+    ) {
         self.written.clear();
         self.exchange(before, after);
         let longest = |lengths: &Lengths| lengths.each.iter().max().copied();
@@ -69,14 +65,12 @@ impl Arrays {
             Place::Came => {
                 turn.put(collection, self.path.as_str(), record.0, Vec::new());
                 if self.longest.is_full() {
-                    resolve(self)?;
                     for gone in self.longest.trim() {
                         turn.remove(collection, self.path.as_str(), gone);
                     }
                 }
             }
         }
-        Ok(())
     }
 
     fn exchange(&mut self, before: &Lengths, after: &Lengths) {
@@ -97,32 +91,11 @@ impl Arrays {
         exchange(&mut self.pages, |it| u64::from(it.pages));
     }
 
-    /// Looks up those of the longest that nobody has written to since the start.
-    pub fn resolve(
-        &mut self,
-        collection: CollectionId,
-        rule: &ArrayRule,
-        view: &(dyn Fn() -> View + Sync),
-        secret: &Secret,
-    ) -> Result<()> {
-        let unresolved = self.longest.unresolved();
-        if unresolved.is_empty() {
-            return Ok(());
-        }
-        let view = view();
-        for id in unresolved {
-            let lengths = match view.record(collection, RecordId(id))? {
-                Some(record) => {
-                    let mut load = |document: &bson::RawDocument, needs: &language::Needs| {
-                        large::join(&view, &record, document, needs)
-                    };
-                    measure::lengths(record.stored(), rule, secret, &mut load)?
-                }
-                None => Lengths::default(),
-            };
-            self.longest.resolve(id, Some(lengths.each.into_iter().max().unwrap_or(0)));
-        }
-        Ok(())
+    /// Lets the smallest of the longest go if there are too many; false if some have gone.
+    pub fn trim(&mut self) -> bool {
+        // Their floor is written with the figures.
+        self.written.clear();
+        !self.longest.is_full() || self.longest.trim().is_empty()
     }
 
     /// Most writes leave the arrays as they are, and so their figures.

@@ -12,13 +12,14 @@
 
 use super::arrays::Arrays;
 use super::event::Event;
+use super::resolve::Unresolved;
 use super::sizes::{Sizes, Tracked};
 use super::turn::Turn;
-use crate::storage::large::Secret;
 use crate::storage::{CollectionId, Counts, RecordId, Tree, View, keys};
 use error::Result;
 use fjall::Slice;
 use guard::Policy;
+use guard::policy::ArrayRule;
 use statistics::{read_number, write_number};
 
 /// What this build writes; a row of another is counted anew.
@@ -41,7 +42,6 @@ pub struct Figures {
 pub struct Place<'a> {
     pub collection: CollectionId,
     pub policy: Option<&'a Policy>,
-    pub secret: &'a Secret,
     /// The store, without what is about to be committed.
     pub view: &'a (dyn Fn() -> View + Sync),
 }
@@ -130,43 +130,65 @@ impl Figures {
     }
 
     /// Takes in what became of a document.
-    pub fn apply(&mut self, place: Place<'_>, event: &Event, turn: &mut Turn) -> Result<()> {
-        let Place { collection, policy, secret, view } = place;
+    pub fn apply(&mut self, place: Place<'_>, event: &Event, turn: &mut Turn) {
+        let Place { collection, policy, .. } = place;
         let bytes = |size: Option<u32>| u64::from(size.unwrap_or(0));
         let Counts { documents, bytes: total } = &mut self.counts;
         *documents += u64::from(event.after.is_some());
         *documents = documents.saturating_sub(u64::from(event.before.is_some()));
         *total = (*total + bytes(event.after)).saturating_sub(bytes(event.before));
         if let Some(sizes) = &mut self.sizes {
-            sizes.apply(collection, event, view, turn)?;
+            sizes.apply(collection, event, turn);
         }
         for change in &event.arrays {
             let Some(rule) = policy.and_then(|policy| policy.arrays.get(change.rule)) else {
                 continue;
             };
             if let Some(arrays) = self.arrays.iter_mut().find(|arrays| arrays.is_of(rule)) {
-                arrays.apply(collection, event.record, change, turn, |arrays| {
-                    arrays.resolve(collection, rule, view, secret)
-                })?;
+                arrays.apply(collection, event.record, change, turn);
             }
         }
-        Ok(())
     }
 
-    /// Looks up how large those of the largest are that nobody has written to since
-    /// the start.
-    pub fn resolve(&mut self, place: Place<'_>) -> Result<()> {
-        let Place { collection, policy, secret, view } = place;
+    /// Those of the largest whose size is not known: nobody has written to them since the
+    /// start.
+    pub fn unresolved<'p>(&self, policy: Option<&'p Policy>) -> Vec<Unresolved<'p>> {
+        let of = |rule: Option<&'p ArrayRule>, records: Vec<u64>| {
+            records.into_iter().map(move |record| Unresolved { rule, record })
+        };
+        let sizes = self.sizes.iter().flat_map(|sizes| of(None, sizes.largest.unresolved()));
+        let rules = policy.into_iter().flat_map(|policy| &policy.arrays);
+        let arrays = rules.flat_map(|rule| {
+            let arrays = self.arrays.iter().find(|arrays| arrays.is_of(rule));
+            arrays.into_iter().flat_map(move |it| of(Some(rule), it.longest.unresolved()))
+        });
+        sizes.chain(arrays).collect()
+    }
+
+    /// Takes in how large they are; false if some of them, or of the others, are not among
+    /// the largest any more.
+    pub fn resolve(&mut self, measured: &[(Unresolved<'_>, Option<u32>)]) -> bool {
+        let mut all_stay = true;
+        for (Unresolved { rule, record }, value) in measured {
+            let arrays = &mut self.arrays;
+            all_stay &= match rule {
+                None => self.sizes.as_mut().is_none_or(|it| it.largest.resolve(*record, *value)),
+                Some(rule) => arrays
+                    .iter_mut()
+                    .find(|arrays| arrays.is_of(rule))
+                    .is_none_or(|it| it.longest.resolve(*record, *value)),
+            };
+        }
         if let Some(sizes) = &mut self.sizes {
-            sizes.resolve(collection, view)?;
+            all_stay &= sizes.trim();
         }
-        for arrays in &mut self.arrays {
-            let mut rules = policy.into_iter().flat_map(|policy| &policy.arrays);
-            if let Some(rule) = rules.find(|rule| arrays.is_of(rule)) {
-                arrays.resolve(collection, rule, view, secret)?;
-            }
-        }
-        Ok(())
+        self.arrays.iter_mut().fold(all_stay, |all_stay, arrays| arrays.trim() && all_stay)
+    }
+
+    /// Whether more are kept than should be since some have not been looked up.
+    pub fn is_crowded(&self) -> bool {
+        self.sizes.as_ref().is_some_and(|sizes| sizes.largest.is_crowded())
+            || self.arrays.iter().any(|arrays| arrays.longest.is_crowded())
     }
 
     /// Whether the largest documents and the longest arrays can be told: so many, or

@@ -20,6 +20,7 @@ mod event;
 mod figures;
 mod measure;
 mod recount;
+mod resolve;
 mod sample;
 mod sizes;
 mod turn;
@@ -32,6 +33,7 @@ pub use sample::{Sample, Sampled};
 pub use sizes::Tracked;
 pub use turn::now_ms;
 
+use crate::plan::Interrupt;
 use crate::storage::large::Secret;
 use crate::storage::{Change, CollectionId, RecordId, Tree, View, keys};
 use alert::Alert;
@@ -40,6 +42,7 @@ use error::Result;
 use figures::Place;
 use guard::Lease;
 use parking_lot::{Mutex, MutexGuard};
+use resolve::Crowded;
 use rustc_hash::FxHashMap;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use turn::Turn;
@@ -53,7 +56,9 @@ pub const SHOWN: usize = 10;
 /// The figures of every collection that has been written to or asked for.
 pub struct Growth {
     secret: Secret,
+    /// Every commit takes the lock: no document is read while it is held.
     standings: Mutex<FxHashMap<CollectionId, Standing>>,
+    crowded: Crowded,
     /// The parameter `growthHorizonSeconds`.
     pub horizon_seconds: AtomicU32,
     /// The parameter `growthStats`. While it is off, documents and bytes are counted and
@@ -70,12 +75,15 @@ struct Standing {
     /// Set while everything is counted anew.
     since: Option<recount::Since>,
     /// Whether the rows of those who are kept are to be written anew.
-    recounted: bool,
+    rewrites_kept: bool,
+    /// Whether those who are kept have been left to be looked up in the background: once is
+    /// enough, be it in vain.
+    crowded: bool,
 }
 
 /// The figures while a group of commits is taken in.
 pub struct Ledger<'g> {
-    secret: &'g Secret,
+    crowded: &'g Crowded,
     horizon_ms: u64,
     is_on: bool,
     standings: MutexGuard<'g, FxHashMap<CollectionId, Standing>>,
@@ -100,6 +108,7 @@ impl Growth {
         Growth {
             secret,
             standings: Mutex::default(),
+            crowded: Crowded::default(),
             horizon_seconds: AtomicU32::new(HORIZON_SECONDS),
             is_on: AtomicBool::new(true),
         }
@@ -111,7 +120,7 @@ impl Growth {
 
     pub fn open(&self) -> Ledger<'_> {
         Ledger {
-            secret: &self.secret,
+            crowded: &self.crowded,
             horizon_ms: u64::from(self.horizon_seconds.load(Ordering::Relaxed)) * 1_000,
             is_on: self.is_on.load(Ordering::Relaxed),
             standings: self.standings.lock(),
@@ -123,21 +132,19 @@ impl Growth {
 
     /// The figures of a collection, with the sizes of the largest looked up; `None` if
     /// something is still to be counted.
-    pub fn figures(
-        &self,
-        collection: CollectionId,
-        guarded: Option<&Lease>,
-        view: &(dyn Fn() -> View + Sync),
-    ) -> Result<Option<Figures>> {
+    pub fn figures(&self, place: Place<'_>, interrupt: &Interrupt) -> Result<Option<Figures>> {
+        self.resolve(place, interrupt)?;
+        self.told(place)
+    }
+
+    /// The figures of a collection as they are known; `None` if something is still to be
+    /// counted.
+    fn told(&self, place: Place<'_>) -> Result<Option<Figures>> {
         let mut standings = self.standings.lock();
-        let standing = stand(&mut standings, collection, view)?;
-        let policy = event::policy(guarded);
-        let place = Place { collection, policy, secret: &self.secret, view };
-        standing.figures.resolve(place)?;
-        let mut figures = standing.figures.clone();
+        let mut figures = stand(&mut standings, place.collection, place.view)?.figures.clone();
         // Rows that go because of this go with the next write.
         figures.adopt(place, &mut Turn::default());
-        Ok(Some(figures).filter(|it| it.is_whole(policy) && it.suffices(SHOWN)))
+        Ok(Some(figures).filter(|it| it.is_whole(place.policy) && it.suffices(SHOWN)))
     }
 
     /// Whether everything has been counted that a policy asks for.
@@ -185,7 +192,7 @@ impl Ledger<'_> {
     ) -> Result<()> {
         let collection = grown.collection.id;
         let policy = event::policy(grown.guarded.as_ref());
-        let place = Place { collection, policy, secret: self.secret, view };
+        let place = Place { collection, policy, view };
         let standing = stand(&mut self.standings, collection, view)?;
         let turn = &mut self.turn;
         if !self.is_on || !grown.measured {
@@ -196,7 +203,7 @@ impl Ledger<'_> {
             standing.guarded = Some(grown.guarded.clone());
         }
         for event in grown.events() {
-            standing.figures.apply(place, event, turn)?;
+            standing.figures.apply(place, event, turn);
             let figures = &mut standing.figures;
             let (reason, noted) = alert::reason(figures, policy, event, self.horizon_ms, turn);
             if noted {
@@ -211,9 +218,13 @@ impl Ledger<'_> {
         if standing.since.as_mut().is_some_and(|since| !since.take(grown)) {
             standing.since = None;
         }
-        if std::mem::take(&mut standing.recounted) {
+        if std::mem::take(&mut standing.rewrites_kept) {
             remove_kept(place, turn)?;
             standing.figures.write_kept(collection, turn);
+        }
+        if !standing.crowded && standing.figures.is_crowded() {
+            standing.crowded = true;
+            self.crowded.push(collection);
         }
         if !self.touched.contains(&collection) {
             self.touched.push(collection);
@@ -258,7 +269,7 @@ fn remove_kept(place: Place<'_>, turn: &mut Turn) -> Result<()> {
     Ok(())
 }
 
-/// The `_id` of a document that is being written.
+/// The `_id` of a document that is being written, cut where it is long.
 fn id_of(stored: &[Change], collection: CollectionId, record: RecordId) -> String {
     let key = keys::record(collection, record);
     let change = stored.iter().find(|it| it.tree == Tree::Records && *it.key == key);
@@ -268,7 +279,7 @@ fn id_of(stored: &[Change], collection: CollectionId, record: RecordId) -> Strin
         RawDocument::from_bytes(value.get(..length)?).ok()
     });
     let id = document.and_then(|document| value::element::get(document, "_id"));
-    id.map_or_else(|| "none".to_owned(), |id| value::text::value(id.value()))
+    id.map_or_else(|| "none".to_owned(), |id| value::text::short(id.value()))
 }
 
 #[cfg(test)]

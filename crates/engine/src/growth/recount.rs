@@ -15,7 +15,8 @@ use crate::catalog::Collection;
 use crate::define::Definition;
 use crate::plan::Interrupt;
 use crate::run::blocking;
-use crate::storage::{CollectionId, Counts, Mark, Record, View, large};
+use crate::storage::large::{self, Secret};
+use crate::storage::{CollectionId, Counts, Mark, Record, View};
 use crate::transaction::Transaction;
 use command::Namespace;
 use error::{Code, Error, Result};
@@ -64,24 +65,24 @@ impl Growth {
 
     /// Takes in what has happened meanwhile and puts the new figures in the place of
     /// the old; false if something got in the way.
-    fn finish_recount(&self, place: Place<'_>, mut counted: Figures) -> Result<bool> {
+    fn finish_recount(&self, place: Place<'_>, mut counted: Figures) -> bool {
         loop {
             let events = {
                 let mut standings = self.standings.lock();
-                let Some(standing) = standings.get_mut(&place.collection) else { return Ok(false) };
-                let Some(since) = &mut standing.since else { return Ok(false) };
+                let Some(standing) = standings.get_mut(&place.collection) else { return false };
+                let Some(since) = &mut standing.since else { return false };
                 let events = std::mem::take(&mut since.events);
                 if events.len() <= LAST_EVENTS {
-                    take_in(&mut counted, place, &events)?;
+                    take_in(&mut counted, place, &events);
                     counted.take_over(&standing.figures);
                     standing.figures = counted;
                     standing.since = None;
-                    standing.recounted = true;
-                    return Ok(true);
+                    standing.rewrites_kept = true;
+                    return true;
                 }
                 events
             };
-            take_in(&mut counted, place, &events)?;
+            take_in(&mut counted, place, &events);
         }
     }
 
@@ -92,10 +93,10 @@ impl Growth {
     }
 }
 
-fn take_in(figures: &mut Figures, place: Place<'_>, events: &[Event]) -> Result<()> {
+fn take_in(figures: &mut Figures, place: Place<'_>, events: &[Event]) {
     // All rows are written anew afterwards.
     let mut turn = Turn::default();
-    events.iter().try_for_each(|event| figures.apply(place, event, &mut turn))
+    events.iter().for_each(|event| figures.apply(place, event, &mut turn));
 }
 
 impl Figures {
@@ -120,7 +121,7 @@ impl Engine {
         interrupt: &Interrupt,
     ) -> Result<Option<Figures>> {
         for _ in 0..ATTEMPTS {
-            if let Some(figures) = self.known_figures(collection)? {
+            if let Some(figures) = blocking(|| self.known_figures(collection, interrupt))? {
                 return Ok(Some(figures));
             }
             if !self.store.growth().is_on.load(Ordering::Relaxed) {
@@ -162,10 +163,15 @@ impl Engine {
         }
     }
 
-    fn known_figures(&self, collection: &Collection) -> Result<Option<Figures>> {
+    fn known_figures(
+        &self,
+        collection: &Collection,
+        interrupt: &Interrupt,
+    ) -> Result<Option<Figures>> {
         let guarded = self.policies.get(&collection.namespace);
-        let view = || self.store.view();
-        self.store.growth().figures(collection.id, guarded.as_ref(), &view)
+        let (policy, view) = (event::policy(guarded.as_ref()), || self.store.view());
+        let place = Place { collection: collection.id, policy, view: &view };
+        self.store.growth().figures(place, interrupt)
     }
 
     /// Counts a collection once. It may have changed too much meanwhile.
@@ -181,10 +187,14 @@ impl Engine {
             let Some(collection) = definition.catalog.get(namespace).cloned() else {
                 return Ok(());
             };
-            if self.known_figures(&collection)?.is_some() {
+            let (guarded, view) = (self.policies.get(namespace), self.store.view());
+            let current = || view.clone();
+            let policy = event::policy(guarded.as_ref());
+            let place = Place { collection: collection.id, policy, view: &current };
+            // Someone else may have counted it meanwhile.
+            if growth.told(place)?.is_some() {
                 return Ok(());
             }
-            let (guarded, view) = (self.policies.get(namespace), self.store.view());
             growth.begin_recount(collection.id, guarded.clone(), &view)?;
             (collection, guarded, view)
         };
@@ -192,12 +202,11 @@ impl Engine {
         let place = Place {
             collection: collection.id,
             policy: event::policy(guarded.as_ref()),
-            secret: growth.secret(),
             view: &current,
         };
-        let counted = count(place, view, interrupt).await;
+        let counted = count(place, view, growth.secret(), interrupt).await;
         let counted = counted.inspect_err(|_| growth.abandon_recount(collection.id))?;
-        if growth.finish_recount(place, counted)? {
+        if growth.finish_recount(place, counted) {
             self.write_figures(&collection).await?;
         }
         Ok(())
@@ -217,7 +226,12 @@ impl Engine {
 }
 
 /// Counts everything in a view, in pieces, so that it may be put an end to.
-pub(super) async fn count(place: Place<'_>, view: View, interrupt: &Interrupt) -> Result<Figures> {
+pub(super) async fn count(
+    place: Place<'_>,
+    view: View,
+    secret: &Secret,
+    interrupt: &Interrupt,
+) -> Result<Figures> {
     let rules = place.policy.into_iter().flat_map(|policy| &policy.arrays);
     let mut figures = Figures {
         counts: Counts::default(),
@@ -231,8 +245,8 @@ pub(super) async fn count(place: Place<'_>, view: View, interrupt: &Interrupt) -
             let mut turn = Turn::default();
             let mut counted = 0;
             for record in records.by_ref().take(DOCUMENTS_PER_LOOK) {
-                let event = found(place, &view, &record?.1)?;
-                figures.apply(place, &event, &mut turn)?;
+                let event = found(place, &view, secret, &record?.1)?;
+                figures.apply(place, &event, &mut turn);
                 counted += 1;
             }
             Ok(counted == DOCUMENTS_PER_LOOK)
@@ -245,7 +259,7 @@ pub(super) async fn count(place: Place<'_>, view: View, interrupt: &Interrupt) -
 }
 
 /// A document that is there, as if it had just come.
-fn found(place: Place<'_>, view: &View, record: &Record) -> Result<Event> {
+fn found(place: Place<'_>, view: &View, secret: &Secret, record: &Record) -> Result<Event> {
     let mut load = |document: &bson::RawDocument, needs: &language::Needs| {
         large::join(view, record, document, needs)
     };
@@ -253,7 +267,7 @@ fn found(place: Place<'_>, view: &View, record: &Record) -> Result<Event> {
     let arrays = match place.policy {
         Some(policy) => {
             let exchange = Exchange { before: None, after: stored, cause: write::Cause::default() };
-            lengthened(policy, exchange, place.secret, &mut load)?
+            lengthened(policy, exchange, secret, &mut load)?
         }
         None => LengthenedArrays::new(),
     };

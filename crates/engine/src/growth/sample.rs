@@ -1,25 +1,35 @@
 //! Arrays that no policy names, as a sample of the documents shows them. Writes pay
 //! nothing for it: the documents are looked at when someone asks.
+//!
+//! Fields may be named by data, so that each document has thousands of its own. What is
+//! seen of each path is kept for so many of them; further ones are not looked at, and it is
+//! told that there are more.
 
 use super::Figures;
 use crate::plan::Interrupt;
 use crate::storage::large::{self, Secret};
 use crate::storage::{CollectionId, Record, RecordId, View};
+use bson::RawDocument;
 use bson::spec::ElementType;
 use error::Result;
 use guard::Policy;
 use rand::Rng;
+use rustc_hash::{FxHashMap, FxHashSet};
 use statistics::Histogram;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::ops::Bound;
 use value::{Element, elements};
 
 /// Documents that are looked at; of a smaller collection, all.
 const SAMPLE_DOCUMENTS: u64 = 1_000;
+/// Bytes of documents that are looked at, and as many again of the largest documents. What
+/// is out of line is not looked at.
+const SAMPLE_BYTES_MAX: usize = 64 * 1024 * 1024;
+/// Paths that are looked at, and the bytes of their names.
+const PATHS_SEEN_MAX: usize = 4_096;
+const PATHS_SEEN_BYTES_MAX: usize = 1024 * 1024;
 /// Paths that are told of: those with the longest arrays.
 const PATHS_MAX: usize = 64;
-/// Documents between two looks at whether to stop.
-const DOCUMENTS_PER_LOOK: usize = 128;
 
 /// What a sample of a collection shows.
 #[derive(Debug, Default)]
@@ -27,6 +37,8 @@ pub struct Sample {
     /// How many documents were looked at.
     pub documents: u64,
     pub arrays: BTreeMap<String, Sampled>,
+    /// Whether there are arrays at more paths.
+    pub more: bool,
 }
 
 /// The arrays at one path.
@@ -37,6 +49,8 @@ pub struct Sampled {
     pub histogram: Histogram,
     /// The longest, among the largest documents of the collection too.
     pub max: u32,
+    /// The number of the last document that was counted.
+    last: u64,
 }
 
 impl Sample {
@@ -50,26 +64,32 @@ impl Sample {
         secret: &Secret,
         interrupt: &Interrupt,
     ) -> Result<Sample> {
-        let mut look = Look { policy, secret, sample: Sample::default(), seen: BTreeSet::new() };
-        for (at, record) in chosen(view, collection, figures.counts.documents)?.enumerate() {
-            if at % DOCUMENTS_PER_LOOK == 0 {
-                interrupt.check()?;
+        let mut look = Look::new(policy, secret);
+        let mut bytes = 0;
+        for record in chosen(view, collection, figures.counts.documents)? {
+            interrupt.check()?;
+            bytes += look.at(record?.1.stored(), true);
+            if bytes > SAMPLE_BYTES_MAX {
+                break;
             }
-            look.at(&record?.1, true);
-            look.sample.documents += 1;
         }
-        for (id, _) in figures.sizes.iter().flat_map(|sizes| sizes.largest.iter()) {
+        let mut bytes = 0;
+        let largest = figures.sizes.as_ref().map(|sizes| sizes.largest.ranked());
+        for (id, _) in largest.into_iter().flatten() {
+            interrupt.check()?;
             if let Some(record) = view.record(collection, RecordId(id))? {
-                look.at(&record, false);
+                bytes += look.at(record.stored(), false);
+            }
+            if bytes > SAMPLE_BYTES_MAX {
+                break;
             }
         }
-        let mut sample = look.sample;
-        sample.keep_longest();
-        Ok(sample)
+        Ok(look.into_sample())
     }
 
     fn keep_longest(&mut self) {
         if self.arrays.len() > PATHS_MAX {
+            self.more = true;
             let mut lengths: Vec<u32> = self.arrays.values().map(|it| it.max).collect();
             lengths.sort_unstable_by(|a, b| b.cmp(a));
             let least = lengths[PATHS_MAX - 1];
@@ -83,7 +103,8 @@ impl Sample {
 
 type Chosen = Box<dyn Iterator<Item = Result<(RecordId, Record)>>>;
 
-/// All documents of a small collection; of a large one some, taken at random.
+/// All documents of a small collection; of a large one some, taken at random and in no
+/// order, so that the first of them are a sample too.
 fn chosen(view: &View, collection: CollectionId, documents: u64) -> Result<Chosen> {
     let all = || view.records(collection, (Bound::Unbounded, Bound::Unbounded));
     if documents <= SAMPLE_DOCUMENTS {
@@ -94,16 +115,16 @@ fn chosen(view: &View, collection: CollectionId, documents: u64) -> Result<Chose
     };
     let (first, last) = (first?.0.0, last?.0.0);
     let mut random = rand::rng();
-    let places: BTreeSet<u64> =
+    let places: Vec<u64> =
         (0..SAMPLE_DOCUMENTS).map(|_| random.random_range(first..=last)).collect();
     let view = view.clone();
     let at = move |place| {
         view.records(collection, (Bound::Included(RecordId(place)), Bound::Unbounded)).next()
     };
-    let mut past = None;
+    let mut past = FxHashSet::default();
     // Two places may lead to the same document, where some are missing.
     let new = move |found: &Result<(RecordId, Record)>| match found {
-        Ok((id, _)) => past.replace(*id) != Some(*id),
+        Ok((id, _)) => past.insert(id.0),
         Err(_) => true,
     };
     Ok(Box::new(places.into_iter().filter_map(at).filter(new)))
@@ -112,26 +133,39 @@ fn chosen(view: &View, collection: CollectionId, documents: u64) -> Result<Chose
 struct Look<'a> {
     policy: Option<&'a Policy>,
     secret: &'a Secret,
-    sample: Sample,
-    /// Paths that the document at hand has arrays at.
-    seen: BTreeSet<String>,
+    /// How many documents have been counted.
+    documents: u64,
+    arrays: FxHashMap<String, Sampled>,
+    /// The bytes of their paths.
+    path_bytes: usize,
+    /// Whether a path was left out.
+    more: bool,
 }
 
-impl Look<'_> {
-    /// Looks at a document; one that is not part of the sample counts for the
-    /// longest only.
-    fn at(&mut self, record: &Record, counts: bool) {
+impl<'a> Look<'a> {
+    fn new(policy: Option<&'a Policy>, secret: &'a Secret) -> Look<'a> {
+        let arrays = FxHashMap::default();
+        Look { policy, secret, documents: 0, arrays, path_bytes: 0, more: false }
+    }
+
+    /// Looks at a document, and says how many bytes it has; one that is not part of the
+    /// sample counts for the longest only.
+    fn at(&mut self, document: &RawDocument, counts: bool) -> usize {
+        self.documents += u64::from(counts);
         let mut path = String::new();
-        for field in elements(record.stored()) {
+        for field in elements(document) {
             path.push_str(field.key);
             self.field(field, &mut path, counts);
             path.clear();
         }
-        for path in std::mem::take(&mut self.seen) {
-            if let Some(sampled) = self.sample.arrays.get_mut(&path).filter(|_| counts) {
-                sampled.documents += 1;
-            }
-        }
+        document.as_bytes().len()
+    }
+
+    fn into_sample(self) -> Sample {
+        let Look { documents, arrays, more, .. } = self;
+        let mut sample = Sample { documents, arrays: arrays.into_iter().collect(), more };
+        sample.keep_longest();
+        sample
     }
 
     fn field(&mut self, field: Element<'_>, path: &mut String, counts: bool) {
@@ -171,15 +205,81 @@ impl Look<'_> {
         if rules.any(|rule| rule.path.as_str() == path) {
             return;
         }
-        let sampled = match self.sample.arrays.get_mut(path) {
+        let path_bytes = self.path_bytes + path.len();
+        let room = self.arrays.len() < PATHS_SEEN_MAX && path_bytes <= PATHS_SEEN_BYTES_MAX;
+        let sampled = match self.arrays.get_mut(path) {
             Some(sampled) => sampled,
-            None => self.sample.arrays.entry(path.to_owned()).or_default(),
+            None if room => {
+                self.path_bytes = path_bytes;
+                self.arrays.entry(path.to_owned()).or_default()
+            }
+            None => {
+                self.more = true;
+                return;
+            }
         };
         sampled.max = sampled.max.max(items);
         if counts {
             sampled.histogram.add(items);
             sampled.elements += u64::from(items);
-            self.seen.insert(path.to_owned());
+            // A document may have several arrays at a path.
+            let is_first = std::mem::replace(&mut sampled.last, self.documents) != self.documents;
+            sampled.documents += u64::from(is_first);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use bson::rawdoc;
+    use value::DocumentWriter;
+
+    const SECRET: Secret = [7; 8];
+
+    /// A document with arrays of its own.
+    fn named_by_data(id: usize, arrays: usize, name: &str) -> bson::RawDocumentBuf {
+        let mut document = DocumentWriter::new();
+        for at in 0..arrays {
+            document.begin_array(&format!("{name}{id}_{at}"));
+            document.end();
+        }
+        document.begin_array("tags");
+        document.end();
+        document.finish()
+    }
+
+    #[test]
+    fn paths_without_end_are_not_all_kept() {
+        let mut look = Look::new(None, &SECRET);
+        for id in 0..10 {
+            look.at(&named_by_data(id, 1_000, "u"), true);
+        }
+        assert_eq!(look.arrays.len(), PATHS_SEEN_MAX);
+        let sample = look.into_sample();
+        assert_eq!((sample.documents, sample.arrays.len(), sample.more), (10, PATHS_MAX, true));
+    }
+
+    #[test]
+    fn long_paths_are_not_all_kept() {
+        let mut look = Look::new(None, &SECRET);
+        look.at(&named_by_data(0, 300, &"u".repeat(10_000)), true);
+        assert!(look.path_bytes <= PATHS_SEEN_BYTES_MAX && look.more);
+    }
+
+    #[test]
+    fn documents_count_once_however_many_arrays_they_have() {
+        let mut look = Look::new(None, &SECRET);
+        let document = rawdoc! { "c": [{ "d": [1] }, { "d": [1, 2] }], "e": [] };
+        look.at(&document, true);
+        look.at(&document, true);
+        look.at(&rawdoc! { "c": [{ "d": [1, 2, 3] }] }, false);
+        let sample = look.into_sample();
+        let told = |path: &str| {
+            let Sampled { documents, elements, max, .. } = sample.arrays[path].clone();
+            (documents, elements, max)
+        };
+        assert_eq!([told("c.d"), told("c"), told("e")], [(2, 6, 3), (2, 4, 2), (2, 0, 0)]);
+        assert!(!sample.more);
     }
 }

@@ -2,8 +2,7 @@
 
 use super::event::Event;
 use super::turn::Turn;
-use crate::storage::{CollectionId, RecordId, View};
-use error::Result;
+use crate::storage::{CollectionId, RecordId};
 use statistics::{Histogram, Largest, Place, Trend, read_number, write_number};
 
 #[derive(Debug, Clone)]
@@ -50,13 +49,7 @@ impl Sizes {
         Sizes { since_ms, histogram: Histogram::default(), largest: Largest::default() }
     }
 
-    pub fn apply(
-        &mut self,
-        collection: CollectionId,
-        event: &Event,
-        view: &(dyn Fn() -> View + Sync),
-        turn: &mut Turn,
-    ) -> Result<()> {
+    pub fn apply(&mut self, collection: CollectionId, event: &Event, turn: &mut Turn) {
         let Event { record, before, after, .. } = *event;
         match (before, after) {
             (Some(before), Some(after)) => self.histogram.exchange(before, after),
@@ -71,7 +64,6 @@ impl Sizes {
                 let size = before.or(after).unwrap_or(0);
                 self.note(collection, record, size, turn);
                 if self.largest.is_full() {
-                    self.resolve(collection, view)?;
                     for gone in self.largest.trim() {
                         turn.remove(collection, "", gone);
                     }
@@ -79,7 +71,6 @@ impl Sizes {
             }
             Place::Stays => self.note(collection, record, after.unwrap_or(0), turn),
         }
-        Ok(())
     }
 
     /// Notes the size of one of the largest.
@@ -92,22 +83,9 @@ impl Sizes {
         }
     }
 
-    /// Looks up those of the largest that nobody has written to since the start.
-    pub fn resolve(
-        &mut self,
-        collection: CollectionId,
-        view: &(dyn Fn() -> View + Sync),
-    ) -> Result<()> {
-        let unresolved = self.largest.unresolved();
-        if unresolved.is_empty() {
-            return Ok(());
-        }
-        let view = view();
-        for id in unresolved {
-            let record = view.record(collection, RecordId(id))?;
-            self.largest.resolve(id, Some(record.map_or(0, |record| record.size() as u32)));
-        }
-        Ok(())
+    /// Lets the smallest of the largest go if there are too many; false if some have gone.
+    pub fn trim(&mut self) -> bool {
+        !self.largest.is_full() || self.largest.trim().is_empty()
     }
 
     pub fn write(&self, row: &mut Vec<u8>) {

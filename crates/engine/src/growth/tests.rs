@@ -3,11 +3,11 @@
 
 use super::figures::Place;
 use super::recount::count;
-use super::{Arrays, Figures, event};
+use super::{Arrays, Event, Figures, Grown, LengthenedArrays, event};
 use crate::Engine;
 use crate::catalog::Collection;
 use crate::plan::Interrupt;
-use crate::storage::{Change, Commit, Mark, Tree, keys};
+use crate::storage::{Change, CollectionId, Commit, Mark, RecordId, Tree, keys};
 use crate::transaction::Transaction;
 use bson::{RawArrayBuf, RawBson, RawDocumentBuf, rawdoc};
 use command::{Client, Namespace, Request};
@@ -24,6 +24,8 @@ const WRITERS: u64 = 4;
 const WRITES: usize = 250;
 const POLICIES: i32 = 12;
 const IDS: i32 = 200;
+/// More than are kept.
+const LARGER: u64 = 300;
 
 async fn open(directory: &Path) -> Arc<Engine> {
     Engine::open(directory).await.expect("a store")
@@ -128,13 +130,10 @@ async fn check(engine: &Arc<Engine>) {
     let known = engine.growth_figures(&collection, &interrupt).await.unwrap().expect("figures");
     let guarded = engine.policies.get(&collection.namespace);
     let view = || engine.store.view();
-    let place = Place {
-        collection: collection.id,
-        policy: event::policy(guarded.as_ref()),
-        secret: engine.store.secret(),
-        view: &view,
-    };
-    let counted = count(place, engine.store.view(), &interrupt).await.unwrap();
+    let place =
+        Place { collection: collection.id, policy: event::policy(guarded.as_ref()), view: &view };
+    let secret = engine.store.secret();
+    let counted = count(place, engine.store.view(), secret, &interrupt).await.unwrap();
     assert_eq!(told(&known), told(&counted));
     let counts = engine.store.view().counts(collection.id).unwrap();
     assert_eq!(counts, counted.counts);
@@ -174,6 +173,104 @@ async fn what_writes_keep_up_is_what_a_recount_gives() {
     }
     check(&engine).await;
     engine.close().await;
+    drop(engine);
+
+    // Nobody asks before the writers write, so nobody has been looked up.
+    let engine = open(directory.path()).await;
+    for _ in 0..WRITES {
+        write(&engine, &mut random).await;
+    }
+    check(&engine).await;
+    engine.close().await;
+}
+
+/// Commits go on while someone waits for a document: none is read under their lock.
+#[tokio::test(flavor = "multi_thread")]
+async fn no_commit_waits_for_documents_to_be_read() {
+    let directory = tempfile::tempdir().unwrap();
+    let engine = open(directory.path()).await;
+    set_policy(&engine, 0).await;
+    let mut random = StdRng::seed_from_u64(7);
+    for _ in 0..WRITES {
+        write(&engine, &mut random).await;
+    }
+    engine.close().await;
+    drop(engine);
+
+    let engine = open(directory.path()).await;
+    let collection = collection(&engine);
+    let guarded = engine.policies.get(&collection.namespace);
+    let growth = engine.store.growth();
+    // The rows of the collection are read, and none of its documents.
+    assert!(growth.is_whole(collection.id, guarded.as_ref(), &|| engine.store.view()).unwrap());
+    let mut grown = Grown::new(collection.clone());
+    for record in 0..LARGER {
+        let (record, size) = (RecordId(u64::MAX - record), 100_000 + record as u32);
+        let arrays = LengthenedArrays::new();
+        grown.push(Event { record, before: None, after: Some(size), arrays });
+    }
+    grown.guarded = guarded.clone();
+    let mut ledger = growth.open();
+    ledger.take(&grown, &[], &|| panic!("a commit reads documents")).unwrap();
+    drop(ledger);
+
+    let view = || {
+        assert!(growth.standings.try_lock().is_some(), "commits wait for documents to be read");
+        engine.store.view()
+    };
+    let policy = event::policy(guarded.as_ref());
+    let place = Place { collection: collection.id, policy, view: &view };
+    growth.resolve(place, &Interrupt::default()).unwrap();
+    let figures = growth.told(place).unwrap().expect("figures");
+    assert!(figures.unresolved(policy).is_empty());
+    let largest = figures.sizes.as_ref().unwrap().largest.ranked();
+    let expected = (0..LARGER as u32).rev().map(|it| 100_000 + it).take(super::SHOWN);
+    assert!(largest.iter().map(|(_, size)| *size).take(super::SHOWN).eq(expected));
+    engine.close().await;
+}
+
+/// Where so many come that those of an earlier run should go, they are looked up in the
+/// background.
+#[tokio::test(flavor = "multi_thread")]
+async fn lists_that_grow_are_looked_up_in_the_background() {
+    let directory = tempfile::tempdir().unwrap();
+    let insert = |from: i32| {
+        let documents = (from..from + 200)
+            .map(|id| RawBson::Document(rawdoc! { "_id": id, "t": "x".repeat(id as usize) }));
+        let documents: RawArrayBuf = documents.collect();
+        rawdoc! { "insert": "c", "$db": "d", "documents": documents }
+    };
+    let engine = open(directory.path()).await;
+    run(&engine, insert(0)).await;
+    engine.close().await;
+    drop(engine);
+    let engine = open(directory.path()).await;
+    run(&engine, insert(200)).await;
+    let collection = collection(&engine);
+    let unresolved = || {
+        let standings = engine.store.growth().standings.lock();
+        standings[&collection.id].figures.unresolved(None).len()
+    };
+    while unresolved() > 0 {
+        tokio::time::sleep(std::time::Duration::from_millis(5)).await;
+    }
+    run(&engine, insert(400)).await;
+    let view = engine.store.view();
+    let rows = view.range(Tree::Records, keys::kept_rows(collection.id)).count();
+    assert!((64..=128).contains(&rows), "{rows} rows are kept");
+    check(&engine).await;
+    engine.close().await;
+}
+
+/// A line of the log is a line, however long an `_id` is.
+#[test]
+fn ids_are_cut_in_the_log() {
+    let id = CollectionId(1);
+    let document = rawdoc! { "_id": "x".repeat(60_000) };
+    let key = keys::record(id, RecordId(1)).into();
+    let value = Some(document.into_bytes().into());
+    let told = super::id_of(&[Change { tree: Tree::Records, key, value }], id, RecordId(1));
+    assert!(told.starts_with("\"xxx") && told.len() < 300, "{}", told.len());
 }
 
 /// Figures are whole whenever they are asked for, whatever goes on.

@@ -8,7 +8,7 @@ use bson::{RawBson, RawBsonRef, RawDocument, RawDocumentBuf, rawdoc};
 use error::{Code, Result};
 use guard::patterns::overflow::page_filter;
 use guard::policy::Overflow;
-use guard::read::{Pages, SEEN_BYTES_MAX, Shape, show};
+use guard::read::{Pages, SEEN_BYTES_MAX, Shape, TakePage, show};
 use language::projection::Projection;
 use language::query::Filter;
 use language::{Context, Needs};
@@ -138,28 +138,28 @@ impl Pages for Stored<'_> {
         .collect()
     }
 
-    async fn pages(
+    async fn each_page(
         &mut self,
         rule: &Overflow,
         parent: RawBsonRef<'_>,
         numbers: RangeInclusive<i64>,
-    ) -> Result<Vec<RawDocumentBuf>> {
+        take: &mut TakePage<'_>,
+    ) -> Result<()> {
         let rows = self.rows(rule, || {
             let mut query = Query::new(page_filter(rule, parent, Some(numbers.start() - 1))?);
             query.needs = Needs::Paths(vec![Path::new(rule.name())]);
             query.sort = Sort::parse(&rawdoc! { "page": 1 })?;
             Ok(query)
         })?;
-        let mut pages = Vec::new();
         for row in rows {
             let page = row?.document;
             let number = get_value(&page, "page").and_then(Number::from_value);
             if number.is_some_and(|number| number.to_i64_saturated() > *numbers.end()) {
                 break;
             }
-            pages.push(page.into());
+            take(&page)?;
         }
-        Ok(pages)
+        Ok(())
     }
 }
 

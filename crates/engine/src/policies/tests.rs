@@ -1,6 +1,8 @@
 //! What clients cannot break and storage can: written past the policies, found and
 //! mended by `verifyGrowth`.
 
+mod orphans;
+
 use crate::Engine;
 use crate::plan::Interrupt;
 use crate::run::writes::Writes;

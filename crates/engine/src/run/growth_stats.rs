@@ -89,8 +89,11 @@ impl<'a> Stats<'a> {
         for arrays in &self.figures.arrays {
             self.write_arrays(arrays, out)?;
         }
-        self.write_sampled(out)?;
+        let more = self.write_sampled(out)?;
         out.end();
+        if more {
+            out.append_bool("moreArrays", true);
+        }
         Ok(())
     }
 
@@ -189,11 +192,11 @@ impl<'a> Stats<'a> {
         }
     }
 
-    /// The arrays that no policy names.
-    fn write_sampled(&self, out: &mut DocumentWriter) -> Result<()> {
+    /// The arrays that no policy names. Says whether there are more of them.
+    fn write_sampled(&self, out: &mut DocumentWriter) -> Result<bool> {
         let secret = self.call.engine.store.secret();
         let interrupt = &self.call.operation.interrupt;
-        let Sample { documents, arrays } = Sample::take(
+        let Sample { documents, arrays, more } = Sample::take(
             &self.view,
             self.collection,
             self.figures,
@@ -201,7 +204,7 @@ impl<'a> Stats<'a> {
             secret,
             interrupt,
         )?;
-        for (path, Sampled { documents: having, elements, histogram, max }) in arrays {
+        for (path, Sampled { documents: having, elements, histogram, max, .. }) in arrays {
             out.begin_document(&path);
             out.append_bool("exact", false);
             number(out, "sampledDocuments", documents);
@@ -210,7 +213,7 @@ impl<'a> Stats<'a> {
             spread(out, &histogram, &[max], elements);
             out.end();
         }
-        Ok(())
+        Ok(more)
     }
 
     fn record(&self, id: u64) -> Result<Option<Record>> {

@@ -59,7 +59,8 @@ where
     commit(backend, Mend { namespace, id }).await
 }
 
-/// Deletes the pages of a document that is no more. False if it is there after all.
+/// Deletes the pages of a document that is no more, those of one array. False if it is there
+/// after all, or the array overflows no longer.
 pub async fn remove_orphans<B>(
     backend: &B,
     namespace: &Namespace,
@@ -186,12 +187,13 @@ impl<T: Transaction<Guard: Deref<Target = Guarded>>> Step<T> for Remove<'_> {
             return Err(no_policy(namespace));
         };
         let policy: &Policy = guard.policy()?;
+        let Some(rule) = policy.overflows().find(|rule| rule.path == *path) else {
+            return Ok(false);
+        };
         if transaction.get(namespace, parent, &Needs::none()).await?.is_some() {
             return Ok(false);
         }
-        for rule in policy.overflows().filter(|rule| rule.path == *path) {
-            Work { policy, rule, transaction, parent }.clear().await?;
-        }
+        Work { policy, rule, transaction, parent }.clear().await?;
         // Nothing held it back: it may have come meanwhile, with pages of its own.
         match transaction.get(namespace, parent, &Needs::none()).await? {
             Some(_) => Err(Code::WriteConflict.error("the document has been inserted again")),

@@ -6,7 +6,7 @@ mod show;
 mod transaction;
 
 pub use shape::Shape;
-pub use show::{Pages, SEEN_BYTES_MAX, show};
+pub use show::{Pages, SEEN_BYTES_MAX, TakePage, show};
 pub use transaction::{matches, shown};
 
 /// Which elements of an array are shown.

@@ -29,14 +29,18 @@ pub trait Pages: Send {
         parent: RawBsonRef<'_>,
     ) -> impl Future<Output = Result<Vec<(i64, usize)>>> + Send;
 
-    /// The pages with these numbers, in order.
-    fn pages(
+    /// Takes the pages with these numbers in order, one after another, and no more of them
+    /// once it fails: what is read is not in memory all at once.
+    fn each_page(
         &mut self,
         rule: &Overflow,
         parent: RawBsonRef<'_>,
         numbers: RangeInclusive<i64>,
-    ) -> impl Future<Output = Result<Vec<RawDocumentBuf>>> + Send;
+        take: &mut TakePage<'_>,
+    ) -> impl Future<Output = Result<()>> + Send;
 }
+
+pub type TakePage<'t> = dyn FnMut(&RawDocument) -> Result<()> + Send + 't;
 
 /// The document with its array as it is to be shown, of so many bytes at the most.
 pub async fn show<P: Pages>(
@@ -49,7 +53,7 @@ pub async fn show<P: Pages>(
     let counters = Counters::read(document, rule);
     let own = place::find(document, &rule.path).map_or(0, |own| own.bytes.len());
     let bytes = document.as_bytes().len() - own + EMPTY_ARRAY_BYTES;
-    let mut reading = Reading { rule, pages, bytes, bytes_max, shown: 0 };
+    let mut reading = Reading { rule, pages, weight: Weight { bytes, bytes_max, elements: 0 } };
     let shown = match counters {
         Counters { pages: 0, .. } => reading.head_alone(how).await?,
         Counters { count, .. } => {
@@ -66,12 +70,16 @@ pub async fn show<P: Pages>(
 struct Reading<'a, P> {
     rule: &'a Overflow,
     pages: &'a mut P,
-    /// What the result weighs so far,
+    weight: Weight,
+}
+
+/// What the result weighs so far.
+struct Weight {
     bytes: usize,
-    /// what it may weigh,
+    /// What it may weigh.
     bytes_max: usize,
-    /// and how many elements it shows.
-    shown: usize,
+    /// How many elements it shows.
+    elements: usize,
 }
 
 impl<P: Pages> Reading<'_, P> {
@@ -140,7 +148,7 @@ impl<P: Pages> Reading<'_, P> {
         let mut out = ArrayWriter::new();
         let newest = self.rule.keep == Keep::Newest;
         if !newest && let Some(head) = &head {
-            self.copy(head, &from_head, head_span.start, &mut out)?;
+            self.weight.copy(self.rule, head, &from_head, head_span.start, &mut out)?;
         }
         if from_head.len() < picked.len() {
             let counts = match counted {
@@ -150,7 +158,7 @@ impl<P: Pages> Reading<'_, P> {
             self.copy_pages(parent, &counts, &picked, count, &mut out).await?;
         }
         if newest && let Some(head) = &head {
-            self.copy(head, &from_head, head_span.start, &mut out)?;
+            self.weight.copy(self.rule, head, &from_head, head_span.start, &mut out)?;
         }
         Ok(Some(RawBson::Array(out.finish())))
     }
@@ -171,7 +179,8 @@ impl<P: Pages> Reading<'_, P> {
         }
     }
 
-    /// Copies those elements in `picked` that are on pages.
+    /// Copies those elements in `picked` that are on pages, page by page: the first that
+    /// passes what the result may weigh ends it.
     async fn copy_pages(
         &mut self,
         parent: RawBsonRef<'_>,
@@ -195,19 +204,26 @@ impl<P: Pages> Reading<'_, P> {
         let (Some((first, _)), Some((last, _))) = (spans.first(), spans.last()) else {
             return Ok(());
         };
-        let pages = self.pages.pages(self.rule, parent, *first..=*last).await?;
-        for ((_, span), page) in spans.iter().zip(&pages) {
-            let array = get(page, self.rule.name());
-            if let Some(RawBsonRef::Array(array)) = array.map(|array| array.value()) {
-                self.copy(array, &intersection(picked, span), span.start, out)?;
+        let Reading { rule, pages, weight } = self;
+        let mut rest = spans.iter();
+        let mut take = |page: &RawDocument| {
+            let array = get(page, rule.name()).map(|array| array.value());
+            match (rest.next(), array) {
+                (Some((_, span)), Some(RawBsonRef::Array(array))) => {
+                    weight.copy(rule, array, &intersection(picked, span), span.start, out)
+                }
+                _ => Ok(()),
             }
-        }
-        Ok(())
+        };
+        pages.each_page(rule, parent, *first..=*last, &mut take).await
     }
+}
 
+impl Weight {
     /// Copies the elements in `picked` of an array that begins at `start`.
     fn copy(
         &mut self,
+        rule: &Overflow,
         array: &bson::RawArray,
         picked: &Range<usize>,
         start: usize,
@@ -215,10 +231,10 @@ impl<P: Pages> Reading<'_, P> {
     ) -> Result<()> {
         let skipped = picked.start.saturating_sub(start);
         for item in array_elements(array).items().skip(skipped).take(picked.len()) {
-            self.bytes += weight(item, self.shown);
-            self.shown += 1;
+            self.bytes += weight(item, self.elements);
+            self.elements += 1;
             if self.bytes > self.bytes_max {
-                return Err(too_large(self.rule, self.bytes_max));
+                return Err(too_large(rule, self.bytes_max));
             }
             out.copy(item);
         }

@@ -1,6 +1,6 @@
 //! Reading inside a transaction, as `findAndModify` and merged filters do.
 
-use super::{Pages, SEEN_BYTES_MAX, Shape, Show, show};
+use super::{Pages, SEEN_BYTES_MAX, Shape, Show, TakePage, show};
 use crate::patterns::overflow::page::{Look, Walk};
 use crate::patterns::overflow::{Work, has_pages};
 use crate::patterns::place;
@@ -10,6 +10,7 @@ use error::Result;
 use language::Needs;
 use language::query::{Filter, Matched};
 use std::ops::RangeInclusive;
+use value::Path;
 use write::Transaction;
 use write::limits::DOCUMENT_BYTES_MAX;
 
@@ -83,21 +84,26 @@ impl<T: Transaction> Pages for Inside<'_, T> {
         Ok(counts)
     }
 
-    async fn pages(
+    async fn each_page(
         &mut self,
         rule: &Overflow,
         parent: RawBsonRef<'_>,
         numbers: RangeInclusive<i64>,
-    ) -> Result<Vec<RawDocumentBuf>> {
+        take: &mut TakePage<'_>,
+    ) -> Result<()> {
         let mut work = Work { policy: self.policy, rule, transaction: self.transaction, parent };
-        let mut found = Vec::new();
-        let mut walk = Walk::after(numbers.start() - 1, Look::Array);
+        let needs = Needs::Paths(vec![Path::new(rule.name())]);
+        // Many are found at once; the array of each is loaded when it is its turn.
+        let mut walk = Walk::after(numbers.start() - 1, Look::Count);
         while walk.last < *numbers.end()
             && let Some(pages) = work.next(&mut walk).await?
         {
-            let wanted = pages.iter().filter(|page| numbers.contains(&page.number));
-            found.extend(wanted.map(|page| page.document().to_owned()));
+            for page in pages {
+                if numbers.contains(&page.number) {
+                    take(work.reload(page, &needs).await?.document())?;
+                }
+            }
         }
-        Ok(found)
+        Ok(())
     }
 }

@@ -12,3 +12,4 @@ mod bounds;
 mod memory;
 mod model;
 mod overflow;
+mod read;

@@ -118,8 +118,8 @@ impl Backend for Memory {
     async fn begin(&self) -> Result<Copied> {
         let table = self.table.clone();
         let collections = self.committed.lock().unwrap().clone();
-        let conflict_after = self.conflict_after;
-        Ok(Copied { begun: collections.clone(), collections, table, conflict_after })
+        let (begun, conflict_after) = (collections.clone(), self.conflict_after);
+        Ok(Copied { begun, collections, table, conflict_after, loaded_bytes: 0 })
     }
 
     async fn commit(&self, transaction: Copied) -> Result<()> {
@@ -170,6 +170,8 @@ pub struct Copied {
     table: Table,
     /// Writes until it meets another's.
     conflict_after: usize,
+    /// What has been read of documents so far.
+    pub loaded_bytes: usize,
 }
 
 pub struct Row {
@@ -282,7 +284,9 @@ impl Transaction for Copied {
     }
 
     async fn load(&mut self, row: &Row, needs: &Needs) -> Result<Row> {
-        Ok(Row::new(&row.whole, needs))
+        let row = Row::new(&row.whole, needs);
+        self.loaded_bytes += row.shown.as_bytes().len();
+        Ok(row)
     }
 
     fn size(&self, row: &Row, document: &RawDocument) -> usize {
@@ -306,13 +310,16 @@ impl Transaction for Copied {
                 if down { order.reverse() } else { order }
             });
         }
+        let rows = found.iter().take(find.limit).map(|document| Row::new(document, find.needs));
         let mut bytes = 0;
-        let wanted = found.into_iter().take(find.limit).take_while(|document| {
+        let wanted = rows.take_while(|row| {
             let wanted = bytes < find.bytes;
-            bytes += document.as_bytes().len();
+            bytes += row.shown.as_bytes().len();
             wanted
         });
-        Ok(wanted.map(|document| Row::new(document, find.needs)).collect())
+        let rows: Vec<Row> = wanted.collect();
+        self.loaded_bytes += rows.iter().map(|row| row.shown.as_bytes().len()).sum::<usize>();
+        Ok(rows)
     }
 
     async fn insert(

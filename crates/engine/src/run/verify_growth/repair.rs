@@ -21,15 +21,15 @@ impl Check {
         let writes = Writes::of(call);
         let mending = Mending { call, writes: &writes, namespace };
         let mut repaired = 0;
-        // Drifts of one document stand together, and are mended together.
-        let mut last: Option<(Option<RawBson>, Remedy, bool)> = None;
+        // Drifts that one step mends stand together, and are mended together.
+        let mut last: Option<(Step, bool)> = None;
         for (drift, mended) in &mut self.drifts {
-            let remedy = drift.kind.remedy();
+            let step = Step::of(drift);
             *mended = match &last {
-                Some((id, before, mended)) if *id == drift.id && *before == remedy => *mended,
-                _ => mending.mend(drift, remedy).await?,
+                Some((before, mended)) if *before == step => *mended,
+                _ => mending.mend(drift, step.remedy).await?,
             };
-            last = Some((drift.id.clone(), remedy, *mended));
+            last = Some((step, *mended));
             repaired += u64::from(*mended);
         }
         self.repaired = Some(repaired);
@@ -38,6 +38,23 @@ impl Check {
             call.engine.adopt(namespace, &writes, None, interrupt).await?;
         }
         writes.acknowledge(call.common.write_concern.as_ref()).await
+    }
+}
+
+/// What is mended at once.
+#[derive(PartialEq)]
+struct Step {
+    remedy: Remedy,
+    id: Option<RawBson>,
+    /// Pages are deleted array by array; all else is made right for all of a document.
+    path: Option<String>,
+}
+
+impl Step {
+    fn of(drift: &Drift) -> Step {
+        let remedy = drift.kind.remedy();
+        let path = (remedy == Remedy::Delete).then(|| drift.path.clone());
+        Step { remedy, id: drift.id.clone(), path }
     }
 }
 

@@ -1,0 +1,104 @@
+//! How large those of the largest are that nobody has written to since the start.
+//!
+//! What is stored tells who they are; how large, their documents do. Those are read while
+//! nobody is kept waiting: who is to be looked up is asked under the lock that every commit
+//! takes, and what was found is put in under it again. That counts for those who still are
+//! to be looked up, since whoever was written to meanwhile has told how large he is.
+//!
+//! It is done when someone asks for the figures, and in the background where so many come
+//! that the list would grow and grow from one start to the next.
+
+use super::event::{self, Lengths};
+use super::{Growth, figures::Place, measure, stand};
+use crate::Engine;
+use crate::plan::Interrupt;
+use crate::run::blocking;
+use crate::storage::large::{self, Secret};
+use crate::storage::{CollectionId, RecordId, View};
+use error::Result;
+use guard::policy::ArrayRule;
+use parking_lot::Mutex;
+use std::sync::Arc;
+use tokio::sync::Notify;
+
+/// One of the largest documents, or of those with the longest arrays of a rule.
+#[derive(Clone, Copy)]
+pub struct Unresolved<'p> {
+    pub rule: Option<&'p ArrayRule>,
+    pub record: u64,
+}
+
+/// Collections with lists that are to be looked up in the background.
+#[derive(Default)]
+pub struct Crowded {
+    collections: Mutex<Vec<CollectionId>>,
+    rings: Notify,
+}
+
+impl Crowded {
+    pub fn push(&self, collection: CollectionId) {
+        self.collections.lock().push(collection);
+        self.rings.notify_one();
+    }
+}
+
+impl Unresolved<'_> {
+    /// How large it is; `None` if it is not there.
+    fn measure(self, view: &View, at: CollectionId, secret: &Secret) -> Result<Option<u32>> {
+        let Some(record) = view.record(at, RecordId(self.record))? else { return Ok(None) };
+        let Some(rule) = self.rule else { return Ok(Some(record.size() as u32)) };
+        let mut load = |document: &bson::RawDocument, needs: &language::Needs| {
+            large::join(view, &record, document, needs)
+        };
+        let Lengths { each, .. } = measure::lengths(record.stored(), rule, secret, &mut load)?;
+        Ok(each.into_iter().max())
+    }
+}
+
+impl Growth {
+    /// Looks up those who are to be looked up.
+    pub(super) fn resolve(&self, place: Place<'_>, interrupt: &Interrupt) -> Result<()> {
+        let Place { collection, policy, view } = place;
+        let unresolved = {
+            let mut standings = self.standings.lock();
+            stand(&mut standings, collection, view)?.figures.unresolved(policy)
+        };
+        if unresolved.is_empty() {
+            return Ok(());
+        }
+        let view = view();
+        let mut measured = Vec::with_capacity(unresolved.len());
+        for one in unresolved {
+            interrupt.check()?;
+            measured.push((one, one.measure(&view, collection, &self.secret)?));
+        }
+        if let Some(standing) = self.standings.lock().get_mut(&collection) {
+            let all_stay = standing.figures.resolve(&measured);
+            standing.rewrites_kept |= !all_stay;
+        }
+        Ok(())
+    }
+
+    /// Looks up those of a collection by what guarded it at the last commit.
+    fn resolve_crowded(&self, collection: CollectionId, view: &(dyn Fn() -> View + Sync)) {
+        let known = self.standings.lock().get(&collection).map(|it| it.guarded.clone().flatten());
+        let Some(guarded) = known else { return };
+        let place = Place { collection, policy: event::policy(guarded.as_ref()), view };
+        if let Err(error) = self.resolve(place, &Interrupt::default()) {
+            tracing::warn!(%error, "the largest documents could not be looked up");
+        }
+    }
+}
+
+impl Engine {
+    /// Looks up the largest of collections where many come, until the engine closes.
+    pub(crate) async fn resolve_growth(self: Arc<Self>) {
+        let growth = self.store.growth();
+        loop {
+            growth.crowded.rings.notified().await;
+            for collection in std::mem::take(&mut *growth.crowded.collections.lock()) {
+                blocking(|| growth.resolve_crowded(collection, &|| self.store.view()));
+            }
+        }
+    }
+}
