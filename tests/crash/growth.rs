@@ -92,7 +92,7 @@ fn passing_warn_bytes_is_told_once_by_the_write_that_does() {
     let refused = connection.send("d", resized(5_000)).unwrap();
     assert!(refused.contains_key("writeErrors"));
     insert(&mut connection, vec![doc! { "_id": 2 }]);
-    undone(&mut connection, 2);
+    together(&mut connection, 2, &[2_000], "abortTransaction");
     // Below, and above again.
     resize(&mut connection, 800);
     resize(&mut connection, 1_500);
@@ -175,6 +175,40 @@ fn a_forecast_within_the_horizon_is_told_once() {
     assert!(told[0].contains(r#""bound":16777216"#), "{}", told[0]);
 }
 
+#[test]
+fn a_transaction_tells_of_what_becomes_of_a_document_in_all() {
+    let data = tempfile::tempdir().unwrap();
+    let server = Process::start(data.path(), &without_forecasts());
+    let mut connection = server.connect();
+    let policy = doc! { "document": { "warn_bytes": 1_000 } };
+    connection.run("d", doc! { "setGrowthPolicy": "c", "policy": policy }).unwrap();
+    together(&mut connection, 1, &[2_000, 10], "commitTransaction");
+    together(&mut connection, 2, &[1_100, 10, 1_200], "commitTransaction");
+    together(&mut connection, 2, &[10, 1_300], "commitTransaction");
+    let log = server.stop();
+    let told = alerts(&log);
+    assert_eq!(told.len(), 1, "{log}");
+    assert!(told[0].contains(r#""_id":"2""#) && told[0].contains(r#""bytes":1222,"#), "{log}");
+}
+
+#[test]
+fn what_one_write_brings_about_is_told_line_by_line() {
+    let data = tempfile::tempdir().unwrap();
+    let server = Process::start(data.path(), RESERVE);
+    let mut connection = server.connect();
+    let policy = doc! { "document": { "warn_bytes": 10_000, "max_bytes": 80_000 } };
+    connection.run("d", doc! { "setGrowthPolicy": "c", "policy": policy }).unwrap();
+    insert(&mut connection, vec![doc! { "_id": 1, "t": "x".repeat(5_000) }]);
+    std::thread::sleep(WHILE);
+    [11_000, 12_000].into_iter().for_each(|bytes| resize(&mut connection, bytes));
+    let log = server.stop();
+    let told = alerts(&log);
+    assert_eq!(told.len(), 2, "{log}");
+    assert!(told.iter().all(|line| line.contains(r#""bytes":11022,"#)), "{log}");
+    assert!(told[0].contains(r#""alert":"warn_bytes""#), "{log}");
+    assert!(told[1].contains(r#""alert":"forecast""#), "{log}");
+}
+
 fn without_forecasts() -> Vec<&'static str> {
     RESERVE.iter().copied().chain(["--growth-horizon", "0s"]).collect()
 }
@@ -193,19 +227,24 @@ fn resized(bytes: usize) -> Document {
     doc! { "update": "c", "updates": [change] }
 }
 
-/// Has a document pass the mark in a transaction that is aborted.
-fn undone(connection: &mut Connection, id: i32) {
+/// Gives a document texts of so many bytes, one after the other in one transaction.
+fn together(connection: &mut Connection, id: i32, texts: &[usize], end: &str) {
     let session = doc! { "id": bson::Uuid::new() };
-    let change = doc! { "q": { "_id": id }, "u": { "$set": { "t": "x".repeat(2_000) } } };
-    let update = doc! {
-        "update": "c", "updates": [change], "lsid": session.clone(), "txnNumber": 1_i64,
-        "startTransaction": true, "autocommit": false,
-    };
-    connection.run("d", update).unwrap();
-    let abort = doc! {
-        "abortTransaction": 1, "lsid": session, "txnNumber": 1_i64, "autocommit": false,
-    };
-    connection.run("admin", abort).unwrap();
+    for (at, bytes) in texts.iter().enumerate() {
+        let change = doc! {
+            "q": { "_id": id }, "u": { "$set": { "t": "x".repeat(*bytes) } }, "upsert": true,
+        };
+        let mut update = doc! {
+            "update": "c", "updates": [change], "lsid": session.clone(), "txnNumber": 1_i64,
+            "autocommit": false,
+        };
+        if at == 0 {
+            update.insert("startTransaction", true);
+        }
+        connection.run("d", update).unwrap();
+    }
+    let end = doc! { end: 1, "lsid": session, "txnNumber": 1_i64, "autocommit": false };
+    connection.run("admin", end).unwrap();
 }
 
 /// The lines that tell of documents near their bounds.

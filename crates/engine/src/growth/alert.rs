@@ -38,6 +38,8 @@ pub struct Alert {
 pub struct Reason {
     /// Set if the document has passed it.
     pub warn_bytes: Option<usize>,
+    /// Whether it will reach its bound soon, and that has not been told.
+    pub soon: bool,
     /// What the document cannot grow beyond.
     pub bound: u32,
     /// Where the document is one of the largest.
@@ -68,7 +70,7 @@ pub fn reason(
     let heeded = u64::from(bytes) * HEEDED_PART >= u64::from(bound);
     let kept = figures.sizes.as_mut().and_then(|sizes| sizes.largest.get_mut(event.record.0));
     let Some(kept) = kept else {
-        let reason = Reason { warn_bytes, bound, forecast: None };
+        let reason = Reason { warn_bytes, soon: false, bound, forecast: None };
         return (warn_bytes.map(|_| reason), false);
     };
     // One that was told of may have shrunk out of danger.
@@ -86,9 +88,9 @@ pub fn reason(
         true => within(horizon_ms.saturating_mul(PAST_HORIZONS)),
         false => heeded && grows && within(horizon_ms),
     };
-    let is_new = kept.note.alerted && !was_told;
-    let reason = Reason { warn_bytes, bound, forecast: Some(forecast) };
-    let tell = is_new || warn_bytes.is_some();
+    let soon = kept.note.alerted && !was_told;
+    let reason = Reason { warn_bytes, soon, bound, forecast: Some(forecast) };
+    let tell = soon || warn_bytes.is_some();
     (tell.then_some(reason), kept.note.alerted != was_told)
 }
 
@@ -107,13 +109,14 @@ impl Forecast {
 }
 
 impl Alert {
-    /// Writes the line.
+    /// Writes a line for each thing that it tells.
     pub fn log(&self) {
-        let Alert { namespace, id, bytes, reason: Reason { warn_bytes, bound, forecast } } = self;
+        let Alert { namespace, id, bytes, reason } = self;
+        let Reason { warn_bytes, soon, bound, forecast } = reason;
         let per_day = forecast.and_then(|it| it.per_day).map(|rate| rate as i64);
         let forecast = forecast.and_then(|it| it.reached_ms).map(date);
-        match warn_bytes {
-            Some(warn_bytes) => tracing::warn!(
+        if let Some(warn_bytes) = warn_bytes {
+            tracing::warn!(
                 alert = "warn_bytes",
                 %namespace,
                 _id = id,
@@ -123,8 +126,10 @@ impl Alert {
                 bytes_per_day = per_day,
                 forecast,
                 "a document has grown past its policy's warn_bytes"
-            ),
-            None => tracing::warn!(
+            );
+        }
+        if *soon {
+            tracing::warn!(
                 alert = "forecast",
                 %namespace,
                 _id = id,
@@ -133,7 +138,7 @@ impl Alert {
                 bytes_per_day = per_day,
                 forecast,
                 "a document will reach its bound within the growth horizon"
-            ),
+            );
         }
     }
 }

@@ -3,7 +3,9 @@
 use crate::catalog::Collection;
 use crate::storage::RecordId;
 use guard::{Guarded, Lease, Policy};
+use rustc_hash::FxHashMap;
 use smallvec::{SmallVec, smallvec};
+use std::borrow::Cow;
 use std::sync::Arc;
 use write::{Counted, Length};
 
@@ -96,6 +98,24 @@ impl Grown {
 
     pub fn events(&self) -> &[Event] {
         &self.events
+    }
+
+    /// What becomes of each document in all, by their sizes: a transaction may write one of
+    /// them more than once.
+    pub fn net(&self) -> Cow<'_, [Event]> {
+        if self.events.is_sorted_by(|one, next| one.record < next.record) {
+            return Cow::Borrowed(&self.events);
+        }
+        let mut net: Vec<Event> = Vec::with_capacity(self.events.len());
+        let mut places = FxHashMap::default();
+        for event in &self.events {
+            let place = *places.entry(event.record).or_insert(net.len());
+            match net.get_mut(place) {
+                Some(known) => known.after = event.after,
+                None => net.push(Event { arrays: LengthenedArrays::new(), ..event.clone() }),
+            }
+        }
+        Cow::Owned(net)
     }
 }
 

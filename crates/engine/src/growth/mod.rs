@@ -16,6 +16,7 @@
 
 mod alert;
 mod arrays;
+mod chosen;
 mod event;
 mod figures;
 mod measure;
@@ -204,6 +205,8 @@ impl Ledger<'_> {
         }
         for event in grown.events() {
             standing.figures.apply(place, event, turn);
+        }
+        for event in grown.net().iter() {
             let figures = &mut standing.figures;
             let (reason, noted) = alert::reason(figures, policy, event, self.horizon_ms, turn);
             if noted {
@@ -246,6 +249,8 @@ impl Ledger<'_> {
 impl Standing {
     /// Keeps the counts alone.
     fn forget(&mut self, place: Place<'_>, turn: &mut Turn) -> Result<()> {
+        // What comes now is not measured: who counts everything anew must begin again.
+        self.since = None;
         if self.figures.sizes.is_none() && self.figures.arrays.is_empty() {
             return Ok(());
         }

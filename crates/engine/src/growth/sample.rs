@@ -6,22 +6,19 @@
 //! told that there are more.
 
 use super::Figures;
+use super::chosen::Records;
 use crate::plan::Interrupt;
 use crate::storage::large::{self, Secret};
-use crate::storage::{CollectionId, Record, RecordId, View};
+use crate::storage::{CollectionId, RecordId, View};
 use bson::RawDocument;
 use bson::spec::ElementType;
 use error::Result;
 use guard::Policy;
-use rand::Rng;
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 use statistics::Histogram;
 use std::collections::BTreeMap;
-use std::ops::Bound;
 use value::{Element, elements};
 
-/// Documents that are looked at; of a smaller collection, all.
-const SAMPLE_DOCUMENTS: u64 = 1_000;
 /// Bytes of documents that are looked at, and as many again of the largest documents. What
 /// is out of line is not looked at.
 const SAMPLE_BYTES_MAX: usize = 64 * 1024 * 1024;
@@ -66,9 +63,12 @@ impl Sample {
     ) -> Result<Sample> {
         let mut look = Look::new(policy, secret);
         let mut bytes = 0;
-        for record in chosen(view, collection, figures.counts.documents)? {
+        let records = Records { view, collection, interrupt };
+        for id in records.chosen(figures.counts.documents)? {
             interrupt.check()?;
-            bytes += look.at(record?.1.stored(), true);
+            if let Some(record) = view.record(collection, id)? {
+                bytes += look.at(record.stored(), true);
+            }
             if bytes > SAMPLE_BYTES_MAX {
                 break;
             }
@@ -99,35 +99,6 @@ impl Sample {
             }
         }
     }
-}
-
-type Chosen = Box<dyn Iterator<Item = Result<(RecordId, Record)>>>;
-
-/// All documents of a small collection; of a large one some, taken at random and in no
-/// order, so that the first of them are a sample too.
-fn chosen(view: &View, collection: CollectionId, documents: u64) -> Result<Chosen> {
-    let all = || view.records(collection, (Bound::Unbounded, Bound::Unbounded));
-    if documents <= SAMPLE_DOCUMENTS {
-        return Ok(Box::new(all().take(SAMPLE_DOCUMENTS as usize)));
-    }
-    let (Some(first), Some(last)) = (all().next(), all().next_back()) else {
-        return Ok(Box::new(std::iter::empty()));
-    };
-    let (first, last) = (first?.0.0, last?.0.0);
-    let mut random = rand::rng();
-    let places: Vec<u64> =
-        (0..SAMPLE_DOCUMENTS).map(|_| random.random_range(first..=last)).collect();
-    let view = view.clone();
-    let at = move |place| {
-        view.records(collection, (Bound::Included(RecordId(place)), Bound::Unbounded)).next()
-    };
-    let mut past = FxHashSet::default();
-    // Two places may lead to the same document, where some are missing.
-    let new = move |found: &Result<(RecordId, Record)>| match found {
-        Ok((id, _)) => past.insert(id.0),
-        Err(_) => true,
-    };
-    Ok(Box::new(places.into_iter().filter_map(at).filter(new)))
 }
 
 struct Look<'a> {

@@ -1,6 +1,7 @@
 //! Figures that writes keep up against figures counted anew, while writers and changes
 //! of the policy are in each other's way, and after the store is opened again.
 
+use super::chosen::Records;
 use super::figures::Place;
 use super::recount::count;
 use super::{Arrays, Event, Figures, Grown, LengthenedArrays, event};
@@ -349,4 +350,26 @@ async fn figures_that_are_not_kept_up_are_not_told() {
     engine.store.growth().is_on.store(true, Ordering::Relaxed);
     check(&engine).await;
     engine.close().await;
+}
+
+/// Were gaps not known, nearly every number would lead to the document behind the first.
+#[tokio::test]
+async fn a_sample_reaches_over_gaps() {
+    let directory = tempfile::tempdir().unwrap();
+    let engine = open(directory.path()).await;
+    let insert = async |ids: std::ops::Range<i32>, kind: &str| {
+        let documents: RawArrayBuf =
+            ids.map(|id| RawBson::Document(rawdoc! { "_id": id, "kind": kind })).collect();
+        run(&engine, rawdoc! { "insert": "c", "$db": "d", "documents": documents }).await;
+    };
+    insert(0..1, "first").await;
+    insert(1..20_000, "gone").await;
+    let gone = rawdoc! { "q": { "kind": "gone" }, "limit": 0 };
+    run(&engine, rawdoc! { "delete": "c", "$db": "d", "deletes": [gone] }).await;
+    insert(20_000..21_500, "there").await;
+    let (view, interrupt) = (engine.store.view(), Interrupt::default());
+    let collection = collection(&engine).id;
+    let records = Records { view: &view, collection, interrupt: &interrupt };
+    let chosen = records.chosen(1_501).unwrap();
+    assert!((900..=1_000).contains(&chosen.len()), "{}", chosen.len());
 }

@@ -43,8 +43,9 @@ struct Made {
 }
 
 impl Pages for Made {
-    async fn head(&mut self, _: &Overflow) -> Result<Option<RawArrayBuf>> {
-        Ok(Some(["first"].into_iter().collect()))
+    async fn head(&mut self, _: &Overflow) -> Result<Option<RawBson>> {
+        let head: RawArrayBuf = ["first"].into_iter().collect();
+        Ok(Some(RawBson::Array(head)))
     }
 
     async fn counts(&mut self, _: &Overflow, _: RawBsonRef<'_>) -> Result<Vec<(i64, usize)>> {
