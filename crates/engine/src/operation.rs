@@ -170,6 +170,13 @@ impl Drop for Entered {
     }
 }
 
+/// What stops the operation at work; nothing does where there is none.
+pub fn interrupt() -> Interrupt {
+    CURRENT.with_borrow(|current| {
+        current.as_ref().map_or_else(Interrupt::default, |operation| operation.interrupt.clone())
+    })
+}
+
 /// Waits for what other clients hold: meanwhile `currentOp` says so of the operation at work.
 /// Turns that last no longer than a commit are no such thing.
 pub async fn held_up<F: Future>(what: F) -> F::Output {

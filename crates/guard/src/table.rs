@@ -7,7 +7,9 @@ use bson::{RawBsonRef, RawDocument};
 use command::Namespace;
 use command::namespace::POLICIES;
 use error::{Code, Error, Result};
-use rustc_hash::FxHashMap;
+use imbl::GenericHashMap;
+use imbl::shared_ptr::DefaultSharedPtr;
+use rustc_hash::FxBuildHasher;
 use value::element::get_value;
 
 /// Where a database keeps its policies, one document each: `{_id: <collection>,
@@ -17,10 +19,10 @@ pub fn policies_of(database: &str) -> Namespace {
     Namespace { database: database.into(), collection: POLICIES.into() }
 }
 
-/// Cheap enough to copy, since policies seldom change.
+/// Cheap to copy and to alter, however many there are.
 #[derive(Debug, Clone, Default)]
 pub struct Table {
-    guarded: FxHashMap<Namespace, Leases>,
+    guarded: GenericHashMap<Namespace, Leases, FxBuildHasher, DefaultSharedPtr>,
 }
 
 impl Table {
@@ -54,35 +56,53 @@ impl Table {
     /// Where the pages of a collection are, those of a policy that cannot be read too.
     pub fn pages_of(&self, of: &Namespace) -> Vec<Namespace> {
         let own = |pages: &&Namespace| self.of_pages(pages) == Some(of);
-        let mut pages: Vec<Namespace> = self.guarded.keys().filter(own).cloned().collect();
+        let mut pages: Vec<Namespace> = match self.get(of).map(|guarded| &**guarded) {
+            Some(Guarded::Policy(policy)) => {
+                policy.overflows().map(|it| &it.into).filter(own).cloned().collect()
+            }
+            // Nothing but the names of its pages is known of it.
+            Some(Guarded::Unreadable(_)) => self.guarded.keys().filter(own).cloned().collect(),
+            Some(Guarded::Pages { .. }) | None => Vec::new(),
+        };
         pages.sort_by(|a, b| a.collection.cmp(&b.collection));
         pages
     }
 
     /// Adds a policy or puts it in the place of an earlier one.
     pub fn with(&self, policy: Policy) -> Table {
-        let mut table = self.without(&policy.namespace);
-        for overflow in policy.overflows() {
-            let of = policy.namespace.clone();
-            table.guarded.insert(overflow.into.clone(), Leases::of(Guarded::Pages { of }));
-        }
-        table.guarded.insert(policy.namespace.clone(), Leases::of(Guarded::Policy(policy)));
+        let mut table = self.clone();
+        table.put(policy);
         table
     }
 
     pub fn without(&self, namespace: &Namespace) -> Table {
         let mut table = self.clone();
-        table.guarded.retain(|other, guarded| {
-            other != namespace
-                && !matches!(&**guarded.own(), Guarded::Pages { of } if of == namespace)
-        });
+        table.remove(namespace);
         table
     }
 
     pub fn without_database(&self, database: &str) -> Table {
         let mut table = self.clone();
-        table.guarded.retain(|namespace, _| &*namespace.database != database);
+        for namespace in self.guarded.keys().filter(|it| &*it.database == database) {
+            table.guarded.remove(namespace);
+        }
         table
+    }
+
+    fn put(&mut self, policy: Policy) {
+        self.remove(&policy.namespace);
+        for overflow in policy.overflows() {
+            let of = policy.namespace.clone();
+            self.guarded.insert(overflow.into.clone(), Leases::of(Guarded::Pages { of }));
+        }
+        self.guarded.insert(policy.namespace.clone(), Leases::of(Guarded::Policy(policy)));
+    }
+
+    fn remove(&mut self, namespace: &Namespace) {
+        for pages in self.pages_of(namespace) {
+            self.guarded.remove(&pages);
+        }
+        self.guarded.remove(namespace);
     }
 
     /// Adds the policy of a stored document. One that cannot be read refuses every
@@ -96,7 +116,7 @@ impl Table {
             None => Err(Code::BadValue.error("the document holds no policy")),
         };
         match policy {
-            Ok(policy) => *self = self.with(policy.with_counted(is_counted(stored))),
+            Ok(policy) => self.put(policy.with_counted(is_counted(stored))),
             Err(error) => {
                 tracing::error!(%namespace, %error, "a policy cannot be read; \
                     writes to its collection are refused until it is set anew");
@@ -191,4 +211,59 @@ fn is_counted(stored: &RawDocument) -> bool {
 
 fn refused(why: String) -> Error {
     Code::BadValue.error(why)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use bson::rawdoc;
+
+    fn namespace(collection: &str) -> Namespace {
+        Namespace::new("d", collection).unwrap()
+    }
+
+    fn paged(collection: &str, into: &str) -> Policy {
+        let overflow = rawdoc! { "into": into };
+        let array = rawdoc! { "max": 1, "on_limit": "overflow", "overflow": overflow };
+        Policy::parse(&namespace(collection), &rawdoc! { "arrays": { "a": array } }).unwrap()
+    }
+
+    #[test]
+    fn pages_come_and_go_with_their_policy() {
+        let table = Table::default().with(paged("b", "p")).with(paged("c", "q"));
+        assert_eq!(table.of_pages(&namespace("q")), Some(&namespace("c")));
+        let moved = table.with(paged("c", "r"));
+        assert_eq!(moved.pages_of(&namespace("c")), [namespace("r")]);
+        assert!(moved.get(&namespace("q")).is_none() && table.get(&namespace("r")).is_none());
+        let left = moved.without(&namespace("c"));
+        assert!(left.get(&namespace("c")).is_none() && left.get(&namespace("r")).is_none());
+        assert_eq!(left.pages_of(&namespace("b")), [namespace("p")]);
+        assert!(left.without_database("d").get(&namespace("b")).is_none());
+        assert!(left.without_database("e").get(&namespace("b")).is_some());
+    }
+
+    #[test]
+    fn pages_of_a_policy_that_cannot_be_read_go_with_it() {
+        let mut table = Table::default();
+        let array = rawdoc! { "max": 1, "on_limit": "overflow", "overflow": { "into": "p" } };
+        let policy = rawdoc! { "shards": 3, "arrays": { "a": array } };
+        table.load("d", &rawdoc! { "_id": "c", "policy": policy });
+        assert!(matches!(&**table.get(&namespace("c")).unwrap(), Guarded::Unreadable(_)));
+        assert_eq!(table.pages_of(&namespace("c")), [namespace("p")]);
+        let anew = table.with(paged("c", "q"));
+        assert_eq!(anew.pages_of(&namespace("c")), [namespace("q")]);
+        assert!(anew.get(&namespace("p")).is_none());
+    }
+
+    /// So many that each must cost the same, or this takes minutes.
+    #[test]
+    fn a_lease_stays_the_same_while_other_policies_come() {
+        let first = Table::default().with(paged("c", "p"));
+        let mut table = first.clone();
+        for number in 0..10_000 {
+            table = table.with(paged(&format!("c{number}"), &format!("p{number}")));
+        }
+        assert!(Lease::is_same(table.get(&namespace("c")), first.get(&namespace("c"))));
+        assert_eq!(table.pages_of(&namespace("c9999")), [namespace("p9999")]);
+    }
 }

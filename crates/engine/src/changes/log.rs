@@ -22,7 +22,7 @@ impl Engine {
         }
         self.store.log().start_telling().await;
         // Nor does a change of definition.
-        let mut definition = Definition::begin(self, &[]).await;
+        let mut definition = Definition::begin(self, &[]).await?;
         definition.begin_log();
         definition.commit().await
     }

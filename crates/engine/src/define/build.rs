@@ -7,6 +7,7 @@
 
 use crate::Engine;
 use crate::catalog::{Collection, Index};
+use crate::operation;
 use crate::plan::Interrupt;
 use crate::storage::RecordId;
 use crate::transaction::Transaction;
@@ -27,6 +28,13 @@ pub struct Progress {
     pub interrupt: Interrupt,
     /// What it is, if it is no build.
     pub what: Option<&'static str>,
+}
+
+impl Progress {
+    /// That of work which stops with the command that it is done for.
+    pub fn of_command() -> Progress {
+        Progress { interrupt: operation::interrupt(), ..Progress::default() }
+    }
 }
 
 pub(super) struct Build<'a> {

@@ -28,17 +28,8 @@ impl Engine {
     /// Makes a collection or view. `NamespaceExists` if there is one.
     pub async fn create(self: &Arc<Self>, new: New<'_>) -> Result<Arc<Collection>> {
         self.store.space().check()?;
-        let mut definition = Definition::begin(self, &[new.namespace]).await;
-        if definition.catalog.get(new.namespace).is_some() {
-            return Err(Code::NamespaceExists
-                .error(format!("Collection {} already exists.", new.namespace)));
-        }
-        check_case(&definition.catalog, &new.namespace.database)?;
-        let first = definition.take_ids(2);
-        let collection = Arc::new(define(&new, CollectionId(first), IndexId(first + 1))?);
-        self.policies.check_kind(&collection)?;
-        definition.put(collection.clone());
-        definition.tell(|| changes::created(&collection));
+        let mut definition = Definition::begin(self, &[new.namespace]).await?;
+        let collection = definition.create(new)?;
         definition.commit().await?;
         Ok(collection)
     }
@@ -57,16 +48,15 @@ impl Engine {
         }
     }
 
-    /// Drops a collection or view, and gives back what it was.
-    pub async fn drop_collection(
-        self: &Arc<Self>,
-        namespace: &Namespace,
-    ) -> Result<Option<Arc<Collection>>> {
-        let mut definition = Definition::begin(self, &[namespace]).await;
-        let Some(collection) = definition.drop(namespace)? else { return Ok(None) };
-        definition.commit().await?;
-        self.cursors.kill_namespace(namespace);
-        Ok(Some(collection))
+    /// Drops what a command has made on its way, if it is there. Nobody else does once the
+    /// command has been stopped.
+    pub async fn drop_collection(self: &Arc<Self>, namespace: &Namespace) -> Result<()> {
+        let mut definition = Definition::begin_at_any_rate(self, &[namespace]).await;
+        if definition.drop(namespace)?.is_some() {
+            definition.commit().await?;
+            self.cursors.kill_namespace(namespace);
+        }
+        Ok(())
     }
 
     /// Drops what an `$out` that a crash has cut off left behind.
@@ -116,6 +106,34 @@ impl Engine {
 }
 
 impl Definition<'_> {
+    /// Makes a collection or view. `NamespaceExists` if there is one.
+    pub fn create(&mut self, new: New<'_>) -> Result<Arc<Collection>> {
+        if self.catalog.get(new.namespace).is_some() {
+            return Err(Code::NamespaceExists
+                .error(format!("Collection {} already exists.", new.namespace)));
+        }
+        check_case(&self.catalog, &new.namespace.database)?;
+        let first = self.take_ids(2);
+        let collection = Arc::new(define(&new, CollectionId(first), IndexId(first + 1))?);
+        self.engine.policies.check_kind(&collection)?;
+        self.put(collection.clone());
+        self.tell(|| changes::created(&collection));
+        Ok(collection)
+    }
+
+    /// The collection, made if there is none.
+    pub fn ensure(&mut self, namespace: &Namespace) -> Result<Arc<Collection>> {
+        match self.catalog.get(namespace) {
+            Some(collection) => Ok(collection.clone()),
+            None => self.create(New { namespace, options: &RawDocumentBuf::new(), view: false }),
+        }
+    }
+
+    /// Whether a collection that this change holds has no documents.
+    pub fn is_empty(&self, collection: &Collection) -> Result<bool> {
+        Ok(self.engine.store.view().counts(collection.id)?.documents == 0)
+    }
+
     /// Drops a collection or view, and gives back what it was.
     pub fn drop(&mut self, namespace: &Namespace) -> Result<Option<Arc<Collection>>> {
         let Some(collection) = self.catalog.get(namespace).cloned() else { return Ok(None) };

@@ -9,7 +9,6 @@ use std::sync::Arc;
 impl Engine {
     /// Drops every collection of a database, in one commit. False if there is none.
     pub async fn drop_database(self: &Arc<Self>, database: &str) -> Result<bool> {
-        let _turn = self.policies.turn().await;
         loop {
             let current = self.registry.current();
             let names: Vec<_> =
@@ -17,7 +16,7 @@ impl Engine {
             if names.is_empty() {
                 return Ok(false);
             }
-            let mut definition = Definition::begin(self, &names.iter().collect::<Vec<_>>()).await;
+            let mut definition = Definition::begin(self, &names.iter().collect::<Vec<_>>()).await?;
             let collections: Vec<_> = definition.catalog.database(database).cloned().collect();
             // One that came in between has not been waited for.
             if collections.iter().any(|collection| !names.contains(&collection.namespace)) {

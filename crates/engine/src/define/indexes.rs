@@ -35,50 +35,56 @@ impl Engine {
     ) -> Result<Created> {
         let created_collection = self.registry.get(namespace).is_none();
         let collection = self.ensure(namespace).await?;
-        let missing = missing(&collection, specs)?;
         let before = collection.indexes.len();
-        if missing.is_empty() {
-            return Ok(Created { before, after: before, created_collection });
+        let after = self.add_indexes(&collection, specs, progress).await?;
+        Ok(Created { before, after, created_collection })
+    }
+
+    /// The same for a collection that must not be made if it is gone; how many indexes it
+    /// has then.
+    pub async fn add_indexes(
+        self: &Arc<Self>,
+        collection: &Collection,
+        specs: &[RawDocumentBuf],
+        progress: &Progress,
+    ) -> Result<usize> {
+        let namespace = &collection.namespace;
+        if missing(collection, specs)?.is_empty() {
+            return Ok(collection.indexes.len());
         }
-        let names = self.register(namespace, &missing).await?;
+        let names = self.register(namespace, specs).await?;
+        if names.is_empty() {
+            return Ok(collection.indexes.len());
+        }
         let built = Build { engine: self, namespace, names: &names, progress }.run().await;
         if let Err(error) = built {
             self.remove_indexes(namespace, &names).await?;
             return Err(error);
         }
-        let after = self.mark_ready(namespace, &names).await?;
-        Ok(Created { before, after, created_collection })
+        self.mark_ready(namespace, &names).await
     }
 
     /// Adds the indexes to the definition: written to from now on, not yet read.
     async fn register(
         self: &Arc<Self>,
         namespace: &Namespace,
-        specs: &[&RawDocumentBuf],
+        specs: &[RawDocumentBuf],
     ) -> Result<Vec<String>> {
-        let mut definition = Definition::begin_unless_stopped(self, &[namespace]).await?;
-        self.policies.check_indexes(namespace, specs.iter().map(|spec| &***spec))?;
-        let collection = current(&definition, namespace)?;
-        let mut indexes = collection.indexes.clone();
-        check_room(&collection, specs)?;
-        let first = definition.take_ids(specs.len() as u32);
-        let mut names = Vec::new();
-        for (spec, id) in specs.iter().zip(first..) {
-            let index = Index::from_spec(IndexId(id), spec, false, 0)?;
-            names.push(index.name.clone());
-            indexes.push(Arc::new(index));
-        }
-        definition.put(Arc::new(collection.with_indexes(indexes)));
+        let mut definition = Definition::begin(self, &[namespace]).await?;
+        self.policies.check_indexes(namespace, specs.iter().map(|spec| &**spec))?;
+        let names = definition.add_indexes(namespace, specs, false)?;
         definition.commit().await?;
         Ok(names)
     }
 
+    /// Has built indexes read. One that is asked to stop would have to wait as long to be rid
+    /// of them.
     async fn mark_ready(
         self: &Arc<Self>,
         namespace: &Namespace,
         names: &[String],
     ) -> Result<usize> {
-        let mut definition = Definition::begin(self, &[namespace]).await;
+        let mut definition = Definition::begin_at_any_rate(self, &[namespace]).await;
         let collection = current(&definition, namespace)?;
         let ready = |index: &Arc<Index>| match names.contains(&index.name) {
             true => index.altered(&index.spec, true).map(Arc::new),
@@ -86,20 +92,20 @@ impl Engine {
         };
         let indexes = collection.indexes.iter().map(ready).collect::<Result<Vec<_>>>()?;
         let count = indexes.len();
-        let names: Vec<_> = names.iter().map(|name| &**name).collect();
-        definition.tell(|| changes::indexes_created(&collection, &names));
         definition.put(Arc::new(collection.with_indexes(indexes)));
+        definition.tell_indexes(namespace, names);
         definition.commit().await?;
         Ok(count)
     }
 
-    /// Drops indexes by name; those that are not there are passed over.
+    /// Drops indexes by name; those that are not there are passed over. They are half built, or
+    /// mirror indexes that are gone: whoever is stopped here leaves what nobody asks for again.
     pub async fn remove_indexes(
         self: &Arc<Self>,
         namespace: &Namespace,
         names: &[String],
     ) -> Result<()> {
-        let mut definition = Definition::begin(self, &[namespace]).await;
+        let mut definition = Definition::begin_at_any_rate(self, &[namespace]).await;
         definition.remove_indexes(namespace, names);
         definition.commit().await
     }
@@ -110,7 +116,7 @@ impl Engine {
         namespace: &Namespace,
         names: &[String],
     ) -> Result<()> {
-        let mut definition = Definition::begin(self, &[namespace]).await;
+        let mut definition = Definition::begin(self, &[namespace]).await?;
         if let Some(collection) = definition.catalog.get(namespace) {
             self.check_index_drop(collection, names)?;
         }
@@ -152,6 +158,39 @@ impl Engine {
 }
 
 impl Definition<'_> {
+    /// Adds those of the indexes that are not there, and gives back their names. They are ready
+    /// at once in a collection that holds nothing.
+    pub fn add_indexes(
+        &mut self,
+        namespace: &Namespace,
+        specs: &[RawDocumentBuf],
+        ready: bool,
+    ) -> Result<Vec<String>> {
+        let collection = current(self, namespace)?;
+        let specs = missing(&collection, specs)?;
+        check_room(&collection, &specs)?;
+        let mut indexes = collection.indexes.clone();
+        let first = self.take_ids(specs.len() as u32);
+        let mut names = Vec::new();
+        for (spec, id) in specs.iter().zip(first..) {
+            let index = Index::from_spec(IndexId(id), spec, ready, 0)?;
+            names.push(index.name.clone());
+            indexes.push(Arc::new(index));
+        }
+        self.put(Arc::new(collection.with_indexes(indexes)));
+        if ready {
+            self.tell_indexes(namespace, &names);
+        }
+        Ok(names)
+    }
+
+    /// Tells change streams of indexes that are ready.
+    fn tell_indexes(&mut self, namespace: &Namespace, names: &[String]) {
+        let Some(collection) = self.catalog.get(namespace).cloned() else { return };
+        let names: Vec<_> = names.iter().map(|name| &**name).collect();
+        self.tell(|| changes::indexes_created(&collection, &names));
+    }
+
     fn remove_indexes(&mut self, namespace: &Namespace, names: &[String]) {
         let Some(collection) = self.catalog.get(namespace).cloned() else { return };
         let (gone, kept): (Vec<_>, Vec<_>) =

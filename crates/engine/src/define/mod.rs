@@ -45,9 +45,18 @@ pub struct Definition<'e> {
 }
 
 impl<'e> Definition<'e> {
-    /// Begins a change that may alter these collections. Their writers are
-    /// waited for first, in one order for all, before others are kept waiting.
-    pub async fn begin(engine: &'e Arc<Engine>, alters: &[&Namespace]) -> Definition<'e> {
+    /// Begins a change that may alter these collections, unless the command is to stop before
+    /// their writers are through: nothing has changed then.
+    pub async fn begin(engine: &'e Arc<Engine>, alters: &[&Namespace]) -> Result<Definition<'e>> {
+        unless_stopped(Definition::begin_at_any_rate(engine, alters)).await
+    }
+
+    /// The same, though the command be asked to stop: for what would be left half done without
+    /// it. Writers are waited for first, in one order for all, before others are kept waiting.
+    pub async fn begin_at_any_rate(
+        engine: &'e Arc<Engine>,
+        alters: &[&Namespace],
+    ) -> Definition<'e> {
         loop {
             let seen = defined(&engine.registry.current(), alters);
             let mut gates = Vec::new();
@@ -77,23 +86,14 @@ impl<'e> Definition<'e> {
         }
     }
 
-    /// As `begin`, unless the command is to stop before the others are through: nothing has
-    /// changed then.
-    pub async fn begin_unless_stopped(
-        engine: &'e Arc<Engine>,
-        alters: &[&Namespace],
-    ) -> Result<Definition<'e>> {
-        unless_stopped(Definition::begin(engine, alters)).await
-    }
-
-    /// The same for a client: what policies keep for themselves is not altered. Policies
+    /// As `begin` for a client: what policies keep for themselves is not altered. Policies
     /// change in the same turns as the catalog, so what they allow now they still allow at
     /// the commit.
     pub async fn begin_for_client(
         engine: &'e Arc<Engine>,
         alters: &[&Namespace],
     ) -> Result<Definition<'e>> {
-        let definition = Definition::begin_unless_stopped(engine, alters).await?;
+        let definition = Definition::begin(engine, alters).await?;
         alters.iter().try_for_each(|namespace| engine.policies.check_definition(namespace))?;
         Ok(definition)
     }

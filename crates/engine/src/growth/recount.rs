@@ -13,6 +13,7 @@ use super::{Arrays, Exchange, Growth, LengthenedArrays, lengthened, stand};
 use crate::Engine;
 use crate::catalog::Collection;
 use crate::define::Definition;
+use crate::operation::unless_stopped;
 use crate::plan::Interrupt;
 use crate::run::blocking;
 use crate::storage::large::{self, Secret};
@@ -180,10 +181,10 @@ impl Engine {
         namespace: &Namespace,
         interrupt: &Interrupt,
     ) -> Result<()> {
-        let _turn = self.recounts.lock().await;
+        let _turn = unless_stopped(self.recounts.lock()).await?;
         let growth = self.store.growth();
         let (collection, guarded, view) = {
-            let definition = Definition::begin(self, &[namespace]).await;
+            let definition = Definition::begin(self, &[namespace]).await?;
             let Some(collection) = definition.catalog.get(namespace).cloned() else {
                 return Ok(());
             };

@@ -1,14 +1,15 @@
 //! Policies set and dropped.
 
-use super::adopt::LOOK_MAX;
-use super::pages::missing;
+use super::adopt::{Adopted, LOOK_MAX};
+use super::provide::Held;
 use crate::Engine;
-use crate::define::Definition;
 use crate::plan::Interrupt;
 use crate::run::writes::Writes;
+use crate::storage::{Document, View};
 use crate::transaction::Transaction;
 use bson::{DateTime, RawBsonRef, RawDocument, RawDocumentBuf};
 use command::Namespace;
+use command::common::WriteConcern;
 use error::{Code, Error, Result};
 use guard::policy::{Overflow, salvage};
 use guard::{Guarded, Policy, Table, policies_of};
@@ -18,10 +19,23 @@ use value::element::get_value;
 use value::{DocumentWriter, Number};
 use write::Transaction as _;
 
-/// How often a policy's indexes are made before others who make and drop some are given way.
-const ATTEMPTS: usize = 3;
-
 impl Engine {
+    /// Sets the policy of a collection and looks, for a while, at the documents that are older
+    /// than it: which version of the policy this is, and what was found.
+    pub async fn introduce(
+        self: &Arc<Self>,
+        namespace: &Namespace,
+        document: &RawDocument,
+        writes: &Writes,
+        concern: Option<&WriteConcern<'_>>,
+        interrupt: &Interrupt,
+    ) -> Result<(i32, Adopted)> {
+        let version = self.set_policy(namespace, document).await?;
+        let adopted = self.adopt(namespace, writes, Some(LOOK_MAX), interrupt).await?;
+        writes.acknowledge(concern).await?;
+        Ok((version, adopted))
+    }
+
     /// Sets the policy of a collection, and gives back which version of it this
     /// is. Writers see the old policy or the new one, nothing in between.
     pub async fn set_policy(
@@ -30,46 +44,22 @@ impl Engine {
         document: &RawDocument,
     ) -> Result<i32> {
         let policy = Policy::parse(namespace, document)?;
-        let _turn = self.policies.turn().await;
         self.check_policy(&policy)?;
-        let old = self.former_policy(namespace)?;
+        let Held { mut definition, old } = self.hold_provided(namespace, Some(&policy)).await?;
         let home = policies_of(&namespace.database);
-        self.ensure(&home).await?;
-        let mut definition = self.hold_for(&policy, &home).await?;
+        definition.ensure(&home)?;
         let mut transaction = definition.transaction(&home);
         let policy = policy.with_counted(self.is_counted(old.as_ref(), &policy)?);
         let counted = policy.is_counted();
         let version = store(&mut transaction, &home, namespace, document, counted).await?;
-        definition.policies = Some(self.policies.current().with(policy.clone()));
+        let gone = definition.withdraw(old.as_ref(), Some(&policy))?;
+        definition.policies = Some(self.policies.current().with(policy));
         definition.commit_with(transaction).await?;
-        self.drop_unused_pages(old.as_ref(), Some(&policy)).await?;
+        gone.iter().for_each(|namespace| self.cursors.kill_namespace(namespace));
         if let Some(collection) = self.registry.get(namespace) {
             self.recount_later(&collection);
         }
         Ok(version)
-    }
-
-    /// Makes what a policy needs, and holds its collections while it is set.
-    async fn hold_for(
-        self: &Arc<Self>,
-        policy: &Policy,
-        home: &Namespace,
-    ) -> Result<Definition<'_>> {
-        let mut gates: Vec<&Namespace> = policy.overflows().map(|it| &it.into).collect();
-        gates.extend([&policy.namespace, home]);
-        for _ in 0..ATTEMPTS {
-            self.make_pages(policy).await?;
-            let definition = Definition::begin_unless_stopped(self, &gates).await?;
-            // Someone may have written to what are pages from now on, or made an index.
-            self.check_policy(policy)?;
-            if missing(policy, &definition.catalog).is_empty() {
-                return Ok(definition);
-            }
-        }
-        Err(Code::ConflictingOperationInProgress.error(format!(
-            "the indexes of {} have changed while its policy was being set; try again",
-            policy.namespace
-        )))
     }
 
     /// Refuses a policy that cannot be set as things are now.
@@ -86,24 +76,27 @@ impl Engine {
     }
 
     /// The policy in force, or what can still be told of one that cannot be read.
-    fn former_policy(&self, namespace: &Namespace) -> Result<Option<Policy>> {
+    pub(super) fn former_policy(&self, namespace: &Namespace) -> Result<Option<Policy>> {
         match self.policies.get(namespace).as_deref() {
             Some(Guarded::Policy(policy)) => Ok(Some(policy.clone())),
-            Some(Guarded::Unreadable(_)) => self.salvaged_policy(namespace),
+            Some(Guarded::Unreadable(_)) => {
+                let stored = self.stored_policy(namespace, &self.store.view())?;
+                let policy = stored.as_deref().and_then(|stored| get_value(stored, "policy"));
+                let policy = policy.and_then(|policy| policy.as_document());
+                Ok(policy.map(|policy| salvage(namespace, policy)))
+            }
             Some(Guarded::Pages { .. }) | None => Ok(None),
         }
     }
 
-    fn salvaged_policy(&self, namespace: &Namespace) -> Result<Option<Policy>> {
+    /// The document that holds the policy of a collection.
+    pub fn stored_policy(&self, namespace: &Namespace, view: &View) -> Result<Option<Document>> {
         let home = self.registry.get(&policies_of(&namespace.database));
-        let view = self.store.view();
         let Some(home) = home else { return Ok(None) };
         let id = RawBsonRef::String(&namespace.collection);
-        let Some(record) = home.record_of(id, &view)? else { return Ok(None) };
+        let Some(record) = home.record_of(id, view)? else { return Ok(None) };
         let Some(record) = view.record(home.id, record)? else { return Ok(None) };
-        let stored = record.load(&view, &Needs::All)?;
-        let policy = get_value(&stored, "policy").and_then(|policy| policy.as_document());
-        Ok(policy.map(|policy| salvage(namespace, policy)))
+        record.load(view, &Needs::All).map(Some)
     }
 
     /// Sets several policies, or none where one of them is refused, which is told with
@@ -139,11 +132,9 @@ impl Engine {
         if self.policies.current().policy(namespace).is_some_and(|now| now.says_same(&policy)) {
             return Ok(());
         }
-        self.set_policy(namespace, document).await?;
         let writes = Writes::new(self.clone());
         let nothing = Interrupt::default();
-        let adopted = self.adopt(namespace, &writes, Some(LOOK_MAX), &nothing).await?;
-        writes.acknowledge(None).await?;
+        let (_, adopted) = self.introduce(namespace, document, &writes, None, &nothing).await?;
         if adopted.oversize > 0 {
             tracing::warn!(%namespace, documents = adopted.oversize, "documents are over the \
                 bounds of the new policy; bring them into bounds with 'freeboard migrate'");
@@ -153,25 +144,28 @@ impl Engine {
 
     /// Drops the policy of a collection; false if it has none.
     pub async fn drop_policy(self: &Arc<Self>, namespace: &Namespace) -> Result<bool> {
-        let _turn = self.policies.turn().await;
-        if self.policies.get(namespace).is_none_or(|it| matches!(&*it, Guarded::Pages { .. })) {
+        let is_set = || {
+            let guarded = self.policies.get(namespace);
+            guarded.is_some_and(|guarded| !matches!(&*guarded, Guarded::Pages { .. }))
+        };
+        if !is_set() {
             return Ok(false);
         }
-        let old = self.former_policy(namespace)?;
-        let mut gates: Vec<&Namespace> =
-            old.iter().flat_map(|old| old.overflows()).map(|it| &it.into).collect();
-        let home = policies_of(&namespace.database);
-        gates.extend([namespace, &home]);
-        let mut definition = Definition::begin_unless_stopped(self, &gates).await?;
+        let Held { mut definition, old } = self.hold_for(namespace, None).await?;
+        if !is_set() {
+            return Ok(false);
+        }
         self.check_change(old.as_ref(), None)?;
+        let home = policies_of(&namespace.database);
         let mut transaction = definition.transaction(&home);
         let id = RawBsonRef::String(&namespace.collection);
         if let Some(row) = transaction.get(&home, id, &Needs::All).await? {
             transaction.delete(&home, &row).await?;
         }
+        let gone = definition.withdraw(old.as_ref(), None)?;
         definition.policies = Some(self.policies.current().without(namespace));
         definition.commit_with(transaction).await?;
-        self.drop_unused_pages(old.as_ref(), None).await?;
+        gone.iter().for_each(|namespace| self.cursors.kill_namespace(namespace));
         Ok(true)
     }
 

@@ -7,6 +7,7 @@ pub mod choose;
 mod mirror;
 pub mod out;
 mod pages;
+mod provide;
 pub mod read;
 pub mod survey;
 #[cfg(test)]
@@ -22,11 +23,9 @@ use guard::{Guarded, Lease, Policy, Table};
 use language::Needs;
 use std::ops::Bound;
 use std::sync::Arc;
-use tokio::sync::{Mutex, MutexGuard};
 
 pub struct Policies {
     current: ArcSwap<Table>,
-    changes: Mutex<()>,
 }
 
 impl Policies {
@@ -42,12 +41,7 @@ impl Policies {
                 table.load(&collection.namespace.database, &stored);
             }
         }
-        Ok(Policies { current: ArcSwap::from_pointee(table), changes: Mutex::default() })
-    }
-
-    /// Held while policies change, and while a database is dropped with its own.
-    pub async fn turn(&self) -> MutexGuard<'_, ()> {
-        self.changes.lock().await
+        Ok(Policies { current: ArcSwap::from_pointee(table) })
     }
 
     pub fn current(&self) -> Arc<Table> {
@@ -63,8 +57,8 @@ impl Policies {
         self.current.load().get(namespace).map(|guarded| look(guarded))
     }
 
-    /// Shows everyone a new table. Only as part of a commit that holds the gates
-    /// of the collections it is about.
+    /// Shows everyone a new table. Only in the catalog's turn, and as part of a commit that
+    /// holds the gates of the collections it is about.
     pub fn publish(&self, table: Table) {
         self.current.store(Arc::new(table));
     }

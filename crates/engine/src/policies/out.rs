@@ -8,7 +8,7 @@ use bson::{RawDocument, RawDocumentBuf};
 use command::Namespace;
 use error::{Code, Result};
 use guard::patterns::overflow::check_written_back;
-use guard::{Guarded, Policy};
+use guard::{Guarded, Policy, Table};
 use language::Needs;
 use std::sync::Arc;
 use value::element::get_value;
@@ -67,8 +67,7 @@ impl Engine {
                 .collect();
             self.create_indexes(&overflow.into, &specs, &Progress::default()).await?;
         }
-        let _turn = self.policies.turn().await;
-        self.policies.publish(self.policies.current().with(policy.clone()));
+        self.change_policies(|table| table.with(policy.clone())).await;
         temporary.guarded = Some(Moved { policy, target });
         Ok(temporary)
     }
@@ -96,13 +95,9 @@ impl Engine {
 
     /// Gives the temporary collection and its pages their names.
     pub async fn take_place(self: &Arc<Self>, temporary: &Temporary) -> Result<()> {
-        let _turn = match temporary.guarded {
-            Some(_) => Some(self.policies.turn().await),
-            None => None,
-        };
         let names = temporary.names();
         let gates: Vec<&Namespace> = names.iter().flat_map(|(from, to)| [*from, *to]).collect();
-        let mut definition = Definition::begin(self, &gates).await;
+        let mut definition = Definition::begin(self, &gates).await?;
         self.check_target(temporary)?;
         for (from, to) in &names {
             definition.rename(from, to, true)?;
@@ -136,12 +131,17 @@ impl Engine {
     pub async fn drop_temporary(self: &Arc<Self>, temporary: &Temporary) -> Result<()> {
         let Temporary { namespace, guarded, .. } = temporary;
         if let Some(Moved { policy, .. }) = guarded {
-            let _turn = self.policies.turn().await;
-            self.policies.publish(self.policies.current().without(namespace));
+            self.change_policies(|table| table.without(namespace)).await;
             for overflow in policy.overflows() {
                 self.drop_collection(&overflow.into).await?;
             }
         }
-        self.drop_collection(namespace).await.map(|_| ())
+        self.drop_collection(namespace).await
+    }
+
+    /// Changes policies of collections that nobody else knows of, in the catalog's turn.
+    async fn change_policies(&self, change: impl FnOnce(&Table) -> Table) {
+        let _turn = self.registry.changes.lock().await;
+        self.policies.publish(change(&self.policies.current()));
     }
 }

@@ -3,7 +3,7 @@
 use super::mirror;
 use crate::Engine;
 use crate::catalog::{Catalog, Collection, Index};
-use crate::define::{Definition, New, Progress};
+use crate::define::{Definition, Progress};
 use bson::{RawDocument, RawDocumentBuf, rawdoc};
 use command::Namespace;
 use error::{Code, Result};
@@ -15,23 +15,11 @@ use value::DocumentWriter;
 use value::element::get_value;
 
 impl Engine {
-    /// Makes what the overflows of a policy write to, as far as it is not there.
-    pub(super) async fn make_pages(self: &Arc<Self>, policy: &Policy) -> Result<()> {
-        let collection = self.registry.get(&policy.namespace);
-        for overflow in policy.overflows() {
-            self.index_pages(overflow, page_indexes(overflow, collection.as_deref())).await?;
-        }
-        for overflow in policy.overflows() {
-            self.make_view(policy, overflow).await?;
-        }
-        Ok(())
-    }
-
     /// Refuses names under which something else is already.
     pub(super) fn check_names(&self, policy: &Policy, overflow: &Overflow) -> Result<()> {
         self.check_into(overflow)?;
         let Some(existing) = self.registry.get(&overflow.view) else { return Ok(()) };
-        // One that is the same is left from a policy that was not set in the end.
+        // One that is the same may have been restored before its policy is.
         let own = self.is_own_view(policy, overflow)
             || existing.options == view_options(policy, overflow);
         match own && existing.is_view() {
@@ -73,15 +61,6 @@ impl Engine {
         }
     }
 
-    /// Makes anew what is missing of a policy's indexes and views.
-    pub async fn remake_pages(self: &Arc<Self>, namespace: &Namespace) -> Result<()> {
-        let _turn = self.policies.turn().await;
-        match self.policies.current().policy(namespace) {
-            Some(policy) => self.make_pages(policy).await,
-            None => Ok(()),
-        }
-    }
-
     /// Drops a collection. Its policy stays, and so do the collections of its
     /// pages, emptied.
     pub async fn drop_with_pages(
@@ -91,7 +70,7 @@ impl Engine {
         loop {
             let pages = self.policies.current().pages_of(namespace);
             let gates: Vec<&Namespace> = pages.iter().chain([namespace]).collect();
-            let mut definition = Definition::begin(self, &gates).await;
+            let mut definition = Definition::begin(self, &gates).await?;
             // A policy may have come, gone or changed before.
             if self.policies.current().pages_of(namespace) != pages {
                 continue;
@@ -114,8 +93,7 @@ impl Engine {
     pub async fn mirror_indexes(self: &Arc<Self>, namespace: &Namespace) -> Result<()> {
         let table = self.policies.current();
         for overflow in table.policy(namespace).into_iter().flat_map(Policy::overflows) {
-            let collection = self.registry.get(namespace);
-            self.index_pages(overflow, page_indexes(overflow, collection.as_deref())).await?;
+            self.index_pages(namespace, overflow).await?;
         }
         Ok(())
     }
@@ -132,30 +110,27 @@ impl Engine {
     }
 
     /// Makes the indexes of pages that are not there, and hides those that are to be hidden.
-    async fn index_pages(
+    /// Pages that are gone went with their policy.
+    pub(super) async fn index_pages(
         self: &Arc<Self>,
+        namespace: &Namespace,
         overflow: &Overflow,
-        wanted: Vec<RawDocumentBuf>,
     ) -> Result<()> {
-        let pages = self.registry.get(&overflow.into);
-        let mut missing: Vec<RawDocumentBuf> = Vec::new();
-        for spec in wanted {
-            let Some(index) = pages.as_deref().and_then(|pages| find_index(pages, &spec)) else {
-                missing.push(spec);
-                continue;
-            };
-            let hidden = mirror::is_hidden(&spec);
-            if index.hidden != hidden {
-                let altered = mirror::with_hidden(&index.spec, hidden);
-                let mut definition = Definition::begin(self, &[&overflow.into]).await;
-                definition.alter_index(&overflow.into, index, &altered)?;
-                definition.commit().await?;
-            }
+        let Some(pages) = self.registry.get(&overflow.into) else { return Ok(()) };
+        let wanted = page_indexes(overflow, self.registry.get(namespace).as_deref());
+        if !wrongly_hidden(&pages, &wanted).is_empty() {
+            let mut definition = Definition::begin(self, &[&overflow.into]).await?;
+            definition.hide_pages_indexes(&overflow.into, &wanted)?;
+            definition.commit().await?;
         }
+        let missing = unanswered(&pages, &wanted);
         if missing.is_empty() {
             return Ok(());
         }
-        self.create_indexes(&overflow.into, &missing, &Progress::default()).await.map(|_| ())
+        match self.add_indexes(&pages, &missing, &Progress::of_command()).await {
+            Err(error) if error.code() == Code::NamespaceNotFound => Ok(()),
+            outcome => outcome.map(|_| ()),
+        }
     }
 
     /// Drops what was mirrored of indexes that are no more, and what other indexes
@@ -207,40 +182,11 @@ impl Engine {
     fn is_own_view(&self, policy: &Policy, overflow: &Overflow) -> bool {
         self.policies.current().of_view(&overflow.view) == Some(&policy.namespace)
     }
-
-    async fn make_view(self: &Arc<Self>, policy: &Policy, overflow: &Overflow) -> Result<()> {
-        let options = view_options(policy, overflow);
-        match self.registry.get(&overflow.view) {
-            Some(existing) if existing.options == options => return Ok(()),
-            Some(_) if self.is_own_view(policy, overflow) => {
-                self.drop_collection(&overflow.view).await?;
-            }
-            _ => {}
-        }
-        let new = New { namespace: &overflow.view, options: &options, view: true };
-        self.create(new).await.map(|_| ())
-    }
-
-    /// Drops what an earlier policy wrote to and this one does not: it is empty.
-    pub(super) async fn drop_unused_pages(
-        self: &Arc<Self>,
-        old: Option<&Policy>,
-        new: Option<&Policy>,
-    ) -> Result<()> {
-        for was in old.into_iter().flat_map(|policy| policy.overflows()) {
-            let mut now = new.into_iter().flat_map(|policy| policy.overflows());
-            if now.all(|now| now.into != was.into) {
-                self.drop_collection(&was.view).await?;
-                self.drop_collection(&was.into).await?;
-            }
-        }
-        Ok(())
-    }
 }
 
 /// The indexes that the pages of a collection's array have. Two indexes of the collection
 /// may have one mirror: fields that pages do not have are left out of it.
-fn page_indexes(overflow: &Overflow, collection: Option<&Collection>) -> Vec<RawDocumentBuf> {
+pub fn page_indexes(overflow: &Overflow, collection: Option<&Collection>) -> Vec<RawDocumentBuf> {
     let mut specs = vec![page_index(overflow)];
     let indexes = collection.into_iter().flat_map(|collection| collection.indexes.iter().skip(1));
     let mirrored = indexes.filter_map(|it| mirror::mirrored(overflow, &it.spec));
@@ -251,6 +197,39 @@ fn page_indexes(overflow: &Overflow, collection: Option<&Collection>) -> Vec<Raw
 /// An index of pages, by whatever name.
 fn find_index<'c>(pages: &'c Collection, spec: &RawDocument) -> Option<&'c Arc<Index>> {
     pages.indexes.iter().find(|index| index.ready && mirror::are_same(&index.spec, spec))
+}
+
+/// Those that no index of the pages answers.
+pub fn unanswered(pages: &Collection, wanted: &[RawDocumentBuf]) -> Vec<RawDocumentBuf> {
+    wanted.iter().filter(|spec| find_index(pages, spec).is_none()).cloned().collect()
+}
+
+/// Indexes of pages that are hidden and should not be, or the other way round, and what they
+/// should be.
+fn wrongly_hidden<'c>(
+    pages: &'c Collection,
+    wanted: &[RawDocumentBuf],
+) -> Vec<(&'c Arc<Index>, RawDocumentBuf)> {
+    let wrong = |spec: &RawDocumentBuf| {
+        let (index, hidden) = (find_index(pages, spec)?, mirror::is_hidden(spec));
+        (index.hidden != hidden).then(|| (index, mirror::with_hidden(&index.spec, hidden)))
+    };
+    wanted.iter().filter_map(wrong).collect()
+}
+
+impl Definition<'_> {
+    /// Hides the indexes of pages that are to be hidden, and no others.
+    pub(super) fn hide_pages_indexes(
+        &mut self,
+        namespace: &Namespace,
+        wanted: &[RawDocumentBuf],
+    ) -> Result<()> {
+        let Some(pages) = self.catalog.get(namespace).cloned() else { return Ok(()) };
+        for (index, altered) in wrongly_hidden(&pages, wanted) {
+            self.alter_index(namespace, index, &altered)?;
+        }
+        Ok(())
+    }
 }
 
 /// What a policy needs beside the data and does not find.
@@ -295,14 +274,14 @@ pub fn page_index(overflow: &Overflow) -> RawDocumentBuf {
     spec.finish()
 }
 
-/// One document an element: those of the documents as page 0, then the pages'.
 /// Where the view keeps an element's number on the way: in no field that it still needs.
 fn index_field(path: &str, parent_key: &str) -> &'static str {
     let needed = [path.split('.').next().unwrap_or(path), parent_key];
     ["at", "index", "number"].into_iter().find(|name| !needed.contains(name)).unwrap_or("at")
 }
 
-fn view_options(policy: &Policy, overflow: &Overflow) -> RawDocumentBuf {
+/// One document an element: those of the documents as page 0, then the pages'.
+pub fn view_options(policy: &Policy, overflow: &Overflow) -> RawDocumentBuf {
     // Whoever asks for the elements of one document gets there by `_id`, and by the pages' index.
     let elements = |path: &str, parent: &str, page: bson::RawBson| {
         let array = format!("${path}");

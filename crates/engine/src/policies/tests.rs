@@ -21,6 +21,8 @@ use value::element::get_value;
 use value::{DocumentWriter, elements};
 use write::Transaction as _;
 
+mod provide;
+
 async fn run(engine: &Arc<Engine>, body: RawDocumentBuf) -> Result<RawDocumentBuf> {
     let client = Arc::new(Client::new(1, SocketAddr::from((Ipv4Addr::LOCALHOST, 1))));
     engine.run(Request::from(body), &client).await.map(|reply| reply.body)

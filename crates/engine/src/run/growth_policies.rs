@@ -2,7 +2,6 @@
 
 use super::{Call, lookup, reading};
 use crate::storage::Document;
-use bson::RawBsonRef;
 use command::views::{GrowthPolicy, ListGrowthPolicies};
 use command::{Reply, ReplyWriter};
 use error::Result;
@@ -14,12 +13,10 @@ use value::{DocumentWriter, elements};
 
 pub async fn get(call: Call<'_>) -> Result<Reply> {
     let get = GrowthPolicy::parse(call.request, "getGrowthPolicy")?;
-    let stored = stored(call, &get.namespace.database)?;
-    let own = RawBsonRef::String(&get.namespace.collection);
-    let found = stored.iter().find(|stored| get_value(stored, "_id") == Some(own));
+    let stored = call.engine.stored_policy(&get.namespace, &reading::view(call)?)?;
     let mut reply = ReplyWriter::new();
-    match found {
-        Some(found) => append(reply.writer(), found),
+    match stored {
+        Some(stored) => append(reply.writer(), &stored),
         None => reply.writer().append_null("policy"),
     }
     Ok(reply.finish())

@@ -22,11 +22,11 @@ pub async fn run(call: Call<'_>) -> Result<Reply> {
         blocking(|| call.engine.count_oversize(&policy, LOOK_MAX, interrupt))?
     } else {
         let engine = call.engine;
-        let version = engine.set_policy(&set.namespace, set.policy).await?;
+        let (writes, concern) = (Writes::of(call), call.common.write_concern.as_ref());
+        let introduced =
+            engine.introduce(&set.namespace, set.policy, &writes, concern, interrupt).await?;
+        let (version, adopted) = introduced;
         reply.append("version", version);
-        let writes = Writes::of(call);
-        let adopted = engine.adopt(&set.namespace, &writes, Some(LOOK_MAX), interrupt).await?;
-        writes.acknowledge(call.common.write_concern.as_ref()).await?;
         let table = engine.policies.current();
         is_counted = table.policy(&set.namespace).is_none_or(Policy::is_counted);
         adopted

@@ -147,6 +147,7 @@ pub enum Read {
 impl Policy {
     /// Reads the policy of a collection.
     pub fn parse(namespace: &Namespace, policy: &RawDocument) -> Result<Policy> {
+        namespace.check_write()?;
         let mut parsed = Policy {
             namespace: namespace.clone(),
             document: DocumentBounds::default(),

@@ -1,0 +1,132 @@
+//! What a policy needs beside its collection comes and goes with the commit that sets or drops
+//! it: whoever fails on the way leaves nothing.
+
+use super::pages::{missing, page_indexes, unanswered, view_options};
+use crate::Engine;
+use crate::define::{Definition, New};
+use command::Namespace;
+use error::{Code, Result};
+use guard::policy::Overflow;
+use guard::{Lease, Policy, policies_of};
+use std::sync::Arc;
+
+/// How often a policy's indexes are made before others who make and drop some are given way.
+const ATTEMPTS: usize = 3;
+
+/// A change of a policy under way.
+pub struct Held<'e> {
+    pub definition: Definition<'e>,
+    /// The policy in force, or what can be told of it.
+    pub old: Option<Policy>,
+}
+
+impl Engine {
+    /// Holds all that a change of a collection's policy is about: the collection, what the
+    /// policy in force needs and what a new one will, and where policies are kept.
+    pub(super) async fn hold_for(
+        self: &Arc<Self>,
+        namespace: &Namespace,
+        new: Option<&Policy>,
+    ) -> Result<Held<'_>> {
+        let home = policies_of(&namespace.database);
+        loop {
+            let guarded = self.policies.get(namespace);
+            let old = self.former_policy(namespace)?;
+            let overflows = old.iter().chain(new).flat_map(Policy::overflows);
+            let mut gates: Vec<&Namespace> =
+                overflows.flat_map(|it| [&it.into, &it.view]).collect();
+            gates.extend([namespace, &home]);
+            let definition = Definition::begin(self, &gates).await?;
+            // Another may have come before: then these are not its gates.
+            if Lease::is_same(self.policies.get(namespace).as_ref(), guarded.as_ref()) {
+                return Ok(Held { definition, old });
+            }
+        }
+    }
+
+    /// The same, with all in place that the new policy needs, or the one in force where there
+    /// is no new one. Indexes of pages that hold documents are built first.
+    pub(super) async fn hold_provided(
+        self: &Arc<Self>,
+        namespace: &Namespace,
+        new: Option<&Policy>,
+    ) -> Result<Held<'_>> {
+        self.store.space().check()?;
+        for _ in 0..ATTEMPTS {
+            let mut held = self.hold_for(namespace, new).await?;
+            // Someone may have written to what are pages from now on, or made an index.
+            new.map_or(Ok(()), |policy| self.check_policy(policy))?;
+            let Some(policy) = new.or(held.old.as_ref()) else { return Ok(held) };
+            held.definition.provide(policy)?;
+            if missing(policy, &held.definition.catalog).is_empty() {
+                return Ok(held);
+            }
+            let Held { definition, old } = held;
+            drop(definition);
+            for overflow in new.or(old.as_ref()).into_iter().flat_map(Policy::overflows) {
+                self.index_pages(namespace, overflow).await?;
+            }
+        }
+        Err(Code::ConflictingOperationInProgress.error(format!(
+            "the indexes of {namespace} have changed while its policy was being set; try again"
+        )))
+    }
+
+    /// Makes anew what is missing of a policy's indexes and views.
+    pub async fn remake_pages(self: &Arc<Self>, namespace: &Namespace) -> Result<()> {
+        self.hold_provided(namespace, None).await?.definition.commit().await
+    }
+}
+
+impl Definition<'_> {
+    /// Makes what the overflows of a policy write to, as far as it is not there, but for the
+    /// indexes of pages that hold documents: to build them takes time.
+    fn provide(&mut self, policy: &Policy) -> Result<()> {
+        for overflow in policy.overflows() {
+            self.provide_pages(policy, overflow)?;
+            self.provide_view(policy, overflow)?;
+        }
+        Ok(())
+    }
+
+    fn provide_pages(&mut self, policy: &Policy, overflow: &Overflow) -> Result<()> {
+        let pages = self.ensure(&overflow.into)?;
+        let wanted = page_indexes(overflow, self.catalog.get(&policy.namespace).map(|it| &**it));
+        let missing = unanswered(&pages, &wanted);
+        if !missing.is_empty() && self.is_empty(&pages)? {
+            self.add_indexes(&overflow.into, &missing, true)?;
+        }
+        self.hide_pages_indexes(&overflow.into, &wanted)
+    }
+
+    /// Another view under that name is the policy's own, as it was: else it was refused.
+    fn provide_view(&mut self, policy: &Policy, overflow: &Overflow) -> Result<()> {
+        let (namespace, options) = (&overflow.view, view_options(policy, overflow));
+        match self.catalog.get(namespace) {
+            Some(existing) if existing.options == options => return Ok(()),
+            Some(_) => self.drop(namespace).map(|_| ())?,
+            None => {}
+        }
+        self.create(New { namespace, options: &options, view: true }).map(|_| ())
+    }
+
+    /// Drops what an earlier policy wrote to and the new one does not, which is empty; tells
+    /// what is gone.
+    pub(super) fn withdraw(
+        &mut self,
+        old: Option<&Policy>,
+        new: Option<&Policy>,
+    ) -> Result<Vec<Namespace>> {
+        let mut gone = Vec::new();
+        for was in old.into_iter().flat_map(Policy::overflows) {
+            let mut now = new.into_iter().flat_map(Policy::overflows);
+            if now.all(|now| now.into != was.into) {
+                for namespace in [&was.view, &was.into] {
+                    self.drop(namespace)?;
+                    gone.push(namespace.clone());
+                }
+            }
+        }
+        Ok(gone)
+    }
+}
