@@ -83,7 +83,7 @@ impl Engine {
     }
 
     /// Drops a collection. Its policy stays, and so do the collections of its
-    /// pages, emptied.
+    /// pages, emptied and without the mirrors of its indexes.
     pub async fn drop_with_pages(
         self: &Arc<Self>,
         namespace: &Namespace,
@@ -98,6 +98,7 @@ impl Engine {
             }
             let Some(collection) = definition.drop(namespace)? else { return Ok(None) };
             self.policies.check_definition(namespace)?;
+            mirror::drop_mirrors(&mut definition, &self.policies.current(), &collection);
             for pages in &pages {
                 if let Some(pages) = definition.catalog.get(pages).cloned() {
                     definition.empty(&pages)?;
@@ -132,7 +133,7 @@ impl Engine {
     }
 
     /// Makes the indexes of pages that are not there, and hides those that are to be hidden.
-    async fn index_pages(
+    pub(super) async fn index_pages(
         self: &Arc<Self>,
         overflow: &Overflow,
         wanted: Vec<RawDocumentBuf>,
@@ -168,19 +169,13 @@ impl Engine {
         let table = self.policies.current();
         for overflow in table.policy(namespace).into_iter().flat_map(Policy::overflows) {
             let Some(pages) = self.registry.get(&overflow.into) else { continue };
-            let is_mirror = |index: &&Arc<Index>| {
-                let spec = mirror::mirrored(overflow, &index.spec);
-                spec.is_some_and(|spec| {
-                    find_index(&pages, &spec).is_some_and(|mirror| mirror.name == index.name)
-                })
-            };
-            let names: Vec<String> =
-                removed.iter().filter(is_mirror).map(|index| index.name.clone()).collect();
+            let names = mirror::mirrors(overflow, &pages, removed);
             if !names.is_empty() {
                 self.remove_indexes(&overflow.into, &names).await?;
             }
         }
-        self.mirror_indexes(namespace).await
+        let specs: Vec<_> = removed.iter().map(|index| index.spec.clone()).collect();
+        self.mirror_some(namespace, &specs).await
     }
 
     /// Refuses to drop indexes of pages that their policy needs.
@@ -240,7 +235,7 @@ impl Engine {
 
 /// The indexes that the pages of a collection's array have. Two indexes of the collection
 /// may have one mirror: fields that pages do not have are left out of it.
-fn page_indexes(overflow: &Overflow, collection: Option<&Collection>) -> Vec<RawDocumentBuf> {
+pub fn page_indexes(overflow: &Overflow, collection: Option<&Collection>) -> Vec<RawDocumentBuf> {
     let mut specs = vec![page_index(overflow)];
     let indexes = collection.into_iter().flat_map(|collection| collection.indexes.iter().skip(1));
     let mirrored = indexes.filter_map(|it| mirror::mirrored(overflow, &it.spec));
@@ -249,7 +244,7 @@ fn page_indexes(overflow: &Overflow, collection: Option<&Collection>) -> Vec<Raw
 }
 
 /// An index of pages, by whatever name.
-fn find_index<'c>(pages: &'c Collection, spec: &RawDocument) -> Option<&'c Arc<Index>> {
+pub fn find_index<'c>(pages: &'c Collection, spec: &RawDocument) -> Option<&'c Arc<Index>> {
     pages.indexes.iter().find(|index| index.ready && mirror::are_same(&index.spec, spec))
 }
 
