@@ -186,15 +186,16 @@ impl write::Transaction for Transaction {
     ) -> Result<()> {
         let Some(collection) = self.definition(namespace) else { return Ok(()) };
         let Some(validator) = &collection.validator else { return Ok(()) };
-        if validator.level == Level::Off || validator.accepts(after) {
+        let rules = validator.rules()?;
+        if validator.level == Level::Off || rules.accepts(after) {
             return Ok(());
         }
         if let (Level::Moderate, Some(before)) = (validator.level, before)
-            && !validator.accepts(before)
+            && !rules.accepts(before)
         {
             return Ok(());
         }
-        let failure = validator.failure(after);
+        let failure = rules.failure(after);
         if validator.action != Action::Error {
             log_failure(namespace, after, &failure);
         }
