@@ -18,7 +18,7 @@ pub use client::{Client, Presence};
 pub use common::Common;
 pub use namespace::Namespace;
 pub use reply::{
-    CursorReply, Failures, Reply, ReplyWriter, WriteReply, append_cluster_time,
+    CursorReply, Failures, FailuresRoom, Reply, ReplyWriter, WriteReply, append_cluster_time,
     append_write_concern_error, error_reply,
 };
 pub use request::{Request, Sequence};

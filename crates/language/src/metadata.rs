@@ -4,7 +4,7 @@
 
 use crate::aggregate::Documents;
 use bson::{RawBson, RawBsonRef, RawDocument, RawDocumentBuf};
-use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 use value::element::elements;
 use value::{DocumentWriter, Value};
 
@@ -48,15 +48,27 @@ impl Wanted {
 
 /// Takes note, while a query is parsed, of what it asks for.
 #[derive(Debug, Default)]
-pub struct Asked(AtomicU8);
+pub struct Asked {
+    metadata: AtomicU8,
+    time: AtomicBool,
+}
 
 impl Asked {
     pub fn note(&self, metadatum: Metadatum) {
-        self.0.fetch_or(metadatum.bit(), Ordering::Relaxed);
+        self.metadata.fetch_or(metadatum.bit(), Ordering::Relaxed);
     }
 
     pub fn wanted(&self) -> Wanted {
-        Wanted(self.0.load(Ordering::Relaxed))
+        Wanted(self.metadata.load(Ordering::Relaxed))
+    }
+
+    pub fn note_time(&self) {
+        self.time.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether what was parsed holds the time that the context had.
+    pub fn is_of_its_time(&self) -> bool {
+        self.time.load(Ordering::Relaxed)
     }
 }
 

@@ -82,7 +82,7 @@ pub trait Transaction: Send + Sized {
 
     /// Refuses a document that breaks the collection's validator.
     fn check(
-        &self,
+        &mut self,
         namespace: &Namespace,
         before: Option<&RawDocument>,
         after: &RawDocument,

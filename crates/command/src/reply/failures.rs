@@ -1,4 +1,4 @@
-//! The statements of a write command that failed, within what one reply may weigh.
+//! The statements of a write command that failed, within what all of them may weigh.
 //! They are written as they come, so that nothing is kept that is not told.
 
 use bson::{RawBsonRef, RawDocument, RawDocumentBuf};
@@ -18,10 +18,24 @@ const STATEMENT_BYTES: usize = 128;
 pub struct Failures {
     /// As the reply tells them.
     written: Vec<RawDocumentBuf>,
+    room: FailuresRoom,
+}
+
+/// What is left of what the failures of one command may weigh.
+#[derive(Debug)]
+pub struct FailuresRoom {
     /// What further messages may weigh.
-    messages_bytes_left: usize,
+    messages_bytes: usize,
     /// What further details may weigh.
-    details_bytes_left: usize,
+    details_bytes: usize,
+}
+
+/// A failure, and how much of it is told.
+#[derive(Debug)]
+pub struct Failure<'e> {
+    error: &'e Error,
+    message: &'e str,
+    details: Details,
 }
 
 /// How much is told beside number, code and message.
@@ -33,33 +47,78 @@ enum Details {
     Nothing,
 }
 
+impl FailuresRoom {
+    /// Room for the failures of a command of so many statements.
+    pub fn of(statements: usize) -> FailuresRoom {
+        let kept = MESSAGES_BYTES_MAX + statements.saturating_mul(STATEMENT_BYTES);
+        FailuresRoom {
+            messages_bytes: MESSAGES_BYTES_MAX,
+            details_bytes: FAILURES_BYTES_MAX.saturating_sub(kept),
+        }
+    }
+
+    /// Has a failure written as far as there is room for it.
+    pub fn fit(
+        &mut self,
+        error: &Error,
+        write: impl Fn(&Failure<'_>) -> RawDocumentBuf,
+    ) -> RawDocumentBuf {
+        let message = error.message();
+        let message = &message[..message.floor_char_boundary(self.messages_bytes)];
+        self.messages_bytes -= message.len();
+        for details in [Details::Whole, Details::Document] {
+            let written = write(&Failure { error, message, details });
+            let bytes = written.as_bytes().len() - message.len();
+            let beyond = bytes.saturating_sub(STATEMENT_BYTES);
+            if beyond <= self.details_bytes {
+                self.details_bytes -= beyond;
+                return written;
+            }
+        }
+        write(&Failure { error, message, details: Details::Nothing })
+    }
+}
+
+impl Failure<'_> {
+    pub fn append_code(&self, writer: &mut DocumentWriter) {
+        writer.append_i32("code", self.error.code().number());
+    }
+
+    pub fn append_message(&self, writer: &mut DocumentWriter) {
+        writer.append_str("errmsg", self.message);
+    }
+
+    pub fn append_details(&self, writer: &mut DocumentWriter) {
+        for (name, value) in self.error.details() {
+            match (self.details, value) {
+                (Details::Whole, value) => writer.append(name, value),
+                (Details::Document, RawBsonRef::Document(info)) if name == "errInfo" => {
+                    writer.append_document(name, &which(info));
+                }
+                _ => {}
+            }
+        }
+    }
+}
+
 impl Failures {
     /// Room for the failures of a command of so many statements.
     pub fn of(statements: usize) -> Failures {
-        let kept = MESSAGES_BYTES_MAX + statements.saturating_mul(STATEMENT_BYTES);
-        Failures {
-            written: Vec::new(),
-            messages_bytes_left: MESSAGES_BYTES_MAX,
-            details_bytes_left: FAILURES_BYTES_MAX.saturating_sub(kept),
-        }
+        Failures { written: Vec::new(), room: FailuresRoom::of(statements) }
     }
 
     /// Takes in the failure of the statement at this place in the command. What there
     /// is no room for is left out.
     pub fn add(&mut self, index: usize, error: &Error) {
-        let message = error.message();
-        let message = &message[..message.floor_char_boundary(self.messages_bytes_left)];
-        self.messages_bytes_left -= message.len();
-        for details in [Details::Whole, Details::Document, Details::Nothing] {
-            let failure = write(index, error, details, message);
-            let bytes = failure.as_bytes().len() - message.len();
-            let beyond = bytes.saturating_sub(STATEMENT_BYTES);
-            if beyond <= self.details_bytes_left {
-                self.details_bytes_left -= beyond;
-                self.written.push(failure);
-                return;
-            }
-        }
+        let written = self.room.fit(error, |failure| {
+            let mut writer = DocumentWriter::new();
+            writer.append_i32("index", index as i32);
+            failure.append_code(&mut writer);
+            failure.append_details(&mut writer);
+            failure.append_message(&mut writer);
+            writer.finish()
+        });
+        self.written.push(written);
     }
 
     /// Appends `writeErrors`, if there are any.
@@ -73,23 +132,6 @@ impl Failures {
         }
         writer.end();
     }
-}
-
-fn write(index: usize, error: &Error, details: Details, message: &str) -> RawDocumentBuf {
-    let mut writer = DocumentWriter::new();
-    writer.append_i32("index", index as i32);
-    writer.append_i32("code", error.code().number());
-    for (name, value) in error.details() {
-        match (details, value) {
-            (Details::Whole, value) => writer.append(name, value),
-            (Details::Document, RawBsonRef::Document(info)) if name == "errInfo" => {
-                writer.append_document(name, &which(info));
-            }
-            _ => {}
-        }
-    }
-    writer.append_str("errmsg", message);
-    writer.finish()
 }
 
 /// What is left of `errInfo` where there is no room for its details.

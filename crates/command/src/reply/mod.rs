@@ -12,7 +12,7 @@ use value::DocumentWriter;
 pub use cluster_time::append_cluster_time;
 pub use cursor::CursorReply;
 pub use error::error_reply;
-pub use failures::Failures;
+pub use failures::{Failure, Failures, FailuresRoom};
 pub use write::{WriteReply, append_write_concern_error};
 
 /// The reply's body, `ok` included.

@@ -8,7 +8,7 @@ use command::Namespace;
 use error::Result;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
-use tokio::sync::{Notify, RwLock};
+use tokio::sync::{Mutex, Notify, RwLock};
 use value::Collator;
 use value::key::{Direction, Key};
 
@@ -57,6 +57,10 @@ pub struct State {
     pub next_record: AtomicU64,
     /// Rings when something was inserted, for tailable cursors.
     pub inserted: Notify,
+    /// Rings when the build of indexes has ended, well or not.
+    pub build_ended: Notify,
+    /// Held while indexes are made together with their mirrors on the pages.
+    pub mirroring: Mutex<()>,
     pub activity: Activity,
 }
 

@@ -1,11 +1,12 @@
 //! A collection's validator: what its documents must match.
 
 use super::closed::is_closed_to;
-use bson::{RawDocument, RawDocumentBuf};
+use bson::{DateTime, RawDocument, RawDocumentBuf};
 use error::{Code, Error, Result};
 use language::query::Filter;
 use language::query::refusal::Refusal;
 use language::{Context, Needs};
+use parking_lot::Mutex;
 use std::sync::{Arc, OnceLock};
 use value::Collator;
 
@@ -13,10 +14,20 @@ use value::Collator;
 pub struct Validator {
     pub level: Level,
     pub action: Action,
-    filter: Filter,
     /// What of a document it looks at, told once: every update asks.
     needs: Needs,
-    spec: RawDocumentBuf,
+    spec: Arc<RawDocumentBuf>,
+    /// The latest; others at another time only if they ask what time it is.
+    rules: Mutex<Arc<Rules>>,
+    is_of_its_time: bool,
+}
+
+/// What a validator says at one moment: `$$NOW` is part of it.
+#[derive(Debug)]
+pub struct Rules {
+    spec: Arc<RawDocumentBuf>,
+    context: Context,
+    filter: Filter,
     /// Made when the first document is refused.
     refusal: OnceLock<Option<Refusal>>,
 }
@@ -44,16 +55,22 @@ impl Validator {
         level: Level,
         action: Action,
     ) -> Result<Validator> {
-        let filter = Filter::parse_validator(spec, &Context { collator, ..Context::new() })?;
+        let spec = Arc::new(spec.to_owned());
+        let rules = Rules::parse(&spec, collator)?;
         let mut needs = Needs::none();
-        filter.needs(&mut needs);
-        let (spec, refusal) = (spec.to_owned(), OnceLock::new());
-        Ok(Validator { level, action, filter, needs, spec, refusal })
+        rules.filter.needs(&mut needs);
+        let is_of_its_time = rules.context.asked.is_of_its_time();
+        let rules = Mutex::new(Arc::new(rules));
+        Ok(Validator { level, action, needs, spec, rules, is_of_its_time })
     }
 
-    /// What cannot be evaluated on a document does not accept it.
-    pub fn accepts(&self, document: &RawDocument) -> bool {
-        self.filter.matches(document).unwrap_or(false)
+    /// What it says now.
+    pub fn rules(&self) -> Result<Arc<Rules>> {
+        let mut rules = self.rules.lock();
+        if self.is_of_its_time && rules.context.now != DateTime::now() {
+            *rules = Arc::new(Rules::parse(&self.spec, rules.context.collator.clone())?);
+        }
+        Ok(rules.clone())
     }
 
     /// Whether it lets no document be written that has a field of this name.
@@ -64,6 +81,19 @@ impl Validator {
 
     pub fn needs(&self) -> &Needs {
         &self.needs
+    }
+}
+
+impl Rules {
+    fn parse(spec: &Arc<RawDocumentBuf>, collator: Option<Arc<Collator>>) -> Result<Rules> {
+        let context = Context { collator, ..Context::new() };
+        let filter = Filter::parse_validator(spec, &context)?;
+        Ok(Rules { spec: spec.clone(), context, filter, refusal: OnceLock::new() })
+    }
+
+    /// What cannot be evaluated on a document does not accept it.
+    pub fn accepts(&self, document: &RawDocument) -> bool {
+        self.filter.matches(document).unwrap_or(false)
     }
 
     /// The error of a document that is not accepted.
@@ -78,10 +108,7 @@ impl Validator {
     }
 
     fn refusal(&self) -> Option<&Refusal> {
-        let parse = || {
-            let context = Context { collator: self.filter.collator.clone(), ..Context::new() };
-            Refusal::parse(&self.spec, &context).ok()
-        };
+        let parse = || Refusal::parse(&self.spec, &self.context).ok();
         self.refusal.get_or_init(parse).as_ref()
     }
 }

@@ -5,11 +5,12 @@
 //! documents, adds the entries of each as it is then: a document changed before
 //! its turn is seen changed, one changed after it is the writer's business.
 
+use super::indexes::built;
 use crate::Engine;
 use crate::catalog::{Collection, Index};
 use crate::operation;
 use crate::plan::Interrupt;
-use crate::storage::RecordId;
+use crate::storage::{IndexId, RecordId};
 use crate::transaction::Transaction;
 use command::Namespace;
 use error::{Code, Result};
@@ -40,7 +41,7 @@ impl Progress {
 pub(super) struct Build<'a> {
     pub engine: &'a Arc<Engine>,
     pub namespace: &'a Namespace,
-    pub names: &'a [String],
+    pub ids: &'a [IndexId],
     pub progress: &'a Progress,
 }
 
@@ -115,8 +116,7 @@ impl Build<'_> {
             Code::NamespaceNotFound
                 .error(format!("collection {} was dropped during the build", self.namespace))
         })?;
-        let indexes = collection.indexes.iter().filter(|index| self.names.contains(&index.name));
-        let indexes = indexes.cloned().collect();
+        let indexes = built(&collection, self.ids)?;
         Ok((collection, indexes))
     }
 }

@@ -143,13 +143,15 @@ impl Definition<'_> {
         Ok(Some(collection))
     }
 
-    /// Puts an empty collection of the same definition in the place of one.
+    /// Puts an empty collection of the same definition in the place of one. Indexes that
+    /// someone is building are not taken along: builds go by the indexes' numbers.
     pub fn empty(&mut self, collection: &Collection) -> Result<()> {
         let first = self.take_ids(1 + collection.indexes.len() as u32);
         let anew = |(index, id): (&Arc<Index>, u32)| {
-            Index::from_spec(IndexId(id), &index.spec, index.ready, 0).map(Arc::new)
+            Index::from_spec(IndexId(id), &index.spec, true, 0).map(Arc::new)
         };
-        let indexes = collection.indexes.iter().zip(first + 1..).map(anew);
+        let built = collection.indexes.iter().filter(|index| index.ready);
+        let indexes = built.zip(first + 1..).map(anew);
         let empty = Arc::new(Collection {
             id: CollectionId(first),
             uuid: bson::Uuid::new(),

@@ -3,8 +3,9 @@
 use super::build::Build;
 use super::{Definition, Progress};
 use crate::Engine;
-use crate::catalog::{Collection, Index};
+use crate::catalog::{Collection, Index, State};
 use crate::changes;
+use crate::operation::{held_up, unless_stopped};
 use crate::storage::IndexId;
 use bson::{RawBsonRef, RawDocument, RawDocumentBuf};
 use command::Namespace;
@@ -22,11 +23,48 @@ pub struct Created {
     pub before: usize,
     pub after: usize,
     pub created_collection: bool,
+    /// The indexes that were not there.
+    pub made: Vec<IndexId>,
+}
+
+impl Created {
+    /// Of a collection as it was without those that were made.
+    fn of(collection: &Collection, made: Vec<IndexId>) -> Created {
+        let before = collection.indexes.len();
+        Created { before, after: before + made.len(), created_collection: false, made }
+    }
+}
+
+/// How indexes that are asked for stand.
+pub(crate) enum Found<'a> {
+    /// All are there.
+    All,
+    /// Someone is building these.
+    Building(Vec<IndexId>),
+    /// These are not there; none of the others is being built.
+    Missing(Vec<&'a RawDocumentBuf>),
+}
+
+/// Indexes that are in the definition and are to be built.
+struct Unbuilt {
+    /// As it was without them.
+    collection: Arc<Collection>,
+    ids: Vec<IndexId>,
+}
+
+/// A build under way; those who wait for it hear of its end, however it comes.
+struct Ended<'a>(&'a State);
+
+impl Drop for Ended<'_> {
+    fn drop(&mut self) {
+        self.0.build_ended.notify_waiters();
+    }
 }
 
 impl Engine {
     /// Makes indexes from checked specifications `{v, key, name, …}`. Those that
-    /// are there already are left alone; all others are made, or none.
+    /// are there already are left alone, those that someone is building are waited for; all
+    /// others are made, or none.
     pub async fn create_indexes(
         self: &Arc<Self>,
         namespace: &Namespace,
@@ -34,68 +72,106 @@ impl Engine {
         progress: &Progress,
     ) -> Result<Created> {
         let created_collection = self.registry.get(namespace).is_none();
-        let collection = self.ensure(namespace).await?;
-        let before = collection.indexes.len();
-        let after = self.add_indexes(&collection, specs, progress).await?;
-        Ok(Created { before, after, created_collection })
+        loop {
+            self.ensure(namespace).await?;
+            // Someone may drop it before its indexes are made.
+            if let Some(created) = self.add_indexes(namespace, specs, progress).await? {
+                return Ok(Created { created_collection, ..created });
+            }
+        }
     }
 
-    /// The same for a collection that must not be made if it is gone; how many indexes it
-    /// has then.
+    /// The same for a collection that is not to be made: `None` if it is gone.
     pub async fn add_indexes(
         self: &Arc<Self>,
-        collection: &Collection,
+        namespace: &Namespace,
         specs: &[RawDocumentBuf],
         progress: &Progress,
-    ) -> Result<usize> {
-        let namespace = &collection.namespace;
-        if missing(collection, specs)?.is_empty() {
-            return Ok(collection.indexes.len());
-        }
-        let names = self.register(namespace, specs).await?;
-        if names.is_empty() {
-            return Ok(collection.indexes.len());
-        }
-        let built = Build { engine: self, namespace, names: &names, progress }.run().await;
-        if let Err(error) = built {
-            self.remove_indexes(namespace, &names).await?;
+    ) -> Result<Option<Created>> {
+        let unbuilt = loop {
+            let Some(collection) = self.registry.get(namespace) else { return Ok(None) };
+            match look(&collection, specs)? {
+                Found::All => return Ok(Some(Created::of(&collection, Vec::new()))),
+                Found::Building(ids) => self.wait_for_builds(&collection, &ids).await?,
+                Found::Missing(_) => {
+                    if let Some(unbuilt) = self.register(namespace, specs).await? {
+                        break unbuilt;
+                    }
+                }
+            }
+        };
+        let Unbuilt { collection, ids: made } = unbuilt;
+        let _ended = Ended(&collection.state);
+        if let Err(error) = self.build(namespace, &made, progress).await {
+            self.remove_made(namespace, &made).await?;
             return Err(error);
         }
-        self.mark_ready(namespace, &names).await
+        Ok(Some(Created::of(&collection, made)))
     }
 
-    /// Adds the indexes to the definition: written to from now on, not yet read.
+    /// Adds the indexes that are missing to the definition: written to from now on, not yet
+    /// read. `None` if they are not missing, or not all, since someone else was quicker.
     async fn register(
         self: &Arc<Self>,
         namespace: &Namespace,
         specs: &[RawDocumentBuf],
-    ) -> Result<Vec<String>> {
+    ) -> Result<Option<Unbuilt>> {
         let mut definition = Definition::begin(self, &[namespace]).await?;
+        let collection = current(&definition, namespace)?;
         self.policies.check_indexes(namespace, specs.iter().map(|spec| &**spec))?;
-        let names = definition.add_indexes(namespace, specs, false)?;
+        let ids = definition.add_indexes(namespace, specs, false)?;
+        if ids.is_empty() {
+            return Ok(None);
+        }
         definition.commit().await?;
-        Ok(names)
+        Ok(Some(Unbuilt { collection, ids }))
     }
 
-    /// Has built indexes read. One that is asked to stop would have to wait as long to be rid
-    /// of them.
-    async fn mark_ready(
+    /// Waits until the build of one of these indexes has ended, unless the command is to stop.
+    async fn wait_for_builds(&self, collection: &Collection, builds: &[IndexId]) -> Result<()> {
+        // It hears of every end from here on, and those before it can be seen.
+        let ended = collection.state.build_ended.notified();
+        let now = self.registry.get(&collection.namespace);
+        let is_building = |index: &Arc<Index>| !index.ready && builds.contains(&index.id);
+        match now.is_some_and(|now| now.indexes.iter().any(is_building)) {
+            true => unless_stopped(held_up(ended)).await,
+            false => Ok(()),
+        }
+    }
+
+    /// Fills registered indexes and lets them be read. One that is asked to stop when they are
+    /// filled would have to wait as long to be rid of them.
+    async fn build(
         self: &Arc<Self>,
         namespace: &Namespace,
-        names: &[String],
-    ) -> Result<usize> {
+        ids: &[IndexId],
+        progress: &Progress,
+    ) -> Result<()> {
+        Build { engine: self, namespace, ids, progress }.run().await?;
         let mut definition = Definition::begin_at_any_rate(self, &[namespace]).await;
         let collection = current(&definition, namespace)?;
-        let ready = |index: &Arc<Index>| match names.contains(&index.name) {
+        let built = built(&collection, ids)?;
+        let names: Vec<_> = built.iter().map(|index| &*index.name).collect();
+        let ready = |index: &Arc<Index>| match ids.contains(&index.id) {
             true => index.altered(&index.spec, true).map(Arc::new),
             false => Ok(index.clone()),
         };
         let indexes = collection.indexes.iter().map(ready).collect::<Result<Vec<_>>>()?;
-        let count = indexes.len();
+        definition.tell(|| changes::indexes_created(&collection, &names));
         definition.put(Arc::new(collection.with_indexes(indexes)));
-        definition.tell_indexes(namespace, names);
-        definition.commit().await?;
-        Ok(count)
+        definition.commit().await
+    }
+
+    /// Takes back indexes that a command has made: them, and not those that others have made
+    /// under their names since. Whoever is stopped here leaves what nobody asks for again.
+    pub async fn remove_made(
+        self: &Arc<Self>,
+        namespace: &Namespace,
+        ids: &[IndexId],
+    ) -> Result<()> {
+        let mut definition = Definition::begin_at_any_rate(self, &[namespace]).await;
+        definition.remove_indexes(namespace, |index| ids.contains(&index.id));
+        definition.commit().await
     }
 
     /// Drops indexes by name; those that are not there are passed over. They are half built, or
@@ -106,7 +182,7 @@ impl Engine {
         names: &[String],
     ) -> Result<()> {
         let mut definition = Definition::begin_at_any_rate(self, &[namespace]).await;
-        definition.remove_indexes(namespace, names);
+        definition.remove_indexes(namespace, |index| names.contains(&index.name));
         definition.commit().await
     }
 
@@ -120,7 +196,7 @@ impl Engine {
         if let Some(collection) = definition.catalog.get(namespace) {
             self.check_index_drop(collection, names)?;
         }
-        definition.remove_indexes(namespace, names);
+        definition.remove_indexes(namespace, |index| names.contains(&index.name));
         definition.commit().await
     }
 
@@ -158,43 +234,40 @@ impl Engine {
 }
 
 impl Definition<'_> {
-    /// Adds those of the indexes that are not there, and gives back their names. They are ready
-    /// at once in a collection that holds nothing.
+    /// Adds those of the indexes that are not there, unless someone is building one of them.
+    /// They are ready at once in a collection that holds nothing.
     pub fn add_indexes(
         &mut self,
         namespace: &Namespace,
         specs: &[RawDocumentBuf],
         ready: bool,
-    ) -> Result<Vec<String>> {
+    ) -> Result<Vec<IndexId>> {
         let collection = current(self, namespace)?;
-        let specs = missing(&collection, specs)?;
-        check_room(&collection, &specs)?;
-        let mut indexes = collection.indexes.clone();
-        let first = self.take_ids(specs.len() as u32);
-        let mut names = Vec::new();
-        for (spec, id) in specs.iter().zip(first..) {
-            let index = Index::from_spec(IndexId(id), spec, ready, 0)?;
-            names.push(index.name.clone());
-            indexes.push(Arc::new(index));
+        let Found::Missing(missing) = look(&collection, specs)? else { return Ok(Vec::new()) };
+        check_room(&collection, &missing)?;
+        let first = self.take_ids(missing.len() as u32);
+        let ids: Vec<_> = (first..).take(missing.len()).map(IndexId).collect();
+        let mut made = Vec::with_capacity(ids.len());
+        for (spec, id) in missing.iter().zip(&ids) {
+            made.push(Arc::new(Index::from_spec(*id, spec, ready, 0)?));
         }
-        self.put(Arc::new(collection.with_indexes(indexes)));
+        let indexes = [&collection.indexes[..], &made[..]].concat();
+        let collection = Arc::new(collection.with_indexes(indexes));
+        self.put(collection.clone());
         if ready {
-            self.tell_indexes(namespace, &names);
+            let names: Vec<_> = made.iter().map(|index| &*index.name).collect();
+            self.tell(|| changes::indexes_created(&collection, &names));
         }
-        Ok(names)
+        Ok(ids)
     }
 
-    /// Tells change streams of indexes that are ready.
-    fn tell_indexes(&mut self, namespace: &Namespace, names: &[String]) {
-        let Some(collection) = self.catalog.get(namespace).cloned() else { return };
-        let names: Vec<_> = names.iter().map(|name| &**name).collect();
-        self.tell(|| changes::indexes_created(&collection, &names));
-    }
-
-    fn remove_indexes(&mut self, namespace: &Namespace, names: &[String]) {
+    pub fn remove_indexes(&mut self, namespace: &Namespace, goes: impl Fn(&Index) -> bool) {
         let Some(collection) = self.catalog.get(namespace).cloned() else { return };
         let (gone, kept): (Vec<_>, Vec<_>) =
-            collection.indexes.iter().cloned().partition(|index| names.contains(&index.name));
+            collection.indexes.iter().cloned().partition(|index| goes(index));
+        if gone.is_empty() {
+            return;
+        }
         for index in &gone {
             self.discard_index(index);
             self.tell(|| changes::index_dropped(&collection, index));
@@ -243,24 +316,40 @@ pub(crate) fn check_room(collection: &Collection, specs: &[&RawDocumentBuf]) -> 
     )))
 }
 
-/// The specifications that no existing index answers; an error where one is in
-/// the way.
-pub(crate) fn missing<'a>(
-    collection: &Collection,
-    specs: &'a [RawDocumentBuf],
-) -> Result<Vec<&'a RawDocumentBuf>> {
+/// How the indexes of these specifications stand; an error where another is in the way.
+pub(crate) fn look<'a>(collection: &Collection, specs: &'a [RawDocumentBuf]) -> Result<Found<'a>> {
     let mut missing: Vec<&RawDocumentBuf> = Vec::new();
+    let mut building = Vec::new();
     for spec in specs {
-        let existing = collection.indexes.iter().map(|index| &index.spec);
-        let mut same = false;
-        for other in existing.chain(missing.iter().copied()) {
-            same |= is_same(spec, other)?;
+        let mut is_there = false;
+        for index in &collection.indexes {
+            let answers = is_same(spec, &index.spec)?;
+            is_there |= answers;
+            building.extend((answers && !index.ready).then_some(index.id));
         }
-        if !same {
+        for other in &missing {
+            is_there |= is_same(spec, other)?;
+        }
+        if !is_there {
             missing.push(spec);
         }
     }
-    Ok(missing)
+    Ok(match (building.is_empty(), missing.is_empty()) {
+        (false, _) => Found::Building(building),
+        (true, false) => Found::Missing(missing),
+        (true, true) => Found::All,
+    })
+}
+
+/// The indexes of a build, which someone may have dropped meanwhile.
+pub(super) fn built(collection: &Collection, ids: &[IndexId]) -> Result<Vec<Arc<Index>>> {
+    let indexes = collection.indexes.iter().filter(|index| ids.contains(&index.id));
+    let indexes: Vec<_> = indexes.cloned().collect();
+    match indexes.len() == ids.len() {
+        true => Ok(indexes),
+        false => Err(Code::IndexBuildAborted
+            .error(format!("an index of {} was dropped while it was built", collection.namespace))),
+    }
 }
 
 /// What tells an index from another: one collection may have both where they differ here.

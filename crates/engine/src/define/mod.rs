@@ -14,7 +14,7 @@ pub use build::Progress;
 pub use collection::{New, TEMPORARY_PREFIX};
 pub(crate) use collection::{check_case, define};
 pub use indexes::Created;
-pub(crate) use indexes::{check_room, missing};
+pub(crate) use indexes::{Found, check_room, look};
 
 use crate::Engine;
 use crate::catalog::{Catalog, Collection, row};

@@ -40,21 +40,40 @@ impl Merged {
         }))
     }
 
-    /// Documents are looked for by the rest of the filter, and then by all of it.
-    pub fn open(self, mut query: Query, place: Place) -> Result<Chosen> {
-        let Merged { shape, needs, rules } = self;
-        let filter = query.filter.clone();
-        let hidden: Vec<&Path> = rules.iter().map(|rule| &rule.path).collect();
-        query.filter = Arc::new(filter.relaxed(&hidden));
-        let order = query.sort.pattern();
-        if order.is_some() {
+    /// What the planner is asked for: the rest of the filter, and no order by whole arrays.
+    pub fn below(&self, mut query: Query) -> Query {
+        let hidden: Vec<&Path> = self.rules.iter().map(|rule| &rule.path).collect();
+        query.filter = Arc::new(query.filter.relaxed(&hidden));
+        if query.sort.pattern().is_some() {
             query.sort = Sort::None;
         }
+        query
+    }
+
+    /// Documents are looked for by the rest of the filter, and then by all of it.
+    pub fn open(self, query: Query, place: Place) -> Result<Chosen> {
+        let (filter, order) = (query.filter.clone(), query.sort.pattern());
+        let mut query = self.below(query);
+        let Merged { shape, needs, .. } = self;
         query.needs = shape.needs(needs);
         let (view, interrupt) = (place.view.clone(), place.interrupt.clone());
         let rows = plan::open(&place.collection, query, view, interrupt)?;
         let shown = Shown::seen(rows, shape, place);
         Ok(Chosen { shown, filter, order, sorted: None })
+    }
+}
+
+impl Merged {
+    /// The documents that match, with all of their fields, as they come.
+    pub fn documents(
+        mut self,
+        query: Query,
+        place: Place,
+    ) -> Result<impl Iterator<Item = Result<RawDocumentBuf>>> {
+        self.needs.all();
+        let mut chosen = self.open(query, place)?;
+        let next = move || chosen.next_matching().transpose();
+        Ok(std::iter::from_fn(next).map(|found| found.map(|(_, document)| document)))
     }
 }
 

@@ -62,7 +62,7 @@ impl Engine {
     }
 
     /// Drops a collection. Its policy stays, and so do the collections of its
-    /// pages, emptied.
+    /// pages, emptied and without the mirrors of its indexes.
     pub async fn drop_with_pages(
         self: &Arc<Self>,
         namespace: &Namespace,
@@ -77,6 +77,7 @@ impl Engine {
             }
             let Some(collection) = definition.drop(namespace)? else { return Ok(None) };
             self.policies.check_definition(namespace)?;
+            mirror::drop_mirrors(&mut definition, &self.policies.current(), &collection);
             for pages in &pages {
                 if let Some(pages) = definition.catalog.get(pages).cloned() {
                     definition.empty(&pages)?;
@@ -93,7 +94,8 @@ impl Engine {
     pub async fn mirror_indexes(self: &Arc<Self>, namespace: &Namespace) -> Result<()> {
         let table = self.policies.current();
         for overflow in table.policy(namespace).into_iter().flat_map(Policy::overflows) {
-            self.index_pages(namespace, overflow).await?;
+            let wanted = page_indexes(overflow, self.registry.get(namespace).as_deref());
+            self.index_pages(overflow, &wanted).await?;
         }
         Ok(())
     }
@@ -113,21 +115,20 @@ impl Engine {
     /// Pages that are gone went with their policy.
     pub(super) async fn index_pages(
         self: &Arc<Self>,
-        namespace: &Namespace,
         overflow: &Overflow,
+        wanted: &[RawDocumentBuf],
     ) -> Result<()> {
         let Some(pages) = self.registry.get(&overflow.into) else { return Ok(()) };
-        let wanted = page_indexes(overflow, self.registry.get(namespace).as_deref());
-        if !wrongly_hidden(&pages, &wanted).is_empty() {
+        if !wrongly_hidden(&pages, wanted).is_empty() {
             let mut definition = Definition::begin(self, &[&overflow.into]).await?;
-            definition.hide_pages_indexes(&overflow.into, &wanted)?;
+            definition.hide_pages_indexes(&overflow.into, wanted)?;
             definition.commit().await?;
         }
-        let missing = unanswered(&pages, &wanted);
+        let missing = unanswered(&pages, wanted);
         if missing.is_empty() {
             return Ok(());
         }
-        match self.add_indexes(&pages, &missing, &Progress::of_command()).await {
+        match self.add_indexes(&overflow.into, &missing, &Progress::of_command()).await {
             Err(error) if error.code() == Code::NamespaceNotFound => Ok(()),
             outcome => outcome.map(|_| ()),
         }
@@ -143,19 +144,13 @@ impl Engine {
         let table = self.policies.current();
         for overflow in table.policy(namespace).into_iter().flat_map(Policy::overflows) {
             let Some(pages) = self.registry.get(&overflow.into) else { continue };
-            let is_mirror = |index: &&Arc<Index>| {
-                let spec = mirror::mirrored(overflow, &index.spec);
-                spec.is_some_and(|spec| {
-                    find_index(&pages, &spec).is_some_and(|mirror| mirror.name == index.name)
-                })
-            };
-            let names: Vec<String> =
-                removed.iter().filter(is_mirror).map(|index| index.name.clone()).collect();
+            let names = mirror::mirrors(overflow, &pages, removed);
             if !names.is_empty() {
                 self.remove_indexes(&overflow.into, &names).await?;
             }
         }
-        self.mirror_indexes(namespace).await
+        let specs: Vec<_> = removed.iter().map(|index| index.spec.clone()).collect();
+        self.mirror_some(namespace, &specs).await
     }
 
     /// Refuses to drop indexes of pages that their policy needs.
@@ -195,7 +190,7 @@ pub fn page_indexes(overflow: &Overflow, collection: Option<&Collection>) -> Vec
 }
 
 /// An index of pages, by whatever name.
-fn find_index<'c>(pages: &'c Collection, spec: &RawDocument) -> Option<&'c Arc<Index>> {
+pub fn find_index<'c>(pages: &'c Collection, spec: &RawDocument) -> Option<&'c Arc<Index>> {
     pages.indexes.iter().find(|index| index.ready && mirror::are_same(&index.spec, spec))
 }
 

@@ -64,7 +64,8 @@ impl Engine {
             let Held { definition, old } = held;
             drop(definition);
             for overflow in new.or(old.as_ref()).into_iter().flat_map(Policy::overflows) {
-                self.index_pages(namespace, overflow).await?;
+                let wanted = page_indexes(overflow, self.registry.get(namespace).as_deref());
+                self.index_pages(overflow, &wanted).await?;
             }
         }
         Err(Code::ConflictingOperationInProgress.error(format!(

@@ -5,7 +5,7 @@ use super::writes::Writes;
 use super::{Call, delete, listing, writing};
 use bson::{RawBson, RawBsonRef, RawDocument, RawDocumentBuf};
 use command::views::{BulkWrite, DeleteStatement, Operation, UpdateStatement};
-use command::{Namespace, Reply, append_write_concern_error};
+use command::{FailuresRoom, Namespace, Reply, append_write_concern_error};
 use error::{Error, Result};
 use std::ops::Range;
 use value::DocumentWriter;
@@ -14,12 +14,13 @@ use write::Updated;
 pub async fn run(call: Call<'_>) -> Result<Reply> {
     let bulk = BulkWrite::parse(call.request)?;
     let writes = Writes::of(call);
-    let mut work = Work { call, bulk: &bulk, writes: &writes, done: Done::default() };
+    let done = Done::of(bulk.operations.len());
+    let mut work = Work { call, bulk: &bulk, writes: &writes, done };
     work.run().await?;
     let done = work.done;
     writes.acknowledge(call.common.write_concern.as_ref()).await?;
     let namespace = Namespace::new("admin", "$cmd.bulkWrite")?;
-    let Done { results, totals, retried } = done;
+    let Done { results, totals, retried, .. } = done;
     let reply = listing::reply(call, namespace, results, bulk.batch_size)?;
     Ok(totals.finish(call, &reply, &retried))
 }
@@ -32,9 +33,10 @@ struct Work<'a> {
 }
 
 /// What has been done so far.
-#[derive(Default)]
 struct Done {
     results: Vec<RawDocumentBuf>,
+    /// What further failures may weigh.
+    room: FailuresRoom,
     totals: Totals,
     /// Statements answered from their record.
     retried: Vec<i32>,
@@ -97,31 +99,22 @@ impl Work<'_> {
             _ => None,
         };
         let documents: Vec<&RawDocument> = places.iter().filter_map(document).collect();
-        let mut errors = Vec::new();
-        write::insert(
-            self.writes,
-            namespace,
-            &documents,
-            self.bulk.ordered,
-            self.bulk.bypass_validation,
-            |index, error| {
-                errors.push((index, error));
-                Ok(())
-            },
-        )
-        .await?;
-        let mut errors = errors.into_iter().peekable();
-        for (index, place) in places.into_iter().enumerate() {
-            match errors.next_if(|(failed, _)| *failed == index) {
-                None => self.done.insert(place, self.bulk.errors_only),
-                Some((_, error)) => {
-                    self.fail(place, error)?;
-                    if self.bulk.ordered || self.call.statement().is_some() {
-                        break;
-                    }
-                }
-            }
-        }
+        let Work { call, bulk, writes, done } = self;
+        let ends = bulk.ordered || call.statement().is_some();
+        let succeed = |done: &mut Done, places: &[usize]| {
+            places.iter().for_each(|place| done.insert(*place, bulk.errors_only));
+        };
+        let mut next = 0;
+        let failed = |index: usize, error| {
+            // Those before it are in.
+            succeed(done, &places[next..index]);
+            done.fail(places[index], &writing::of_statement(*call, error)?);
+            next = if ends { places.len() } else { index + 1 };
+            Ok(())
+        };
+        let (ordered, bypass) = (bulk.ordered, bulk.bypass_validation);
+        write::insert(*writes, namespace, &documents, ordered, bypass, failed).await?;
+        succeed(done, &places[next..]);
         Ok(())
     }
 
@@ -248,6 +241,12 @@ enum Outcome {
 }
 
 impl Done {
+    /// Nothing yet of so many operations.
+    fn of(operations: usize) -> Done {
+        let room = FailuresRoom::of(operations);
+        Done { results: Vec::new(), room, totals: Totals::default(), retried: Vec::new() }
+    }
+
     fn insert(&mut self, at: usize, errors_only: bool) {
         self.totals.inserted += 1;
         self.succeed(at, 1, None, None, errors_only);
@@ -296,16 +295,16 @@ impl Done {
 
     fn fail(&mut self, at: usize, error: &Error) {
         self.totals.errors += 1;
-        let mut result = DocumentWriter::new();
-        result.append_f64("ok", 0.0);
-        result.append_i32("idx", at as i32);
-        result.append_i32("code", error.code().number());
-        result.append_str("errmsg", error.message());
-        for (name, value) in error.details() {
-            result.append(name, value);
-        }
-        result.append_i32("n", 0);
-        self.results.push(result.finish());
+        self.results.push(self.room.fit(error, |failure| {
+            let mut result = DocumentWriter::new();
+            result.append_f64("ok", 0.0);
+            result.append_i32("idx", at as i32);
+            failure.append_code(&mut result);
+            failure.append_message(&mut result);
+            failure.append_details(&mut result);
+            result.append_i32("n", 0);
+            result.finish()
+        }));
     }
 }
 

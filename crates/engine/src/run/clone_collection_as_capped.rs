@@ -20,6 +20,7 @@ pub async fn run(call: Call<'_>) -> Result<Reply> {
     let clone = CloneCollectionAsCapped::parse(call.request)?;
     let (from, to) = (&clone.from, &clone.to);
     let collection = source(call, from)?;
+    check_whole(call, from)?;
     to.check_write()?;
     if call.engine.registry.get(to).is_some() {
         return Err(Code::NamespaceExists.error(format!(
@@ -35,6 +36,22 @@ pub async fn run(call: Call<'_>) -> Result<Reply> {
         return Err(error);
     }
     Ok(lookup::finish(call, ReplyWriter::new()))
+}
+
+/// Refuses documents whose arrays are in part elsewhere: the copy would have their heads, and
+/// counts of what it does not have.
+fn check_whole(call: Call<'_>, from: &Namespace) -> Result<()> {
+    let table = call.engine.policies.current();
+    let overflow = table.policy(from).and_then(|policy| policy.overflows().next());
+    match overflow {
+        None => Ok(()),
+        Some(overflow) => Err(Code::IllegalOperation.error(format!(
+            "cloneCollectionAsCapped copies documents as they are stored, and elements of the \
+             array '{}' of {from} may be in its pages '{}', which a copy would lack; expected a \
+             collection whose arrays do not overflow",
+            overflow.path, overflow.into
+        ))),
+    }
 }
 
 /// Copies the documents in natural order; the oldest make room for the newest.

@@ -57,7 +57,7 @@ pub async fn run(call: Call<'_>) -> Result<Reply> {
         }
         if !change.dry_run {
             call.engine.alter_index(namespace, &altered.index, &altered.spec).await?;
-            call.engine.mirror_indexes(namespace).await?;
+            call.engine.mirror_some(namespace, std::slice::from_ref(&altered.spec)).await?;
             altered.append(&mut reply);
         }
     }

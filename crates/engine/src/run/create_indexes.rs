@@ -37,11 +37,7 @@ pub async fn run(call: Call<'_>) -> Result<Reply> {
             statement.give_back(transaction)?;
             created
         }
-        None => {
-            let created = call.engine.create_indexes(namespace, &specs, &progress).await?;
-            call.engine.mirror_indexes(namespace).await?;
-            created
-        }
+        None => call.engine.create_mirrored_indexes(namespace, &specs, &progress).await?,
     };
     let mut reply = ReplyWriter::new();
     reply.append("numIndexesBefore", created.before as i32);

@@ -1,9 +1,10 @@
 //! Reads of collections whose arrays overflow.
 
 use super::Call;
-use super::aggregate::{self, take_front};
+use super::aggregate::{self, Prepared, take_front};
 use super::context::context;
 use super::reading::{self, Resolved, first_batch};
+use crate::Engine;
 use crate::catalog::{Catalog, Collection};
 use crate::cursor::{Cursor, Rows, Source};
 use crate::plan::{self, Hint, Interrupt, Query};
@@ -72,8 +73,7 @@ pub fn find(
     let rows: Rows = if is_told_by_whole(&query, &shape) {
         let filter = query.filter.clone();
         let projection = query.projection.take();
-        let prepared = aggregate::prepare_unprojected(find, resolved).map_err(as_aggregation)?;
-        let documents = prepared.documents(call)?;
+        let documents = prepare(find, resolved)?.documents(call)?;
         Box::new(documents.map(move |document| {
             project(&document?, projection.as_deref(), &filter).map(Document::Built)
         }))
@@ -94,6 +94,11 @@ pub fn find(
         time: reading::time(call),
     };
     first_batch(call, cursor, find.batch_size.map(i64::unsigned_abs), find.single_batch)
+}
+
+/// The aggregation that a find by arrays which are shown whole is, without its projection.
+pub fn prepare(find: &Find<'_>, resolved: Resolved) -> Result<Prepared> {
+    aggregate::prepare_unprojected(find, resolved).map_err(as_aggregation)
 }
 
 /// An option that a find by whole arrays does not take.
@@ -131,6 +136,30 @@ fn planned(
     mut query: Query,
     mut shape: Shape,
 ) -> Result<Shown> {
+    let projection = leave_projection(&mut query, &mut shape, context)?;
+    let shows_record = std::mem::take(&mut query.show_record_id);
+    let place = Place {
+        catalog: call.catalog()?,
+        view: reading::view(call)?,
+        interrupt: call.operation.interrupt.clone(),
+        collection: collection.clone(),
+    };
+    let rows = plan::open(&collection, query, place.view.clone(), place.interrupt.clone())?;
+    let bytes_max = match projection {
+        // What is left of it in the end is what counts.
+        Some(_) => SEEN_BYTES_MAX,
+        None => DOCUMENT_BYTES_MAX,
+    };
+    Ok(Shown { rows, shape, place, projection, bytes_max, shows_record })
+}
+
+/// Takes the projection out of what the planner is asked for: it is applied once documents
+/// are put together with their pages.
+pub fn leave_projection(
+    query: &mut Query,
+    shape: &mut Shape,
+    context: &Context,
+) -> Result<Option<(Projection, Arc<Filter>)>> {
     let mut needs = Needs::none();
     let projection = match &shape.projection {
         Some(spec) => {
@@ -149,25 +178,12 @@ fn planned(
     shape.restrict(&needs);
     query.projection = None;
     query.needs = shape.needs(needs);
-    let shows_record = std::mem::take(&mut query.show_record_id);
-    let place = Place {
-        catalog: call.catalog()?,
-        view: reading::view(call)?,
-        interrupt: call.operation.interrupt.clone(),
-        collection: collection.clone(),
-    };
-    let rows = plan::open(&collection, query, place.view.clone(), place.interrupt.clone())?;
-    let bytes_max = match projection {
-        // What is left of it in the end is what counts.
-        Some(_) => SEEN_BYTES_MAX,
-        None => DOCUMENT_BYTES_MAX,
-    };
-    Ok(Shown { rows, shape, place, projection, bytes_max, shows_record })
+    Ok(projection)
 }
 
 /// What a pipeline reads of a collection that is shown whole.
 pub struct Merging<'a> {
-    pub engine: &'a crate::Engine,
+    pub engine: &'a Engine,
     pub catalog: Arc<Catalog>,
     pub view: View,
     pub interrupt: Interrupt,
@@ -183,19 +199,8 @@ impl Merging<'_> {
         pipeline: &mut Pipeline,
         asked: Asked<'_>,
     ) -> Result<Option<Documents>> {
-        let guarded = self.engine.policies.get(&collection.namespace);
-        let Some(Guarded::Policy(policy)) = guarded.as_deref() else { return Ok(None) };
-        let Some(mut shape) = Shape::new(policy, None)? else { return Ok(None) };
-        let mut needs = pipeline.needs();
-        if let Some(stage) = pipeline.front::<Match>() {
-            stage.filter.needs(&mut needs);
-        }
-        if !shape.merges(&needs) {
-            return Ok(None);
-        }
-        shape.restrict(&needs);
-        let mut query = query_below(pipeline, &shape, policy, asked)?;
-        query.needs = shape.needs(needs);
+        let below = below(self.engine, collection, pipeline, asked)?;
+        let Some((query, shape)) = below else { return Ok(None) };
         let place = Place {
             catalog: self.catalog,
             view: self.view,
@@ -206,6 +211,30 @@ impl Merging<'_> {
         let shown = Shown::seen(rows, shape, place);
         Ok(Some(Box::new(shown.map(|document| document.map(RawDocumentBuf::from)))))
     }
+}
+
+/// What the planner is asked for where a pipeline sees documents put together with their
+/// pages, and how they are; `None` if it does not look at what is in pages.
+pub fn below(
+    engine: &Engine,
+    collection: &Collection,
+    pipeline: &mut Pipeline,
+    asked: Asked<'_>,
+) -> Result<Option<(Query, Shape)>> {
+    let guarded = engine.policies.get(&collection.namespace);
+    let Some(Guarded::Policy(policy)) = guarded.as_deref() else { return Ok(None) };
+    let Some(mut shape) = Shape::new(policy, None)? else { return Ok(None) };
+    let mut needs = pipeline.needs();
+    if let Some(stage) = pipeline.front::<Match>() {
+        stage.filter.needs(&mut needs);
+    }
+    if !shape.merges(&needs) {
+        return Ok(None);
+    }
+    shape.restrict(&needs);
+    let mut query = query_below(pipeline, &shape, policy, asked)?;
+    query.needs = shape.needs(needs);
+    Ok(Some((query, shape)))
 }
 
 /// How a pipeline is to be run.

@@ -5,7 +5,7 @@ use super::intents::Subject;
 use super::{Entered, Transaction, conflict};
 use crate::Engine;
 use crate::catalog::{Catalog, Collection, Index, row};
-use crate::define::{Created, New, check_case, check_room, define, missing};
+use crate::define::{Created, Found, New, check_case, check_room, define, look};
 use crate::operation::held_up;
 use crate::policies;
 use crate::storage::{Change, CollectionId, IndexId, Mark, Ticket, Tree, View};
@@ -179,11 +179,16 @@ impl Transaction {
                 self.create(New { namespace, options: &options, view: false }).await?
             }
         };
-        let missing = missing(&collection, specs)?;
         let before = collection.indexes.len();
-        if missing.is_empty() {
-            return Ok(Created { before, after: before, created_collection });
-        }
+        let missing = match look(&collection, specs)? {
+            Found::All => {
+                let made = Vec::new();
+                return Ok(Created { before, after: before, created_collection, made });
+            }
+            Found::Missing(missing) => missing,
+            // Nobody else builds in what this transaction made, so this is refused.
+            Found::Building(_) => Vec::new(),
+        };
         self.check_buildable(&collection)?;
         check_room(&collection, &missing)?;
         let first = self.engine.reserve_ids(missing.len() as u32).await?;
@@ -195,8 +200,9 @@ impl Transaction {
         let collection = Arc::new(collection.with_indexes(indexes));
         let names: Vec<_> = collection.indexes[before..].iter().map(|it| &*it.name).collect();
         self.tell_indexes_created(&collection, &names);
+        let made = collection.indexes[before..].iter().map(|index| index.id).collect();
         self.redefine(collection);
-        Ok(Created { before, after, created_collection })
+        Ok(Created { before, after, created_collection, made })
     }
 
     fn check_buildable(&mut self, collection: &Collection) -> Result<()> {

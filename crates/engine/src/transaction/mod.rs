@@ -12,6 +12,7 @@ mod grow;
 pub mod intents;
 mod row;
 mod tell;
+mod warning;
 mod write;
 
 pub use row::Row;
@@ -64,6 +65,8 @@ pub struct Transaction {
     /// Multikey bits this transaction stores: to be marked so with its commit.
     multikey: Vec<(Arc<crate::catalog::Index>, u64)>,
     told: tell::Told,
+    /// What is logged with the commit.
+    warnings: Vec<warning::Warning>,
 }
 
 struct Entered {
@@ -126,6 +129,7 @@ impl Transaction {
             missing: None,
             multikey: Vec::new(),
             told,
+            warnings: Vec::new(),
         }
     }
 
@@ -282,6 +286,7 @@ impl Transaction {
         let_go(&mut self.intents);
         self.multikey.clear();
         self.told.forget();
+        self.warnings.clear();
         self.absent = None;
         if let Some(shut) = self.shut.take() {
             self.entered.clear();
@@ -331,6 +336,7 @@ impl Transaction {
     /// The commit of everything written; intents are let go once it is applied.
     pub fn into_commit(mut self) -> Commit {
         self.hand_guards_over();
+        self.log_warnings();
         let changes = Arc::unwrap_or_clone(self.changes).into_changes();
         let multikey = self.multikey;
         let publish = (!multikey.is_empty()).then(|| {

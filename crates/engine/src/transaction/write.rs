@@ -1,6 +1,7 @@
 //! The engine's side of the write loop's transaction.
 
 use super::intents::Subject;
+use super::warning::Warning;
 use super::{Absent, Row, Transaction, conflict};
 use crate::catalog::{Action, Collection, Kind, Level};
 use crate::define::New;
@@ -10,7 +11,7 @@ use crate::storage::large::{self, Before};
 use crate::storage::{CollectionId, RecordId, Tree, keys};
 use bson::{RawBsonRef, RawDocument, RawDocumentBuf};
 use command::Namespace;
-use error::{Code, Error, Result};
+use error::{Code, Result};
 use guard::{Lease, Policy};
 use language::Needs;
 use std::borrow::Cow;
@@ -21,9 +22,6 @@ use write::{Cause, Counted, Find, limits};
 
 /// The intent that makes inserts into a capped collection wait for each other.
 const WHOLE_COLLECTION: RecordId = RecordId(u64::MAX);
-
-/// What a line of the log shows of a failed validation's `errInfo`.
-const LOGGED_INFO_BYTES_MAX: usize = 4 * 1024;
 
 impl write::Transaction for Transaction {
     type Row = Row;
@@ -184,26 +182,35 @@ impl write::Transaction for Transaction {
     }
 
     fn check(
-        &self,
+        &mut self,
         namespace: &Namespace,
         before: Option<&RawDocument>,
         after: &RawDocument,
     ) -> Result<()> {
         let Some(collection) = self.definition(namespace) else { return Ok(()) };
         let Some(validator) = &collection.validator else { return Ok(()) };
-        if validator.level == Level::Off || validator.accepts(after) {
+        let rules = validator.rules()?;
+        if validator.level == Level::Off || rules.accepts(after) {
             return Ok(());
         }
         if let (Level::Moderate, Some(before)) = (validator.level, before)
-            && !validator.accepts(before)
+            && !rules.accepts(before)
         {
             return Ok(());
         }
-        let failure = validator.failure(after);
-        if validator.action != Action::Error {
-            log_failure(namespace, after, &failure);
+        let failure = rules.failure(after);
+        match validator.action {
+            Action::Error => Err(failure),
+            // What is refused is not tried again.
+            Action::ErrorAndLog => {
+                Warning::of(namespace, after, &failure).log();
+                Err(failure)
+            }
+            Action::Warn => {
+                self.warn(Warning::of(namespace, after, &failure));
+                Ok(())
+            }
         }
-        if validator.action == Action::Warn { Ok(()) } else { Err(failure) }
     }
 
     fn check_needs(&self, namespace: &Namespace, needs: &mut Needs) {
@@ -221,20 +228,6 @@ impl write::Transaction for Transaction {
         self.start_over().await?;
         Ok(true)
     }
-}
-
-/// One line for what collects logs: what was refused, where and why.
-fn log_failure(namespace: &Namespace, document: &RawDocument, failure: &Error) {
-    let id = value::element::get(document, "_id").map(|id| value::text::short(id.value()));
-    let info = failure.details().find(|(name, _)| *name == "errInfo");
-    let info = info.map(|(_, info)| value::text::at_most(info, LOGGED_INFO_BYTES_MAX));
-    tracing::warn!(
-        %namespace,
-        failingDocumentId = id.unwrap_or_default(),
-        reason = failure.message(),
-        errInfo = info.unwrap_or_default(),
-        "Document would fail validation"
-    );
 }
 
 impl Transaction {

@@ -358,7 +358,7 @@ impl Transaction for Copied {
         Ok(())
     }
 
-    fn check(&self, _: &Namespace, _: Option<&RawDocument>, _: &RawDocument) -> Result<()> {
+    fn check(&mut self, _: &Namespace, _: Option<&RawDocument>, _: &RawDocument) -> Result<()> {
         Ok(())
     }
 

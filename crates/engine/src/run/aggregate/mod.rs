@@ -16,12 +16,12 @@ pub use target::next_batch;
 pub use world::World;
 
 use super::context::resolved_context;
-use super::guarded::{Asked, Merging};
+use super::guarded::{self, Asked, Merging};
 use super::reading::{self, Resolved, array, first_batch, hint_value, resolve};
 use super::{Call, sources, watch, writing};
 use crate::catalog::{Catalog, Collection};
 use crate::cursor::{Cursor, Source as CursorSource};
-use crate::plan::{self, Hint};
+use crate::plan::{self, Hint, Query};
 use crate::storage::{Document, View};
 use bson::{RawArray, RawArrayBuf, RawDocument};
 use command::views::Aggregate;
@@ -189,6 +189,32 @@ impl Prepared {
             allow_disk_use: self.allow_disk_use,
         };
         merging.documents(collection, &mut self.pipeline, asked)
+    }
+
+    /// What the planner is asked for, and the arrays that are put together with their pages
+    /// before the stages see them. The stages that it takes over are taken off the pipeline.
+    pub fn below(
+        &mut self,
+        call: Call<'_>,
+        collection: &Collection,
+    ) -> Result<(Query, Vec<String>)> {
+        let asked = Asked {
+            context: &self.context,
+            hint: self.hint.as_ref(),
+            allow_disk_use: self.allow_disk_use,
+        };
+        let pipeline = &mut self.pipeline;
+        let below = match call.engine.policies.is_view_of(&self.shown, &collection.namespace) {
+            true => None,
+            false => guarded::below(call.engine, collection, pipeline, asked)?,
+        };
+        if let Some((query, shape)) = below {
+            let arrays = shape.shown.iter().map(|(rule, _)| rule.path.as_str().to_owned());
+            return Ok((query, arrays.collect()));
+        }
+        let hint = self.hint.take();
+        let query = take_front(pipeline, &self.context, hint, self.allow_disk_use)?;
+        Ok((query, Vec::new()))
     }
 
     pub fn documents(mut self, call: Call<'_>) -> Result<Documents> {

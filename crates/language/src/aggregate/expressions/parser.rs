@@ -202,8 +202,12 @@ impl<'c> Parser<'c> {
                 Ok(path.map_or_else(|| Node::Root(self.context.asked.clone()), Node::Field))
             }
             "REMOVE" => constant(None),
-            "NOW" => constant(Some(RawBsonRef::DateTime(self.context.now))),
+            "NOW" => {
+                self.context.asked.note_time();
+                constant(Some(RawBsonRef::DateTime(self.context.now)))
+            }
             "CLUSTER_TIME" => {
+                self.context.asked.note_time();
                 let seconds = self.context.now.timestamp_millis().div_euclid(1000);
                 let time = u32::try_from(seconds).unwrap_or_default();
                 constant(Some(RawBsonRef::Timestamp(bson::Timestamp { time, increment: 1 })))
