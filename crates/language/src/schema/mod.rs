@@ -16,7 +16,7 @@ use bson::{RawDocument, RawDocumentBuf};
 use error::{Code, Error, Result};
 use keywords::Given;
 use value::element::get;
-use value::{DocumentWriter, Element, Path, elements};
+use value::{DocumentWriter, Element, elements};
 
 /// How deep schemas may nest.
 const SCHEMA_DEPTH_MAX: usize = 100;
@@ -44,9 +44,14 @@ struct Statement {
 pub trait Rule: std::fmt::Debug + Send + Sync {
     fn accepts(&self, value: Element<'_>) -> Result<bool>;
 
-    /// The fields whose values it looks at in a document; `None` is all of them.
-    fn fields(&self) -> Option<Vec<&str>> {
-        None
+    /// Adds what it must see the values of, in a document.
+    fn needs(&self, needs: &mut Needs) {
+        needs.all();
+    }
+
+    /// Adds what decides whether it accepts a document: also what need only be there.
+    fn depends_on(&self, needs: &mut Needs) {
+        self.needs(needs);
     }
 
     /// Whether an explanation repeats the keyword as it was given.
@@ -116,17 +121,14 @@ impl Schema {
         self.accepts(value).unwrap_or(false)
     }
 
-    /// What of a document it looks at.
+    /// What of a document it must see the values of.
     pub fn needs(&self, needs: &mut Needs) {
-        for statement in &self.statements {
-            match statement.rule.fields() {
-                // A name with a dot in it is no path.
-                Some(names) if names.iter().all(|name| !name.contains('.')) => {
-                    names.iter().for_each(|name| needs.add(&Path::new(name)));
-                }
-                _ => needs.all(),
-            }
-        }
+        self.statements.iter().for_each(|statement| statement.rule.needs(needs));
+    }
+
+    /// What decides whether it accepts a document: also what need only be there.
+    pub fn depends_on(&self, needs: &mut Needs) {
+        self.statements.iter().for_each(|statement| statement.rule.depends_on(needs));
     }
 
     /// Writes why a document is not accepted.

@@ -120,3 +120,8 @@ impl Expression {
         self.node.needs(needs);
     }
 }
+    /// Whether equal documents always give an equal value.
+    pub fn is_pure(&self) -> bool {
+        self.node.is_pure()
+    }
+

@@ -5,6 +5,7 @@ mod additional_properties;
 mod count;
 mod dependencies;
 mod r#enum;
+mod fields;
 mod items;
 mod limit;
 mod logic;
@@ -21,8 +22,9 @@ mod unordered;
 use super::{Rule, Schema, wrong_type};
 use bson::{RawBsonRef, RawDocument};
 use error::{Code, Result};
+use rustc_hash::FxHashSet;
 use value::element::array_elements;
-use value::{Element, Number};
+use value::{Element, Number, Path};
 
 /// `None` for what demands nothing by itself.
 pub type Parsed = Option<Box<dyn Rule>>;
@@ -174,7 +176,7 @@ impl<'a> Given<'a> {
     }
 
     /// The value, which must be an array of different strings, at least one.
-    fn names(&self, element: Element<'_>) -> Result<Vec<String>> {
+    fn names(&self, element: Element<'_>) -> Result<Vec<Path>> {
         let RawBsonRef::Array(array) = element.value() else {
             return Err(wrong_type(self.name(), "must be an array"));
         };
@@ -183,10 +185,10 @@ impl<'a> Given<'a> {
             let RawBsonRef::String(name) = item else {
                 return Err(wrong_type(self.name(), "must hold only strings"));
             };
-            if names.iter().any(|known| known == name) {
+            if !seen.insert(name) {
                 return Err(super::malformed(self.name(), &format!("has a duplicate: {name}")));
             }
-            names.push(name.to_owned());
+            names.push(Path::new(name));
         }
         if names.is_empty() {
             return Err(super::malformed(self.name(), "cannot be an empty array"));
@@ -214,3 +216,4 @@ mod tests {
         assert_eq!(in_order().count(), ORDER.len());
     }
 }
+        let mut seen = FxHashSet::default();
