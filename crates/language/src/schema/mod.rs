@@ -87,7 +87,7 @@ impl Schema {
             statements: Vec::new(),
             whole,
         };
-        for keyword in keywords::in_order() {
+        for keyword in keywords::as_read() {
             let Some(element) = get(schema, keyword.name) else { continue };
             let given = Given { element, siblings: schema, depth, whole };
             if let Some(rule) = (keyword.parse)(&given)? {
@@ -95,6 +95,7 @@ impl Schema {
                 parsed.statements.push(Statement { name: keyword.name, given, rule });
             }
         }
+        parsed.statements.sort_by_key(|statement| keywords::place(statement.name));
         Ok(parsed)
     }
 
@@ -133,7 +134,7 @@ impl Schema {
 
     /// Writes why a document is not accepted.
     pub fn explain_document(&self, document: &RawDocument, report: &mut Report) {
-        if self.is_of_no_document(document) {
+        if self.is_of_no_value(whole(document)) {
             return self.explain_type(report);
         }
         report.out.append_str("operatorName", "$jsonSchema");
@@ -153,13 +154,12 @@ impl Schema {
 
     /// Writes, below this name, what is not satisfied.
     fn explain(&self, name: &str, value: Element<'_>, report: &mut Report) {
-        match value.as_document() {
-            Some(document) if self.is_of_no_document(document) => {
-                report.out.begin_document(name);
-                self.explain_type(report);
-                report.out.end();
-            }
-            _ => self.explain_rules(name, value, report),
+        if self.is_of_no_value(value) {
+            report.out.begin_document(name);
+            self.explain_type(report);
+            report.out.end();
+        } else {
+            self.explain_rules(name, value, report);
         }
     }
 
@@ -182,12 +182,10 @@ impl Schema {
     }
 
     /// Whether it describes whole documents and demands another type, which none has.
-    fn is_of_no_document(&self, document: &RawDocument) -> bool {
+    fn is_of_no_value(&self, value: Element<'_>) -> bool {
         let mut types = self.statements.iter().filter(|it| matches!(it.name, "bsonType" | "type"));
         match types.next() {
-            Some(statement) if self.whole => {
-                !statement.rule.accepts(whole(document)).unwrap_or(true)
-            }
+            Some(statement) if self.whole => !statement.rule.accepts(value).unwrap_or(true),
             _ => false,
         }
     }

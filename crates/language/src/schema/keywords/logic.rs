@@ -73,7 +73,9 @@ fn not_satisfied(schemas: &[Schema], value: Element<'_>, report: &mut Report) {
         }
         report.out.begin_next_document();
         report.out.append_i32("index", place as i32);
-        schema.label(report);
+        if !schema.is_of_no_value(value) {
+            schema.label(report);
+        }
         schema.explain("details", value, report);
         report.out.end();
     }
