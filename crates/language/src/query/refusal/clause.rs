@@ -165,7 +165,7 @@ fn list(element: Element<'_>, context: &Context) -> Result<Vec<Clause>> {
 
 fn special(element: Element<'_>, context: &Context) -> Result<Clause> {
     let given = alone(element);
-    let filter = Filter::parse(&given, context)?;
+    let filter = Filter::parse_validator(&given, context)?;
     Ok(match filter.root {
         Node::JsonSchema(schema) => Clause::Schema(schema),
         Node::Expr(expr) => Clause::Expression(expr, given),
