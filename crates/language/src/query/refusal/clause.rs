@@ -75,9 +75,11 @@ impl Clause {
                 report.out.end();
             }
             Clause::Field(leaf) => leaf.explain(document, inverted, report),
-            Clause::Schema(_) if inverted => {
+            Clause::Schema(schema) if inverted => {
                 report.out.append_str("operatorName", "$jsonSchema");
                 report.reason("schema matched");
+                let given = |report: &mut Report| report.specified(&whole(schema));
+                report.in_words(given);
             }
             Clause::Schema(schema) => schema.explain_document(document, report),
             Clause::Expression(expr, given) => {
@@ -143,6 +145,11 @@ impl Clause {
             Clause::Other(_, filter, _) => filter.matches(document),
         }
     }
+}
+
+/// A schema as it was given.
+fn whole(schema: &Schema) -> RawDocumentBuf {
+    bson::rawdoc! { "$jsonSchema": schema.source().to_owned() }
 }
 
 /// One clause stands for itself.
