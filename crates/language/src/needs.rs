@@ -1,7 +1,11 @@
 //! Which parts of a document a computation looks at. The engine loads large
 //! values only where they are needed.
 
+use rustc_hash::FxHashSet;
 use value::Path;
+
+/// Up to how many paths a further one is compared with each.
+const COMPARED_PATHS_MAX: usize = 16;
 
 #[derive(Debug, Clone, PartialEq)]
 pub enum Needs {
@@ -20,8 +24,7 @@ impl Needs {
     pub fn add(&mut self, path: &Path) {
         match self {
             Needs::All => {}
-            Needs::Paths(paths) if paths.contains(path) => {}
-            Needs::Paths(paths) => paths.push(path.clone()),
+            Needs::Paths(paths) => push(paths, path),
             Needs::Except(paths) => {
                 paths.retain(|except| !except.overlaps(path));
                 self.settle();
@@ -83,6 +86,21 @@ impl Needs {
     }
 }
 
+/// Adds a path that may be there. Beyond a few, duplicates go only when the list would have to
+/// grow, so that many paths are added in little time.
+fn push(paths: &mut Vec<Path>, path: &Path) {
+    if paths.len() <= COMPARED_PATHS_MAX {
+        if paths.contains(path) {
+            return;
+        }
+    } else if paths.len() == paths.capacity() {
+        let mut seen = FxHashSet::default();
+        paths.retain(|path| seen.insert(path.clone()));
+        paths.reserve(paths.len());
+    }
+    paths.push(path.clone());
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -115,5 +133,17 @@ mod tests {
         assert_eq!(needs, except(&["b.c"]));
         needs.add(&Path::new("b"));
         assert_eq!(needs, Needs::All);
+    }
+
+    #[test]
+    fn many_paths_are_added_in_little_time() {
+        let many: Vec<Path> = (0..100_000).map(|at| Path::new(&format!("field{at}"))).collect();
+        let mut needs = Needs::none();
+        for _ in 0..10 {
+            many.iter().for_each(|path| needs.add(path));
+        }
+        let Needs::Paths(paths) = &needs else { panic!("{needs:?}") };
+        assert!(paths.len() < 3 * many.len(), "{}", paths.len());
+        assert!(many.iter().step_by(10_000).all(|path| needs.contains(path)));
     }
 }

@@ -93,6 +93,13 @@ impl Report {
         self.out.end();
     }
 
+    /// What is told to people only, where MongoDB's account leaves it out.
+    pub fn in_words(&mut self, tell: impl FnOnce(&mut Report)) {
+        if self.extent == Extent::Words {
+            tell(self);
+        }
+    }
+
     /// The rule as it was given.
     pub fn specified(&mut self, given: &RawDocument) {
         if self.extent == Extent::Words || self.takes(given.as_bytes().len()) {
@@ -103,7 +110,7 @@ impl Report {
     /// A value of the document that the rule looked at.
     pub fn considered(&mut self, name: &str, value: Element<'_>) {
         if self.extent == Extent::Words {
-            self.out.append_str(name, &value::text::short(value.value()));
+            self.out.append_str(name, &spoken(value.value()));
         } else if self.takes(value.bytes.len()) {
             self.out.copy_as(name, value);
         }
@@ -135,5 +142,15 @@ impl Report {
         }
         self.left_out |= self.out.len() + bytes > REPORT_BYTES_MAX;
         !self.left_out
+    }
+}
+
+/// A value for people. Code alone looks like nothing, or like words of the message.
+fn spoken(value: RawBsonRef<'_>) -> String {
+    match value {
+        RawBsonRef::JavaScriptCode(code) => {
+            format!("Code({})", value::text::short(RawBsonRef::String(code)))
+        }
+        value => value::text::short(value),
     }
 }

@@ -1,11 +1,14 @@
 //! Dotted paths.
 
-/// `a.b.0.c`, split once. Empty components are kept as they are.
+use std::sync::Arc;
+
+/// `a.b.0.c`, split once. Empty components are kept as they are. A copy is cheap: every update
+/// copies those that its validator looks at.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Path {
-    text: Box<str>,
+    text: Arc<str>,
     /// Where each component ends in `text`.
-    ends: Box<[u32]>,
+    ends: Arc<[u32]>,
 }
 
 impl Path {

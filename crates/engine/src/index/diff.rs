@@ -56,7 +56,7 @@ pub fn untouched(index: &Index, before: &RawDocument, after: &RawDocument) -> bo
     fields
         && index.partial.as_ref().is_none_or(|partial| {
             let mut needs = Needs::none();
-            partial.needs(&mut needs);
+            partial.depends_on(&mut needs);
             match needs {
                 Needs::Paths(paths) => paths.iter().all(|path| same(path.first(), before, after)),
                 Needs::All | Needs::Except(_) => before.as_bytes() == after.as_bytes(),

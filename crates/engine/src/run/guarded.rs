@@ -46,7 +46,7 @@ pub fn sees_whole(
 ) -> Result<bool> {
     let Some(shape) = shape(call, namespace, None)? else { return Ok(false) };
     let mut needs = Needs::none();
-    Filter::parse(filter, &Context::new())?.needs(&mut needs);
+    Filter::parse(filter, &Context::new())?.depends_on(&mut needs);
     also.into_iter().for_each(|path| needs.add(&value::Path::new(path)));
     Ok(shape.merges(&needs))
 }
@@ -55,7 +55,7 @@ pub fn sees_whole(
 /// order.
 pub fn is_told_by_whole(query: &Query, shape: &Shape) -> bool {
     let mut looked_at = Needs::none();
-    query.filter.needs(&mut looked_at);
+    query.filter.depends_on(&mut looked_at);
     query.sort.needs(&mut looked_at);
     let bounds = [&query.min, &query.max].into_iter().flatten();
     bounds.flat_map(|bound| elements(bound)).for_each(|it| looked_at.add(&Path::new(it.key)));

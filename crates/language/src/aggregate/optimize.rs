@@ -74,9 +74,18 @@ fn source_of(before: &dyn Stage, path: &Path) -> Option<Path> {
 }
 
 fn passes(before: &dyn Stage, node: &Node) -> bool {
+    before.lets_pass(&read_by(node))
+}
+
+/// What a condition goes by. One that is drawn by lot goes by the document as it stands there:
+/// elsewhere there may be other documents to draw from.
+pub fn read_by(node: &Node) -> Needs {
     let mut read = Needs::none();
-    node.needs(&mut read);
-    before.lets_pass(&read)
+    match node.is_random() {
+        true => read.all(),
+        false => node.depends_on(&mut read),
+    }
+    read
 }
 
 /// Joins a stage to the one before it, or gives it back.

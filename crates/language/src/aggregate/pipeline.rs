@@ -132,11 +132,10 @@ impl Pipeline {
     /// to the front as it may, so that the view's collection can use an index.
     pub fn behind(mut self, view: Pipeline) -> Pipeline {
         let mut stages = view.stages;
-        if self.front::<Match>().is_some()
+        let read = self.front::<Match>().map(|first| optimize::read_by(&first.filter.root));
+        if let Some(read) = read
             && let Some(filter) = self.stages.pop_front()
         {
-            let mut read = Needs::none();
-            let _ = filter.needs(&mut read);
             let stays = |stage: &Arc<dyn Stage>| {
                 let other: &dyn Any = &**stage;
                 !other.is::<Match>() && !stage.lets_pass(&read)

@@ -13,7 +13,7 @@ mod parse;
 pub mod refusal;
 mod relaxed;
 mod renamed;
-mod traverse;
+pub(crate) mod traverse;
 
 #[cfg(test)]
 mod tests;
@@ -131,6 +131,12 @@ impl Filter {
 
     pub fn needs(&self, needs: &mut Needs) {
         self.root.needs(needs);
+    }
+
+    /// What decides whether a document matches, where `needs` is only what it must see the
+    /// values of.
+    pub fn depends_on(&self, needs: &mut Needs) {
+        self.root.depends_on(needs);
     }
 
     /// Whether every document matches.
@@ -253,6 +259,30 @@ impl Node {
             Node::Expr(expr) => expr.expression.needs(needs),
             Node::JsonSchema(schema) => schema.needs(needs),
             Node::SampleRate(_) | Node::True | Node::False => {}
+        }
+    }
+
+    /// What decides whether a document matches. That is more than what it must see the values
+    /// of (`needs`): a schema may only ask whether a field is there.
+    pub fn depends_on(&self, needs: &mut Needs) {
+        match self {
+            Node::And(nodes) | Node::Or(nodes) | Node::Nor(nodes) => {
+                nodes.iter().for_each(|node| node.depends_on(needs));
+            }
+            Node::JsonSchema(schema) => schema.depends_on(needs),
+            node => node.needs(needs),
+        }
+    }
+
+    /// Whether equal documents may be matched differently.
+    pub fn is_random(&self) -> bool {
+        match self {
+            Node::And(nodes) | Node::Or(nodes) | Node::Nor(nodes) => {
+                nodes.iter().any(Node::is_random)
+            }
+            Node::Expr(expr) => !expr.expression.is_pure(),
+            Node::SampleRate(_) => true,
+            Node::Field(..) | Node::JsonSchema(_) | Node::True | Node::False => false,
         }
     }
 }

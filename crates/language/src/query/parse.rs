@@ -24,16 +24,19 @@ pub struct Scope<'a> {
     special: bool,
     /// Whether what a command must prepare may be used: `$text`, `$near`, `$where`.
     prepared: bool,
+    /// Whether an expression of constants that fails is only told of where it is evaluated:
+    /// what it stands in may never come to it.
+    pub deferred: bool,
 }
 
 impl<'a> Scope<'a> {
     pub fn top(context: &'a Context) -> Scope<'a> {
-        Scope { context, depth: 0, whole: true, special: true, prepared: true }
+        Scope { context, depth: 0, whole: true, special: true, prepared: true, deferred: false }
     }
 
     /// A collection's validator.
     pub fn validator(context: &'a Context) -> Scope<'a> {
-        Scope { prepared: false, ..Scope::top(context) }
+        Scope { prepared: false, deferred: true, ..Scope::top(context) }
     }
 
     /// Inside an update or a projection.

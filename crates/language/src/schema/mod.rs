@@ -16,7 +16,7 @@ use bson::{RawDocument, RawDocumentBuf};
 use error::{Code, Error, Result};
 use keywords::Given;
 use value::element::get;
-use value::{DocumentWriter, Element, Path, elements};
+use value::{DocumentWriter, Element, elements};
 
 /// How deep schemas may nest.
 const SCHEMA_DEPTH_MAX: usize = 100;
@@ -44,9 +44,14 @@ struct Statement {
 pub trait Rule: std::fmt::Debug + Send + Sync {
     fn accepts(&self, value: Element<'_>) -> Result<bool>;
 
-    /// The fields whose values it looks at in a document; `None` is all of them.
-    fn fields(&self) -> Option<Vec<&str>> {
-        None
+    /// Adds what it must see the values of, in a document.
+    fn needs(&self, needs: &mut Needs) {
+        needs.all();
+    }
+
+    /// Adds what decides whether it accepts a document: also what need only be there.
+    fn depends_on(&self, needs: &mut Needs) {
+        self.needs(needs);
     }
 
     /// Whether an explanation repeats the keyword as it was given.
@@ -82,7 +87,7 @@ impl Schema {
             statements: Vec::new(),
             whole,
         };
-        for keyword in keywords::in_order() {
+        for keyword in keywords::as_read() {
             let Some(element) = get(schema, keyword.name) else { continue };
             let given = Given { element, siblings: schema, depth, whole };
             if let Some(rule) = (keyword.parse)(&given)? {
@@ -90,6 +95,7 @@ impl Schema {
                 parsed.statements.push(Statement { name: keyword.name, given, rule });
             }
         }
+        parsed.statements.sort_by_key(|statement| keywords::place(statement.name));
         Ok(parsed)
     }
 
@@ -116,22 +122,19 @@ impl Schema {
         self.accepts(value).unwrap_or(false)
     }
 
-    /// What of a document it looks at.
+    /// What of a document it must see the values of.
     pub fn needs(&self, needs: &mut Needs) {
-        for statement in &self.statements {
-            match statement.rule.fields() {
-                // A name with a dot in it is no path.
-                Some(names) if names.iter().all(|name| !name.contains('.')) => {
-                    names.iter().for_each(|name| needs.add(&Path::new(name)));
-                }
-                _ => needs.all(),
-            }
-        }
+        self.statements.iter().for_each(|statement| statement.rule.needs(needs));
+    }
+
+    /// What decides whether it accepts a document: also what need only be there.
+    pub fn depends_on(&self, needs: &mut Needs) {
+        self.statements.iter().for_each(|statement| statement.rule.depends_on(needs));
     }
 
     /// Writes why a document is not accepted.
     pub fn explain_document(&self, document: &RawDocument, report: &mut Report) {
-        if self.is_of_no_document(document) {
+        if self.is_of_no_value(whole(document)) {
             return self.explain_type(report);
         }
         report.out.append_str("operatorName", "$jsonSchema");
@@ -151,13 +154,12 @@ impl Schema {
 
     /// Writes, below this name, what is not satisfied.
     fn explain(&self, name: &str, value: Element<'_>, report: &mut Report) {
-        match value.as_document() {
-            Some(document) if self.is_of_no_document(document) => {
-                report.out.begin_document(name);
-                self.explain_type(report);
-                report.out.end();
-            }
-            _ => self.explain_rules(name, value, report),
+        if self.is_of_no_value(value) {
+            report.out.begin_document(name);
+            self.explain_type(report);
+            report.out.end();
+        } else {
+            self.explain_rules(name, value, report);
         }
     }
 
@@ -180,12 +182,10 @@ impl Schema {
     }
 
     /// Whether it describes whole documents and demands another type, which none has.
-    fn is_of_no_document(&self, document: &RawDocument) -> bool {
+    fn is_of_no_value(&self, value: Element<'_>) -> bool {
         let mut types = self.statements.iter().filter(|it| matches!(it.name, "bsonType" | "type"));
         match types.next() {
-            Some(statement) if self.whole => {
-                !statement.rule.accepts(whole(document)).unwrap_or(true)
-            }
+            Some(statement) if self.whole => !statement.rule.accepts(value).unwrap_or(true),
             _ => false,
         }
     }

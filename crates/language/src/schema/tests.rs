@@ -1,6 +1,7 @@
 use super::*;
 use crate::report::Extent;
 use bson::{Bson, Document, bson, doc};
+use value::Path;
 
 fn raw(document: &Document) -> RawDocumentBuf {
     RawDocumentBuf::try_from(document).unwrap()
@@ -49,6 +50,13 @@ fn only_named_fields_are_looked_at() {
         doc! { "bsonType": "object", "required": ["b"], "properties": { "a": { "maxItems": 2 } } };
     assert_eq!(needs(few), Needs::Paths(vec![Path::new("a")]));
     assert_eq!(needs(doc! { "properties": {}, "maxProperties": 3 }), Needs::All);
+}
+
+#[test]
+fn what_need_only_be_there_decides_too() {
+    let mut needs = Needs::none();
+    schema(&doc! { "required": ["b"], "properties": { "a": {} } }).depends_on(&mut needs);
+    assert_eq!(needs, Needs::Paths(vec![Path::new("a"), Path::new("b")]));
 }
 
 #[test]
@@ -260,6 +268,74 @@ fn other_rules_are_explained() {
         doc! { "operatorName": "not", "reason": "child expression matched" },
     ];
     assert_eq!(details(of, doc! { "n": "x", "s": "y", "z": 1 }), expected);
+}
+
+#[test]
+fn a_name_with_dots_is_a_path() {
+    let accepts =
+        |of: Document, document: Document| schema(&of).accepts_document(&raw(&document)).unwrap();
+    let required = || doc! { "required": ["a.b"] };
+    assert!(accepts(required(), doc! { "a": { "b": null } }));
+    assert!(accepts(required(), doc! { "a": [{}, { "b": 1 }] }));
+    assert!(!accepts(required(), doc! { "a": { "c": 1 } }));
+    assert!(!accepts(required(), doc! { "a.b": 1 }));
+    let small = || doc! { "properties": { "a.b": { "maximum": 5 } } };
+    assert!(accepts(small(), doc! { "a": { "b": 5 } }));
+    assert!(accepts(small(), doc! { "a": {}, "a.b": 6 }));
+    assert!(!accepts(small(), doc! { "a": { "b": 6 } }));
+    assert!(accepts(small(), doc! { "a": [{ "b": 6 }, { "b": 4 }] }));
+    assert!(!accepts(small(), doc! { "a": [{ "b": 6 }, { "b": 7 }] }));
+    let both = || doc! { "dependencies": { "a.b": ["c.d"] } };
+    assert!(!accepts(both(), doc! { "a": { "b": 1 } }));
+    assert!(accepts(both(), doc! { "a": { "b": 1 }, "c": { "d": 1 } }));
+    // What other fields there may be is asked of their names.
+    let closed = || doc! { "properties": { "a.b": {} }, "additionalProperties": false };
+    assert!(!accepts(closed(), doc! { "a": { "b": 1 } }));
+    assert!(accepts(closed(), doc! { "a.b": 1 }));
+    let mut needs = Needs::none();
+    schema(&required()).needs(&mut needs);
+    schema(&small()).needs(&mut needs);
+    assert_eq!(needs, Needs::Paths(vec![Path::new("a.b")]));
+}
+
+#[test]
+fn many_names_are_found_as_few_are() {
+    let names: Vec<String> = (0..40).map(|at| format!("f{at}")).collect();
+    let properties: Document =
+        names.iter().map(|name| (name.clone(), bson!({ "minimum": 1 }))).collect();
+    let of = schema(&doc! { "required": names.clone(), "properties": properties });
+    let document: Document = names.iter().map(|name| (name.clone(), bson!(1))).collect();
+    assert!(of.accepts_document(&raw(&document)).unwrap());
+    for (name, value) in [("f0", Some(0)), ("f39", Some(0)), ("f7", None)] {
+        let mut other = document.clone();
+        other.remove(name);
+        value.map(|value| other.insert(name, value));
+        assert!(!of.accepts_document(&raw(&other)).unwrap(), "{name}");
+    }
+}
+
+#[test]
+fn the_error_of_the_keyword_read_first_is_told() {
+    assert_eq!(code(doc! { "minimum": "x", "bsonType": "foo" }), 2);
+    assert_eq!(code(doc! { "properties": 5, "required": [] }), 9);
+    assert_eq!(code(doc! { "properties": { "a": 5 }, "type": "foo" }), 2);
+    assert_eq!(code(doc! { "enum": 5, "allOf": [] }), 2);
+    assert_eq!(code(doc! { "bsonType": "foo", "title": 5 }), 14);
+}
+
+#[test]
+fn what_no_document_can_be_is_explained_as_mongodb_does() {
+    let never = "expression always evaluates to false";
+    let told = doc! { "operatorName": "enum", "specifiedAs": { "enum": [1, 2] }, "reason": never };
+    assert_eq!(details(doc! { "enum": [1, 2] }, doc! {}), [told]);
+    let told = details(doc! { "enum": [1, {}] }, doc! { "a": 1 }).remove(0);
+    assert_eq!(told.get_str("reason").unwrap(), "value was not found in enum");
+    let (title, sub) = ("t", doc! { "title": "t", "bsonType": "string" });
+    let told = details(doc! { "allOf": [sub, { "title": title, "required": ["a"] }] }, doc! {});
+    let told = told[0].get_array("schemasNotSatisfied").unwrap();
+    let keys = |at: usize| told[at].as_document().unwrap().keys().cloned().collect::<Vec<_>>();
+    assert_eq!(keys(0), ["index", "details"]);
+    assert_eq!(keys(1), ["index", "title", "details"]);
 }
 
 #[test]

@@ -66,6 +66,17 @@ impl Expression {
         Expression::from_node(node, context)
     }
 
+    /// As `parse`, but constants that cannot be evaluated are no error yet: they fail where
+    /// the expression comes to them, if it ever does.
+    pub fn parse_deferred(expression: RawBsonRef<'_>, context: &Context) -> Result<Expression> {
+        if let Ok(folded) = Expression::parse(expression, context) {
+            return Ok(folded);
+        }
+        // From the start, since folding stopped half way.
+        let node = Parser::new(context).operand(expression)?;
+        Ok(Expression { node, collator: context.collator.clone() })
+    }
+
     /// An expression of a node that is already parsed; folds its constants.
     pub fn from_node(mut node: Node, context: &Context) -> Result<Expression> {
         held::begin_folding();
@@ -114,6 +125,11 @@ impl Expression {
             Node::Field(path) => Some(path.path()),
             _ => None,
         }
+    }
+
+    /// Whether equal documents always give an equal value.
+    pub fn is_pure(&self) -> bool {
+        self.node.is_pure()
     }
 
     pub fn needs(&self, needs: &mut Needs) {

@@ -164,6 +164,19 @@ impl Node {
         Ok(())
     }
 
+    /// Whether equal documents always give an equal value.
+    pub fn is_pure(&self) -> bool {
+        match self {
+            Node::Document(fields) => fields.iter().all(|(_, node)| node.is_pure()),
+            Node::Array(nodes) => nodes.iter().all(Node::is_pure),
+            Node::Call(call) => call.is_pure() && call.operands.iter().flatten().all(Node::is_pure),
+            Node::Special(special) => {
+                special.is_pure() && special.operands().into_iter().all(Node::is_pure)
+            }
+            _ => true,
+        }
+    }
+
     pub fn needs(&self, needs: &mut Needs) {
         match self {
             Node::Constant(_) | Node::Variable { .. } | Node::Bound { .. } => {}

@@ -43,7 +43,10 @@ fn parse(element: Element<'_>, scope: &Scope<'_>) -> Result<Node> {
     }
     let refused = "$expr is not allowed in this context";
     scope.expect_special(Code::QueryFeatureNotAllowed, refused)?;
-    let expression = Expression::parse(element.value(), scope.context)?;
+    let expression = match scope.deferred {
+        true => Expression::parse_deferred(element.value(), scope.context)?,
+        false => Expression::parse(element.value(), scope.context)?,
+    };
     let implied = implied::predicates(&expression);
     let source = value::value::to_owned(element.value());
     Ok(Node::Expr(Arc::new(Expr { expression, source, implied })))

@@ -75,9 +75,11 @@ impl Clause {
                 report.out.end();
             }
             Clause::Field(leaf) => leaf.explain(document, inverted, report),
-            Clause::Schema(_) if inverted => {
+            Clause::Schema(schema) if inverted => {
                 report.out.append_str("operatorName", "$jsonSchema");
                 report.reason("schema matched");
+                let given = |report: &mut Report| report.specified(&whole(schema));
+                report.in_words(given);
             }
             Clause::Schema(schema) => schema.explain_document(document, report),
             Clause::Expression(expr, given) => {
@@ -145,6 +147,11 @@ impl Clause {
     }
 }
 
+/// A schema as it was given.
+fn whole(schema: &Schema) -> RawDocumentBuf {
+    bson::rawdoc! { "$jsonSchema": schema.source().to_owned() }
+}
+
 /// One clause stands for itself.
 fn together(mut clauses: Vec<Clause>) -> Clause {
     match clauses.pop() {
@@ -165,7 +172,7 @@ fn list(element: Element<'_>, context: &Context) -> Result<Vec<Clause>> {
 
 fn special(element: Element<'_>, context: &Context) -> Result<Clause> {
     let given = alone(element);
-    let filter = Filter::parse(&given, context)?;
+    let filter = Filter::parse_validator(&given, context)?;
     Ok(match filter.root {
         Node::JsonSchema(schema) => Clause::Schema(schema),
         Node::Expr(expr) => Clause::Expression(expr, given),

@@ -254,7 +254,7 @@ fn the_sentence_names_path_rule_and_value() {
     } };
     assert_eq!(
         said(schema.clone(), doc! { "name": 1, "list": [{ "n": 1 }, { "n": "x" }] }),
-        "'list.1.n' does not satisfy bsonType: \"int\": type did not match; found \"x\""
+        "'list.1.n' does not satisfy bsonType: \"int\": type did not match; found \"x\" of type string"
     );
     assert_eq!(
         said(schema, doc! {}),
@@ -274,6 +274,97 @@ fn the_sentence_names_path_rule_and_value() {
     );
     let long = said(doc! { "a": 1 }, doc! { "a": "y".repeat(10_000) });
     assert!(long.len() < 400, "{long}");
+}
+
+#[test]
+fn the_sentence_tells_each_rule_of_which_one_would_do() {
+    let of = |rule: Document| doc! { "$jsonSchema": { "properties": { "a": rule } } };
+    let string = doc! { "bsonType": "string" };
+    let many = doc! { "bsonType": "int", "minimum": 10 };
+    let string_said =
+        "'a' does not satisfy bsonType: \"string\": type did not match; found 5 of type int";
+    for keyword in ["anyOf", "oneOf"] {
+        let rule = doc! { keyword: [string.clone(), many.clone()] };
+        assert_eq!(
+            said(of(rule), doc! { "a": 5 }),
+            format!(
+                "'a' satisfies none of {keyword}: (1) {string_said}, (2) 'a' does not satisfy \
+                 minimum: 10: comparison failed; found 5"
+            )
+        );
+        // One alone is the rule itself.
+        assert_eq!(said(of(doc! { keyword: [string.clone()] }), doc! { "a": 5 }), string_said);
+    }
+    assert_eq!(
+        said(
+            doc! { "$or": [{ "phone": { "$type": "string" } }, { "email": { "$regex": "@" } }] },
+            doc! { "phone": 5 },
+        ),
+        "the document satisfies none of $or: (1) 'phone' does not satisfy $type (phone: { $type: \
+         \"string\" }): type did not match; found 5 of type int, (2) 'email' does not satisfy \
+         $regex (email: { $regex: \"@\" }): field was missing"
+    );
+    let all: Vec<Document> = (0..9).map(|at| doc! { "a": at }).collect();
+    let told = said(doc! { "$or": all }, doc! { "a": 9 });
+    assert!(told.contains("(4) ") && told.ends_with(" and 5 more"), "{told}");
+    let long: Vec<Document> = (0..9).map(|_| doc! { "a": "y".repeat(10_000) }).collect();
+    let told = said(doc! { "$or": long }, doc! { "a": "z".repeat(10_000) });
+    assert!(told.len() < 2_000, "{told}");
+    assert_eq!(
+        said(doc! { "$nor": [{ "a": 1, "b": 2 }] }, doc! { "a": 1, "b": 2 }),
+        "the document may not satisfy all of $and: (1) 'a' may not satisfy $eq (a: 1): comparison \
+         succeeded; found 1, (2) 'b' may not satisfy $eq (b: 2): comparison succeeded; found 2"
+    );
+}
+
+#[test]
+fn the_sentence_names_what_may_not_hold() {
+    let of = |rule: Document| doc! { "$jsonSchema": { "properties": { "a": rule } } };
+    assert_eq!(
+        said(of(doc! { "not": { "bsonType": "int" } }), doc! { "a": 5 }),
+        "'a' does not satisfy not: { bsonType: \"int\" }: child expression matched; found 5"
+    );
+    let rule = doc! { "oneOf": [{ "minimum": 9 }, { "minimum": 1 }, { "maximum": 6 }] };
+    assert_eq!(
+        said(of(rule), doc! { "a": 5 }),
+        "'a' does not satisfy oneOf: [ { minimum: 9 }, { minimum: 1 }, { maximum: 6 } ]: more \
+         than one subschema matched, [ 1, 2 ]; found 5"
+    );
+    assert_eq!(
+        said(doc! { "$nor": [{ "$jsonSchema": { "required": ["a"] } }] }, doc! { "a": 1 }),
+        "the document may not satisfy $jsonSchema: { required: [ \"a\" ] }: schema matched"
+    );
+    assert_eq!(
+        said(doc! { "$nor": [{}] }, doc! {}),
+        "the document may not satisfy {}, which all documents do"
+    );
+}
+
+#[test]
+fn the_sentence_leaves_nothing_unnamed() {
+    let int = doc! { "$jsonSchema": { "properties": { "a": { "bsonType": "int" } } } };
+    let rule = "'a' does not satisfy bsonType: \"int\": type did not match; found";
+    for (value, found) in [
+        (Bson::Int64(5), "5 of type long"),
+        (Bson::JavaScriptCode(String::new()), "Code(\"\") of type javascript"),
+        (Bson::Symbol("x".into()), "\"x\" of type symbol"),
+    ] {
+        assert_eq!(said(int.clone(), doc! { "a": value }), format!("{rule} {found}"));
+    }
+    assert_eq!(
+        said(doc! { "a": { "$type": "int" } }, doc! { "a": ["x", 1.5] }),
+        "'a' does not satisfy $type (a: { $type: \"int\" }): type did not match; found [ \"x\", \
+         1.5 ] of types [ \"double\", \"string\" ]"
+    );
+    assert_eq!(
+        said(doc! { "": 1 }, doc! { "": 2 }),
+        "'' does not satisfy $eq ('': 1): comparison failed; found 2"
+    );
+    let empty = doc! { "$jsonSchema": { "properties": { "": { "minimum": 3 } } } };
+    assert_eq!(
+        said(empty, doc! { "": 2 }),
+        "'' does not satisfy minimum: 3: comparison failed; found 2"
+    );
 }
 
 #[test]
@@ -348,7 +439,10 @@ fn what_cannot_be_evaluated_is_told_where_it_stands() {
     }
     assert_eq!(
         said(doc! { "properties": { "s": { "not": is } } }, doc! { "s": bomb.clone() }),
-        format!("'s' does not satisfy not: failed to evaluate child expression {error}")
+        format!(
+            "'s' does not satisfy not: {{ pattern: \"{pattern}\" }}: failed to evaluate child \
+             expression {error}; found \"{bomb}\""
+        )
     );
     assert_eq!(
         said(doc! { "patternProperties": { pattern: {} } }, doc! { bomb.clone(): 1 }),

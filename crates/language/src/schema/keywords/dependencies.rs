@@ -1,23 +1,23 @@
 //! `dependencies`
 
+use super::fields::Fields;
 use super::required::{explain_missing, missing};
 use super::{Given, Keyword, Parsed};
 use crate::report::Report;
 use crate::schema::{Rule, Schema, wrong_type};
 use bson::RawBsonRef;
-use bson::spec::ElementType;
 use error::Result;
-use value::{Element, elements};
+use value::{Element, Path, elements};
 
 pub const ROW: Keyword =
     Keyword { name: "dependencies", help: "What else must be there if a field is.", parse };
 
 #[derive(Debug)]
-struct Dependencies(Vec<(String, Dependency)>);
+struct Dependencies(Vec<(Path, Dependency)>);
 
 #[derive(Debug)]
 enum Dependency {
-    Names(Vec<String>),
+    Names(Vec<Path>),
     Schema(Schema),
 }
 
@@ -29,7 +29,7 @@ fn parse(given: &Given<'_>) -> Result<Parsed> {
             RawBsonRef::Document(schema) => Dependency::Schema(given.same_schema(schema)?),
             _ => return Err(wrong_type(given.name(), "must hold only objects and arrays")),
         };
-        dependencies.push((element.key.to_owned(), dependency));
+        dependencies.push((Path::new(element.key), dependency));
     }
     Ok(Some(Box::new(Dependencies(dependencies))))
 }
@@ -45,11 +45,9 @@ impl Dependency {
 
 impl Rule for Dependencies {
     fn accepts(&self, value: Element<'_>) -> Result<bool> {
-        if value.kind != ElementType::EmbeddedDocument {
-            return Ok(true);
-        }
+        let Some(fields) = Fields::of(value, self.0.len()) else { return Ok(true) };
         for (name, dependency) in &self.0 {
-            if value.children().find_key(name).is_some() && !dependency.accepts(value)? {
+            if fields.has(name) && !dependency.accepts(value)? {
                 return Ok(false);
             }
         }
@@ -62,13 +60,14 @@ impl Rule for Dependencies {
 
     fn explain(&self, value: Element<'_>, report: &mut Report) {
         report.out.begin_array("failingDependencies");
+        let fields = Fields::of(value, self.0.len());
         for (name, dependency) in &self.0 {
-            let is_there = value.children().find_key(name).is_some();
+            let is_there = fields.as_ref().is_some_and(|fields| fields.has(name));
             if !is_there || dependency.accepts(value).unwrap_or(false) {
                 continue;
             }
             report.out.begin_next_document();
-            report.out.append_str("conditionalProperty", name);
+            report.out.append_str("conditionalProperty", name.as_str());
             match dependency {
                 Dependency::Names(names) => explain_missing(&missing(names, value), report),
                 Dependency::Schema(schema) => schema.explain("details", value, report),

@@ -3,7 +3,7 @@
 use super::{Given, Keyword};
 use crate::report::Report;
 use crate::schema::{Rule, Schema, wrong_type};
-use bson::RawBsonRef;
+use bson::{RawArrayBuf, RawBsonRef, rawdoc};
 use error::{Code, Result};
 use value::Element;
 use value::element::array_elements;
@@ -73,7 +73,9 @@ fn not_satisfied(schemas: &[Schema], value: Element<'_>, report: &mut Report) {
         }
         report.out.begin_next_document();
         report.out.append_i32("index", place as i32);
-        schema.label(report);
+        if !schema.is_of_no_value(value) {
+            schema.label(report);
+        }
         schema.explain("details", value, report);
         report.out.end();
     }
@@ -130,6 +132,12 @@ impl Rule for OneOf {
             report.out.push(RawBsonRef::Int32(place as i32));
         }
         report.out.end();
+        report.in_words(|report| {
+            let given: RawArrayBuf =
+                self.0.iter().map(|schema| schema.source().to_owned()).collect();
+            report.specified(&rawdoc! { "oneOf": given });
+            report.considered("consideredValue", value);
+        });
     }
 }
 
@@ -147,5 +155,9 @@ impl Rule for Not {
             Err(error) => report.failed("evaluate child expression", &error),
             Ok(_) => report.reason("child expression matched"),
         }
+        report.in_words(|report| {
+            report.specified(&rawdoc! { "not": self.0.source().to_owned() });
+            report.considered("consideredValue", value);
+        });
     }
 }

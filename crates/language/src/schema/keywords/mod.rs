@@ -5,6 +5,7 @@ mod additional_properties;
 mod count;
 mod dependencies;
 mod r#enum;
+mod fields;
 mod items;
 mod limit;
 mod logic;
@@ -21,8 +22,9 @@ mod unordered;
 use super::{Rule, Schema, wrong_type};
 use bson::{RawBsonRef, RawDocument};
 use error::{Code, Result};
+use rustc_hash::FxHashSet;
 use value::element::array_elements;
-use value::{Element, Number};
+use value::{Element, Number, Path};
 
 /// `None` for what demands nothing by itself.
 pub type Parsed = Option<Box<dyn Rule>>;
@@ -76,9 +78,39 @@ pub const KEYWORDS: &[Keyword] = &[
     unique_items::ROW,
 ];
 
-/// The keywords in the order in which MongoDB reads them, and explains what is
-/// not satisfied.
-const ORDER: &[&str] = &[
+/// The keywords in the order in which MongoDB reads them: the error of the first is told.
+const READ: &[&str] = &[
+    "type",
+    "bsonType",
+    "pattern",
+    "maxLength",
+    "minLength",
+    "multipleOf",
+    "exclusiveMaximum",
+    "maximum",
+    "exclusiveMinimum",
+    "minimum",
+    "minItems",
+    "maxItems",
+    "uniqueItems",
+    "items",
+    "additionalItems",
+    "required",
+    "properties",
+    "patternProperties",
+    "additionalProperties",
+    "minProperties",
+    "maxProperties",
+    "dependencies",
+    "allOf",
+    "anyOf",
+    "oneOf",
+    "not",
+    "enum",
+];
+
+/// The keywords in the order in which MongoDB explains what is not satisfied.
+const EXPLAINED: &[&str] = &[
     "pattern",
     "maxLength",
     "minLength",
@@ -108,8 +140,13 @@ const ORDER: &[&str] = &[
     "bsonType",
 ];
 
-pub fn in_order() -> impl Iterator<Item = &'static Keyword> {
-    ORDER.iter().filter_map(|name| find(name))
+pub fn as_read() -> impl Iterator<Item = &'static Keyword> {
+    READ.iter().filter_map(|name| find(name))
+}
+
+/// Where among all keywords one is explained.
+pub fn place(name: &str) -> usize {
+    EXPLAINED.iter().position(|known| *known == name).unwrap_or(EXPLAINED.len())
 }
 
 pub fn find(name: &str) -> Option<&'static Keyword> {
@@ -174,19 +211,20 @@ impl<'a> Given<'a> {
     }
 
     /// The value, which must be an array of different strings, at least one.
-    fn names(&self, element: Element<'_>) -> Result<Vec<String>> {
+    fn names(&self, element: Element<'_>) -> Result<Vec<Path>> {
         let RawBsonRef::Array(array) = element.value() else {
             return Err(wrong_type(self.name(), "must be an array"));
         };
         let mut names = Vec::new();
+        let mut seen = FxHashSet::default();
         for item in array_elements(array).values() {
             let RawBsonRef::String(name) = item else {
                 return Err(wrong_type(self.name(), "must hold only strings"));
             };
-            if names.iter().any(|known| known == name) {
+            if !seen.insert(name) {
                 return Err(super::malformed(self.name(), &format!("has a duplicate: {name}")));
             }
-            names.push(name.to_owned());
+            names.push(Path::new(name));
         }
         if names.is_empty() {
             return Err(super::malformed(self.name(), "cannot be an empty array"));
@@ -208,9 +246,12 @@ mod tests {
     fn every_keyword_is_read() {
         let labels = ["description", "title"];
         for keyword in KEYWORDS {
-            let read = ORDER.contains(&keyword.name) || labels.contains(&keyword.name);
-            assert!(read, "{} is not read", keyword.name);
+            let is_label = labels.contains(&keyword.name);
+            for order in [READ, EXPLAINED] {
+                let is_read = order.contains(&keyword.name);
+                assert!(is_read || is_label, "{} is not read", keyword.name);
+            }
         }
-        assert_eq!(in_order().count(), ORDER.len());
+        assert_eq!(as_read().count(), EXPLAINED.len());
     }
 }

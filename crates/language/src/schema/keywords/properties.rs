@@ -1,50 +1,39 @@
 //! `properties`
 
+use super::fields::Fields;
 use super::{Given, Keyword, Parsed};
+use crate::Needs;
 use crate::report::Report;
 use crate::schema::{Rule, Schema};
-use bson::spec::ElementType;
 use error::Result;
-use value::{Element, elements};
+use value::{Element, Path, elements};
 
 pub const ROW: Keyword = Keyword { name: "properties", help: "A schema for each field.", parse };
 
 #[derive(Debug)]
-struct Properties(Vec<(String, Schema)>);
+struct Properties(Vec<(Path, Schema)>);
 
 fn parse(given: &Given<'_>) -> Result<Parsed> {
     let mut properties = Vec::new();
     for element in elements(given.object()?) {
-        properties.push((element.key.to_owned(), given.schema_of(element)?));
+        properties.push((Path::new(element.key), given.schema_of(element)?));
     }
     Ok(Some(Box::new(Properties(properties))))
 }
 
-impl Properties {
-    /// The fields that are there, each with its schema.
-    fn fields_of<'a>(
-        &'a self,
-        value: Element<'a>,
-    ) -> impl Iterator<Item = (&'a str, &'a Schema, Element<'a>)> {
-        let is_document = value.kind == ElementType::EmbeddedDocument;
-        self.0.iter().filter(move |_| is_document).filter_map(move |(name, schema)| {
-            Some((name.as_str(), schema, value.children().find_key(name)?))
-        })
-    }
-}
-
 impl Rule for Properties {
     fn accepts(&self, value: Element<'_>) -> Result<bool> {
-        for (_, schema, field) in self.fields_of(value) {
-            if !schema.accepts(field)? {
+        let Some(fields) = Fields::of(value, self.0.len()) else { return Ok(true) };
+        for (path, schema) in &self.0 {
+            if fields.any(path, |field| schema.accepts(field))? == Some(false) {
                 return Ok(false);
             }
         }
         Ok(true)
     }
 
-    fn fields(&self) -> Option<Vec<&str>> {
-        Some(self.0.iter().map(|(name, _)| name.as_str()).collect())
+    fn needs(&self, needs: &mut Needs) {
+        self.0.iter().for_each(|(path, _)| needs.add(path));
     }
 
     fn is_repeated(&self) -> bool {
@@ -53,16 +42,22 @@ impl Rule for Properties {
 
     fn explain(&self, value: Element<'_>, report: &mut Report) {
         report.out.begin_array("propertiesNotSatisfied");
-        for (name, schema, field) in self.fields_of(value) {
-            if schema.surely_accepts(field) {
-                continue;
+        if let Some(fields) = Fields::of(value, self.0.len()) {
+            for (path, schema) in &self.0 {
+                let accepted = fields.any(path, |field| Ok(schema.surely_accepts(field)));
+                if let (Ok(Some(false)), Some(field)) = (accepted, fields.first(path)) {
+                    explain_field(path, schema, field, report);
+                }
             }
-            report.out.begin_next_document();
-            report.out.append_str("propertyName", name);
-            schema.label(report);
-            schema.explain("details", field, report);
-            report.out.end();
         }
         report.out.end();
     }
+}
+
+fn explain_field(path: &Path, schema: &Schema, field: Element<'_>, report: &mut Report) {
+    report.out.begin_next_document();
+    report.out.append_str("propertyName", path.as_str());
+    schema.label(report);
+    schema.explain("details", field, report);
+    report.out.end();
 }

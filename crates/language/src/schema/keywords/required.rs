@@ -1,26 +1,27 @@
 //! `required`
 
+use super::fields::Fields;
 use super::{Given, Keyword, Parsed};
+use crate::Needs;
 use crate::report::Report;
 use crate::schema::Rule;
 use bson::RawBsonRef;
-use bson::spec::ElementType;
 use error::Result;
-use value::Element;
+use value::{Element, Path};
 
 pub const ROW: Keyword = Keyword { name: "required", help: "Fields that must be there.", parse };
 
 #[derive(Debug)]
-struct Required(Vec<String>);
+struct Required(Vec<Path>);
 
 fn parse(given: &Given<'_>) -> Result<Parsed> {
     Ok(Some(Box::new(Required(given.names(given.element)?))))
 }
 
 /// Those of the names that a document does not have.
-pub fn missing<'n>(names: &'n [String], document: Element<'_>) -> Vec<&'n str> {
-    let names = names.iter().map(String::as_str);
-    names.filter(|name| document.children().find_key(name).is_none()).collect()
+pub fn missing<'n>(names: &'n [Path], document: Element<'_>) -> Vec<&'n str> {
+    let Some(fields) = Fields::of(document, names.len()) else { return Vec::new() };
+    names.iter().filter(|name| !fields.has(name)).map(Path::as_str).collect()
 }
 
 pub fn explain_missing(missing: &[&str], report: &mut Report) {
@@ -31,13 +32,17 @@ pub fn explain_missing(missing: &[&str], report: &mut Report) {
 
 impl Rule for Required {
     fn accepts(&self, value: Element<'_>) -> Result<bool> {
-        Ok(value.kind != ElementType::EmbeddedDocument
-            || self.0.iter().all(|name| value.children().find_key(name).is_some()))
+        Ok(Fields::of(value, self.0.len())
+            .is_none_or(|fields| self.0.iter().all(|name| fields.has(name))))
     }
 
-    /// It asks whether they are there, not what they are.
-    fn fields(&self) -> Option<Vec<&str>> {
-        Some(Vec::new())
+    /// It asks whether they are there, not what they are; what has fields must be seen for that.
+    fn needs(&self, needs: &mut Needs) {
+        self.0.iter().filter(|name| name.len() > 1).for_each(|name| needs.add(name));
+    }
+
+    fn depends_on(&self, needs: &mut Needs) {
+        self.0.iter().for_each(|name| needs.add(name));
     }
 
     fn explain(&self, value: Element<'_>, report: &mut Report) {

@@ -1,12 +1,14 @@
 //! `type` and `bsonType`
 
 use super::{Given, Keyword, Parsed};
+use crate::Needs;
 use crate::describe::type_name;
 use crate::query::operators::Types;
 use crate::report::Report;
 use crate::schema::{Rule, malformed, wrong_type};
 use bson::{RawArrayBuf, RawBsonRef};
 use error::{Code, Result};
+use rustc_hash::FxHashSet;
 use value::Element;
 use value::element::{array_elements, get};
 
@@ -55,9 +57,10 @@ fn strings<'a>(given: &Given<'a>) -> Result<Vec<&'a str>> {
         _ => return Err(wrong()),
     };
     let mut names = Vec::new();
+    let mut seen = FxHashSet::default();
     for item in array_elements(array).values() {
         let RawBsonRef::String(name) = item else { return Err(wrong()) };
-        if names.contains(&name) {
+        if !seen.insert(name) {
             return Err(malformed(given.name(), &format!("has duplicate value: {name}")));
         }
         names.push(not_integer(name)?);
@@ -84,9 +87,8 @@ impl Rule for Type {
         Ok(self.0.contains(value.kind))
     }
 
-    fn fields(&self) -> Option<Vec<&str>> {
-        Some(Vec::new())
-    }
+    /// Of a document nothing: it is always one.
+    fn needs(&self, _: &mut Needs) {}
 
     fn explain(&self, value: Element<'_>, report: &mut Report) {
         report.reason("type did not match");
