@@ -66,6 +66,19 @@ impl Validator {
         &self.needs
     }
 
+    /// The error of a document that is written in the place of another, or of none, if it is
+    /// not to be accepted there. What becomes of it is the action's.
+    pub fn failure_of(&self, before: Option<&RawDocument>, after: &RawDocument) -> Option<Error> {
+        if self.level == Level::Off || self.accepts(after) {
+            return None;
+        }
+        let was_so = || before.is_some_and(|before| !self.accepts(before));
+        match self.level {
+            Level::Moderate if was_so() => None,
+            _ => Some(self.failure(after)),
+        }
+    }
+
     /// The error of a document that is not accepted.
     pub fn failure(&self, document: &RawDocument) -> Error {
         let failed = "Document failed validation";

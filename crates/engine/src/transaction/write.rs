@@ -2,7 +2,7 @@
 
 use super::intents::Subject;
 use super::{Absent, Row, Transaction, conflict};
-use crate::catalog::{Action, Collection, Kind, Level};
+use crate::catalog::{Action, Collection, Kind};
 use crate::define::New;
 use crate::growth::{self, LengthenedArrays};
 use crate::plan::{self, Query, Sort};
@@ -186,15 +186,7 @@ impl write::Transaction for Transaction {
     ) -> Result<()> {
         let Some(collection) = self.definition(namespace) else { return Ok(()) };
         let Some(validator) = &collection.validator else { return Ok(()) };
-        if validator.level == Level::Off || validator.accepts(after) {
-            return Ok(());
-        }
-        if let (Level::Moderate, Some(before)) = (validator.level, before)
-            && !validator.accepts(before)
-        {
-            return Ok(());
-        }
-        let failure = validator.failure(after);
+        let Some(failure) = validator.failure_of(before, after) else { return Ok(()) };
         if validator.action != Action::Error {
             log_failure(namespace, after, &failure);
         }
