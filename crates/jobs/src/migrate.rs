@@ -108,7 +108,7 @@ impl Migrate<'_> {
         stop: &mut Stop,
     ) -> Result<(), Error> {
         let total = database.collection::<Document>(collection).estimated_document_count().await?;
-        let progress = Progress::documents(Some(total));
+        let progress = Progress::documents("migrating", Some(total));
         let mut next: Option<Bson> = None;
         while !stop.asked {
             let mut command = doc! { "migrateGrowth": collection, "limit": i64::from(self.batch) };
