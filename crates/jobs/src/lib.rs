@@ -29,7 +29,7 @@ pub use error::{Error, explain};
 pub use export::{Export, Exported};
 pub use format::Format;
 pub use import::{ExistingDocument, Failure, Import, Imported};
-pub use migrate::{Migrate, Migrated, Moved, Pace};
+pub use migrate::{End, Migrate, Migrated, Moved, Pace};
 pub use verify::{Verified, Verify};
 
 use bson::Document;
