@@ -1,5 +1,7 @@
 //! `freeboard apply`: sets the growth policies of a file.
 
+use crate::boolean::boolean;
+use crate::out::Out;
 use bson::{Document, RawDocumentBuf, doc};
 use guard::policy::{diff, file::File};
 use mongodb::Database;
@@ -17,23 +19,25 @@ pub struct Arguments {
     #[arg(env = "FREEBOARD_POLICY", value_name = "POLICY")]
     policy: PathBuf,
     /// Check and show the difference, and change nothing.
-    #[arg(long, env = "FREEBOARD_DRY_RUN")]
+    #[arg(long, env = "FREEBOARD_DRY_RUN", value_parser = boolean())]
     dry_run: bool,
 }
 
 pub fn run(arguments: Arguments) -> Result<ExitCode, Box<dyn Error>> {
     let file = read(&arguments.policy)?;
-    set(&arguments.uri, &file, arguments.dry_run)?;
+    let mut out = Out::default();
+    set(&arguments.uri, &file, arguments.dry_run, &mut out)?;
     if arguments.dry_run {
-        println!("nothing was changed (--dry-run)");
+        out.line("nothing was changed (--dry-run)");
     }
+    out.end()?;
     Ok(ExitCode::SUCCESS)
 }
 
 /// Shows what a file changes, and sets its policies.
-pub fn set(uri: &str, file: &File, dry_run: bool) -> Result<(), Box<dyn Error>> {
+pub fn set(uri: &str, file: &File, dry_run: bool, out: &mut Out) -> Result<(), Box<dyn Error>> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    runtime.block_on(apply(uri, file, dry_run))
+    runtime.block_on(apply(uri, file, dry_run, out))
 }
 
 /// Reads a file of policies and checks each of them.
@@ -44,7 +48,7 @@ pub fn read(path: &PathBuf) -> Result<File, Box<dyn Error>> {
     File::parse(&text).map_err(|error| format!("{shown}: {}", error.message()).into())
 }
 
-async fn apply(uri: &str, file: &File, dry_run: bool) -> Result<(), Box<dyn Error>> {
+async fn apply(uri: &str, file: &File, dry_run: bool, out: &mut Out) -> Result<(), Box<dyn Error>> {
     let client = jobs::client(uri).await?;
     let database = client.database(&file.database);
     // All are checked before the first is set, so that a file is not half applied.
@@ -54,11 +58,11 @@ async fn apply(uri: &str, file: &File, dry_run: bool) -> Result<(), Box<dyn Erro
         let before = policy_of(&database, collection).await?;
         let lines = diff(before.as_deref(), Some(policy));
         if lines.is_empty() && before.is_some() {
-            println!("{name}: unchanged");
+            out.line(format_args!("{name}: unchanged"));
             continue;
         }
-        println!("{name}:{}", if before.is_some() { "" } else { " new" });
-        lines.iter().for_each(|line| println!("  {line}"));
+        out.line(format_args!("{name}:{}", if before.is_some() { "" } else { " new" }));
+        lines.iter().for_each(|line| out.line(format_args!("  {line}")));
         let policy = Document::try_from(&**policy)?;
         let command = doc! { "setGrowthPolicy": collection, "policy": policy };
         let mut check = command.clone();
@@ -66,14 +70,14 @@ async fn apply(uri: &str, file: &File, dry_run: bool) -> Result<(), Box<dyn Erro
         check.extend(doc! { "dryRun": true, "count": dry_run });
         let reply = database.run_command(check).await.map_err(|error| said(&name, &error))?;
         if let Some(line) = oversize(&reply) {
-            println!("  {line}");
+            out.line(format_args!("  {line}"));
         }
         changes.push((name, command));
     }
     for (name, command) in changes.into_iter().filter(|_| !dry_run) {
         let reply = database.run_command(command).await.map_err(|error| said(&name, &error))?;
         if let Some(line) = oversize(&reply) {
-            println!("{name}: {line}");
+            out.line(format_args!("{name}: {line}"));
         }
     }
     let listed = database.run_command(doc! { "listGrowthPolicies": 1 }).await;
@@ -81,7 +85,7 @@ async fn apply(uri: &str, file: &File, dry_run: bool) -> Result<(), Box<dyn Erro
     for other in listed.get_array("policies")?.iter().filter_map(|other| other.as_document()) {
         let name = other.get_str("collection")?;
         if !file.policies.iter().any(|(collection, _)| collection == name) {
-            println!("{}.{name}: not in the file, left as it is", file.database);
+            out.line(format_args!("{}.{name}: not in the file, left as it is", file.database));
         }
     }
     Ok(())

@@ -1,11 +1,13 @@
 //! `freeboard audit`: finds what will break in a live database.
 
+use crate::boolean::boolean;
+use crate::out::Out;
 use clap::ValueEnum;
 use insight::Report;
 use insight::audit::{Budget, Options, Reach, SAMPLE_DOCUMENTS, Target, Thresholds};
 use insight::report::{self, Diff, Severity};
 use std::error::Error;
-use std::io::{IsTerminal, Write};
+use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use tokio_util::sync::CancellationToken;
@@ -38,7 +40,7 @@ pub struct Arguments {
     #[arg(long, env = "FREEBOARD_SAMPLE", value_name = "N", default_value_t = SAMPLE_DOCUMENTS, value_parser = clap::value_parser!(u64).range(1..))]
     sample: u64,
     /// Look at every document.
-    #[arg(long, env = "FREEBOARD_FULL", conflicts_with = "sample")]
+    #[arg(long, env = "FREEBOARD_FULL", value_parser = boolean(), conflicts_with = "sample")]
     full: bool,
     /// Time and load that may be used, such as 60s, 25% or 5m,50%.
     #[arg(long, env = "FREEBOARD_BUDGET", value_name = "BUDGET")]
@@ -136,7 +138,11 @@ fn write(output: Option<&Path>, text: &str) -> Result<(), Box<dyn Error>> {
         Some(path) => std::fs::write(path, text).map_err(|error| {
             format!("the report cannot be written to {}: {error}", path.display()).into()
         }),
-        None => Ok(std::io::stdout().write_all(text.as_bytes())?),
+        None => {
+            let mut out = Out::default();
+            out.text(text);
+            out.end()
+        }
     }
 }
 

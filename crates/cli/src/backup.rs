@@ -1,5 +1,6 @@
 //! `freeboard backup`: a copy of the whole store while the server runs.
 
+use crate::out::note;
 use std::error::Error;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -21,6 +22,6 @@ pub struct Arguments {
 pub fn run(arguments: Arguments) -> Result<ExitCode, Box<dyn Error>> {
     let Arguments { uri, directory } = arguments;
     let copied = jobs::run(jobs::Backup { uri: &uri, directory: &directory }.run())?;
-    eprintln!("{} bytes copied into {}", copied.bytes, directory.display());
+    note(format_args!("{} bytes copied into {}", copied.bytes, directory.display()));
     Ok(ExitCode::SUCCESS)
 }

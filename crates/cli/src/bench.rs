@@ -6,6 +6,8 @@ use std::process::ExitCode;
 use clap::ValueEnum;
 
 use crate::FAILURE;
+use crate::boolean::boolean;
+use crate::out::{Out, note};
 
 /// Measure servers under load.
 ///
@@ -17,7 +19,7 @@ pub struct Arguments {
     #[arg(long, env = "FREEBOARD_BENCH_URI", value_name = "URI", value_delimiter = ' ')]
     uri: Vec<String>,
     /// Start no server in this process; measure only those of --uri.
-    #[arg(long, env = "FREEBOARD_BENCH_NO_OWN", requires = "uri")]
+    #[arg(long, env = "FREEBOARD_BENCH_NO_OWN", value_parser = boolean(), requires = "uri")]
     no_own: bool,
     /// How long each workload runs on each server.
     #[arg(long, env = "FREEBOARD_BENCH_SECONDS", default_value_t = 4.0, value_parser = seconds)]
@@ -30,7 +32,7 @@ pub struct Arguments {
     documents: u64,
     /// Compare what growth policies cost, in pairs of workloads that take turns. The own
     /// server then is a process of its own, so that its CPU time can be told.
-    #[arg(long, env = "FREEBOARD_BENCH_GROWTH")]
+    #[arg(long, env = "FREEBOARD_BENCH_GROWTH", value_parser = boolean())]
     growth: bool,
     /// How many elements the long arrays have that are pushed to.
     #[arg(long, env = "FREEBOARD_BENCH_ELEMENTS", default_value_t = 1_000_000, value_parser = clap::value_parser!(u64).range(1..))]
@@ -68,14 +70,16 @@ pub fn run(arguments: Arguments) -> Result<ExitCode, Box<dyn Error>> {
         program: std::env::current_exe().ok(),
     };
     let report = bench::run(&options)?;
+    let mut out = Out::default();
     match arguments.format {
-        Format::Text => print!("{}", report.text()),
+        Format::Text => out.text(report.text()),
         Format::Json => {
-            println!("{}", report.json()?);
+            out.line(report.json()?);
             for (workload, target, why) in &report.failures {
-                eprintln!("freeboard: {workload} on {target} failed: {why}");
+                note(format_args!("freeboard: {workload} on {target} failed: {why}"));
             }
         }
     }
+    out.end()?;
     Ok(if report.failures.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(FAILURE) })
 }

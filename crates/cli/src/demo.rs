@@ -1,5 +1,7 @@
 //! `freeboard demo`: made-up data for trying things out.
 
+use crate::boolean::boolean;
+use crate::out::{Out, note};
 use ::demo::{NOW_DEFAULT, Recipe, SCENARIOS, SEED_DEFAULT, SIZE_DEFAULT, SIZE_MAX, SIZE_MIN};
 use ::demo::{Scenario, scenario};
 use bson::DateTime;
@@ -45,13 +47,13 @@ struct Load {
     #[arg(long, env = "FREEBOARD_DB", value_name = "NAME", default_value = "demo")]
     db: String,
     /// Drop the collections first that will be filled.
-    #[arg(long, env = "FREEBOARD_DROP", conflicts_with = "resume")]
+    #[arg(long, env = "FREEBOARD_DROP", value_parser = boolean(), conflicts_with = "resume")]
     drop: bool,
     /// Go on with a load that was interrupted.
-    #[arg(long, env = "FREEBOARD_RESUME")]
+    #[arg(long, env = "FREEBOARD_RESUME", value_parser = boolean())]
     resume: bool,
     /// Then ask what the scenarios' applications ask, with the profiler on: the auditor reads it.
-    #[arg(long, env = "FREEBOARD_QUERIES")]
+    #[arg(long, env = "FREEBOARD_QUERIES", value_parser = boolean())]
     queries: bool,
 }
 
@@ -81,7 +83,11 @@ fn scenarios() -> String {
 
 pub fn run(arguments: Arguments) -> Result<ExitCode, Box<dyn Error>> {
     match arguments.command {
-        Command::List => print!("{}", scenarios()),
+        Command::List => {
+            let mut out = Out::default();
+            out.text(scenarios());
+            out.end()?;
+        }
         Command::Load(load) => load.run()?,
     }
     Ok(ExitCode::SUCCESS)
@@ -124,17 +130,17 @@ impl Load {
 fn tell(loaded: &Loaded, database: &str) {
     if let Some((_, why)) = loaded.unsharded.first() {
         let names: Vec<&str> = loaded.unsharded.iter().map(|(name, _)| name.as_str()).collect();
-        eprintln!("not sharded: {} ({why})", names.join(", "));
+        note(format_args!("not sharded: {} ({why})", names.join(", ")));
     }
     if let Some(why) = &loaded.unprofiled {
-        eprintln!("not profiled: {why}");
+        note(format_args!("not profiled: {why}"));
     }
     let Loaded { collections, documents, bytes, .. } = loaded;
     let megabytes = *bytes as f64 / (1024.0 * 1024.0);
-    eprintln!(
+    note(format_args!(
         "{documents} documents ({megabytes:.1} MB) in {collections} collections of {database}"
-    );
+    ));
     if loaded.queries > 0 {
-        eprintln!("{} queries run", loaded.queries);
+        note(format_args!("{} queries run", loaded.queries));
     }
 }

@@ -1,5 +1,6 @@
 //! `freeboard export`: a collection to a file.
 
+use crate::out::note;
 use crate::place::Place;
 use std::error::Error;
 use std::process::ExitCode;
@@ -18,6 +19,6 @@ pub fn run(arguments: Arguments) -> Result<ExitCode, Box<dyn Error>> {
     let format = format.map(jobs::Format::from);
     let export = jobs::Export { uri: &uri, namespace: &namespace, file: &file, format };
     let exported = jobs::run(export.run())?;
-    eprintln!("{} documents of {namespace} exported", exported.documents);
+    note(format_args!("{} documents of {namespace} exported", exported.documents));
     Ok(ExitCode::SUCCESS)
 }

@@ -1,6 +1,8 @@
 //! `freeboard import`: a file into a collection.
 
 use crate::FAILURE;
+use crate::boolean::boolean;
+use crate::out::note;
 use crate::place::Place;
 use std::error::Error;
 use std::process::ExitCode;
@@ -14,7 +16,7 @@ pub struct Arguments {
     #[command(flatten)]
     place: Place,
     /// Drop the collection first.
-    #[arg(long, env = "FREEBOARD_DROP")]
+    #[arg(long, env = "FREEBOARD_DROP", value_parser = boolean())]
     drop: bool,
     /// What becomes of a document whose _id is in the collection already. With `skip`
     /// an import that was interrupted goes on where it was.
@@ -51,22 +53,22 @@ pub fn run(arguments: Arguments) -> Result<ExitCode, Box<dyn Error>> {
     };
     let imported = jobs::run(import.run())?;
     for failure in &imported.failures {
-        eprintln!("freeboard: {} {failure}", format.unit());
+        note(format_args!("freeboard: {} {failure}", format.unit()));
     }
     let untold = imported.failed - imported.failures.len() as u64;
     if untold > 0 {
-        eprintln!("freeboard: {untold} more failed");
+        note(format_args!("freeboard: {untold} more failed"));
     }
     let skipped = match imported.skipped {
         0 => String::new(),
         skipped => format!(", {skipped} were there already"),
     };
-    eprintln!(
+    note(format_args!(
         "{} documents imported into {namespace}{skipped}, {} failed",
         imported.documents, imported.failed
-    );
+    ));
     if imported.interrupted {
-        eprintln!("freeboard: interrupted; run it again with --existing skip to go on");
+        note("freeboard: interrupted; run it again with --existing skip to go on");
     }
     let done = imported.failed == 0 && !imported.interrupted;
     Ok(if done { ExitCode::SUCCESS } else { ExitCode::from(FAILURE) })

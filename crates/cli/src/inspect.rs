@@ -1,5 +1,7 @@
 //! `freeboard inspect`: what a store holds.
 
+use crate::boolean::boolean;
+use crate::out::is_closed;
 use engine::inspect::{Options, inspect};
 use std::error::Error;
 use std::io::{BufWriter, Write};
@@ -16,7 +18,7 @@ pub struct Arguments {
     #[arg(long, env = "FREEBOARD_NAMESPACE", value_name = "NAMESPACE")]
     namespace: Option<String>,
     /// Also list keys and values.
-    #[arg(long, env = "FREEBOARD_KEYS")]
+    #[arg(long, env = "FREEBOARD_KEYS", value_parser = boolean())]
     keys: bool,
     /// At most so many keys of each collection and index.
     #[arg(long, env = "FREEBOARD_LIMIT", value_name = "N", default_value_t = 100)]
@@ -33,9 +35,4 @@ pub fn run(arguments: Arguments) -> Result<ExitCode, Box<dyn Error>> {
         Err(error) if is_closed(&*error) => Ok(ExitCode::SUCCESS),
         outcome => outcome.map(|()| ExitCode::SUCCESS),
     }
-}
-
-fn is_closed(error: &(dyn Error + 'static)) -> bool {
-    let error = error.downcast_ref::<std::io::Error>();
-    error.is_some_and(|error| error.kind() == std::io::ErrorKind::BrokenPipe)
 }

@@ -4,6 +4,7 @@ mod apply;
 mod audit;
 mod backup;
 mod bench;
+mod boolean;
 mod demo;
 mod export;
 mod format;
@@ -11,6 +12,7 @@ mod import;
 mod inspect;
 mod log;
 mod migrate;
+mod out;
 mod place;
 mod serve;
 mod size;
@@ -67,7 +69,7 @@ fn main() -> ExitCode {
     match result {
         Ok(code) => code,
         Err(error) => {
-            eprintln!("freeboard: {error}");
+            out::note(format_args!("freeboard: {error}"));
             ExitCode::from(FAILURE)
         }
     }

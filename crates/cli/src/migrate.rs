@@ -1,8 +1,10 @@
 //! `freeboard migrate`: brings existing documents into the bounds of their policies.
 
 use crate::apply;
+use crate::boolean::boolean;
+use crate::out::Out;
 use bson::Document;
-use jobs::{Migrate, Moved, Pace};
+use jobs::{End, Migrate, Migrated, Moved, Pace};
 use std::error::Error;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -23,7 +25,7 @@ pub struct Arguments {
     #[arg(long, env = "FREEBOARD_POLICY", value_name = "FILE")]
     policy: PathBuf,
     /// Tell what would be done and about how long it would take, and change nothing.
-    #[arg(long, env = "FREEBOARD_DRY_RUN")]
+    #[arg(long, env = "FREEBOARD_DRY_RUN", value_parser = boolean())]
     dry_run: bool,
     /// How many documents are settled by one command.
     #[arg(long, env = "FREEBOARD_BATCH", value_name = "DOCUMENTS", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=100_000))]
@@ -47,7 +49,8 @@ pub fn run(arguments: Arguments) -> Result<ExitCode, Box<dyn Error>> {
     for (collection, policy) in &file.policies {
         policies.push((collection.clone(), Document::try_from(&**policy)?));
     }
-    apply::set(&arguments.uri, &file, arguments.dry_run)?;
+    let mut out = Out::default();
+    apply::set(&arguments.uri, &file, arguments.dry_run, &mut out)?;
     let migrate = Migrate {
         uri: &arguments.uri,
         database: &file.database,
@@ -60,40 +63,60 @@ pub fn run(arguments: Arguments) -> Result<ExitCode, Box<dyn Error>> {
         },
         dry_run: arguments.dry_run,
     };
-    let migrated = jobs::run(migrate.run()).map_err(|error| match error.is_unreachable() {
-        true => format!("{error}; the same command goes on where it stopped"),
-        false => error.to_string(),
-    })?;
+    let migrated = jobs::run(migrate.run())?;
     for moved in &migrated.collections {
         match arguments.dry_run {
-            true => plan(&migrate, moved),
-            false => tell(moved),
+            true => plan(&mut out, &migrate, moved),
+            false => tell(&mut out, moved),
         }
     }
     if arguments.dry_run {
-        println!("nothing was changed (--dry-run)");
+        out.line("nothing was changed (--dry-run)");
     }
-    if migrated.stopped {
-        return Err("stopped between two batches; the same command goes on from here".into());
+    let code = end_of(migrated, arguments.dry_run)?;
+    out.end()?;
+    Ok(code)
+}
+
+/// How it ended, and what to do.
+fn end_of(migrated: Migrated, dry_run: bool) -> Result<ExitCode, Box<dyn Error>> {
+    match migrated.end {
+        End::Whole => {}
+        End::Stopped => {
+            return Err("stopped between two batches; the same command goes on from here".into());
+        }
+        End::Unverified => {
+            return Err(
+                "stopped while it was verified; the documents told above are settled, and \
+                        the same command goes on from here"
+                    .into(),
+            );
+        }
+        End::Failed(error) if error.is_unreachable() => {
+            return Err(format!("{error}; the same command goes on where it stopped").into());
+        }
+        End::Failed(error) => return Err(error.into()),
     }
     let wrong = |moved: &Moved| {
         moved.failures > 0 || moved.verified.as_ref().is_some_and(|verified| verified.drifted > 0)
     };
     match migrated.collections.iter().find(|moved| wrong(moved)) {
-        None => Ok(ExitCode::SUCCESS),
-        Some(moved) => Err(format!(
+        Some(moved) if !dry_run => Err(format!(
             "{}: {} document(s) could not be settled; what is said above tells why, and \
              'freeboard verify' what is wrong",
             moved.namespace, moved.failures
         )
         .into()),
+        _ => Ok(ExitCode::SUCCESS),
     }
 }
 
 /// What a dry run has found.
-fn plan(migrate: &Migrate<'_>, moved: &Moved) {
-    println!("{}; about {}", figures(moved, "would be settled"), time(migrate.estimate(moved)));
-    over(moved);
+fn plan(out: &mut Out, migrate: &Migrate<'_>, moved: &Moved) {
+    let time = time(migrate.estimate(moved));
+    out.line(format_args!("{}; about {time}", figures(moved, "would be settled")));
+    over(out, moved);
+    failed(out, moved, "would not be settled");
 }
 
 fn figures(moved: &Moved, settled: &str) -> String {
@@ -110,36 +133,40 @@ fn figures(moved: &Moved, settled: &str) -> String {
 }
 
 /// What has been done.
-fn tell(moved: &Moved) {
-    println!("{}", figures(moved, "settled"));
-    over(moved);
-    moved.failed.iter().for_each(|failed| println!("  not settled: document {failed}"));
-    let untold = moved.failures.saturating_sub(moved.failed.len() as u64);
-    if untold > 0 {
-        println!("  and {untold} more that could not be settled");
-    }
-    if let Some(verified) = &moved.verified {
-        match verified.drifted {
-            0 => println!(
-                "  verified: {} documents and {} pages hold {} elements, each once and in order",
-                verified.documents, verified.pages, verified.elements
-            ),
-            drifted => {
-                println!("  verified: {drifted} thing(s) are not as they should be");
-                verified.drift.iter().for_each(|drift| println!("    {drift}"));
-            }
+fn tell(out: &mut Out, moved: &Moved) {
+    out.line(figures(moved, "settled"));
+    over(out, moved);
+    failed(out, moved, "not settled");
+    let Some(verified) = &moved.verified else { return };
+    match verified.drifted {
+        0 => out.line(format_args!(
+            "  verified: {} documents and {} pages hold {} elements, each once and in order",
+            verified.documents, verified.pages, verified.elements
+        )),
+        drifted => {
+            out.line(format_args!("  verified: {drifted} thing(s) are not as they should be"));
+            verified.drift.iter().for_each(|drift| out.line(format_args!("    {drift}")));
         }
     }
 }
 
+/// What is refused.
+fn failed(out: &mut Out, moved: &Moved, what: &str) {
+    moved.failed.iter().for_each(|it| out.line(format_args!("  {what}: document {it}")));
+    let untold = moved.failures.saturating_sub(moved.failed.len() as u64);
+    if untold > 0 {
+        out.line(format_args!("  {what}: {untold} more"));
+    }
+}
+
 /// What stays over its bounds.
-fn over(moved: &Moved) {
+fn over(out: &mut Out, moved: &Moved) {
     if moved.still_over > 0 {
-        println!(
+        out.line(format_args!(
             "  {} document(s) are left to their owner; they can shrink, not grow:",
             moved.still_over
-        );
-        moved.over.iter().for_each(|over| println!("    {over}"));
+        ));
+        moved.over.iter().for_each(|over| out.line(format_args!("    {over}")));
     }
 }
 
@@ -157,5 +184,25 @@ fn time(duration: Duration) -> String {
         seconds @ 1..120 => format!("{} seconds", seconds + 1),
         seconds @ 120..7_200 => format!("{} minutes", seconds / 60 + 1),
         seconds => format!("{} hours", seconds / 3_600 + 1),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn how_it_ended_is_told_with_what_to_do() {
+        let ended = |end, dry_run| {
+            let moved = Moved { failures: 1, ..Moved::default() };
+            end_of(Migrated { collections: vec![moved], end }, dry_run)
+        };
+        let said = |end| ended(end, false).expect_err("a failure").to_string();
+        assert!(said(End::Stopped).contains("the same command goes on from here"));
+        let unverified = said(End::Unverified);
+        assert!(unverified.contains("are settled") && unverified.contains("the same command"));
+        assert!(said(End::Failed(jobs::Error::Interrupted)).contains("interrupted"));
+        assert!(said(End::Whole).contains("1 document(s) could not be settled"));
+        assert!(ended(End::Whole, true).is_ok());
     }
 }

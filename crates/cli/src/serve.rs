@@ -1,5 +1,6 @@
 //! `freeboard serve`: the server.
 
+use crate::out::Out;
 use crate::size::Size;
 use crate::span::Span;
 use crate::{apply, log};
@@ -11,7 +12,7 @@ use std::io::IsTerminal;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use tokio::signal::unix::{SignalKind, signal};
-use tracing::info;
+use tracing::{info, warn};
 
 /// Descriptors left for the store's files when connections have taken theirs.
 const FILES_RESERVED: u64 = 1_000;
@@ -81,7 +82,11 @@ async fn serve(options: Options) -> Result<(), Box<dyn Error>> {
     let mut running = Server::start(options).await?;
     // What starts the server reads the address here; people read the log.
     if !std::io::stdout().is_terminal() {
-        println!("listening on {}", running.address);
+        let mut out = Out::default();
+        out.line(format_args!("listening on {}", running.address));
+        if let Err(error) = out.end() {
+            warn!("{error}");
+        }
     }
     let (reason, outcome) = tokio::select! {
         _ = terminate.recv() => ("SIGTERM", Ok(())),

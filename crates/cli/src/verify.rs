@@ -1,5 +1,7 @@
 //! `freeboard verify`: compares collections with what their policies have kept.
 
+use crate::boolean::boolean;
+use crate::out::Out;
 use std::error::Error;
 use std::process::ExitCode;
 
@@ -20,7 +22,7 @@ pub struct Arguments {
     #[arg(long, env = "FREEBOARD_DB", value_name = "NAME")]
     db: Option<String>,
     /// Mend what can be mended safely: counters, flags, pages without a document, indexes.
-    #[arg(long, env = "FREEBOARD_REPAIR")]
+    #[arg(long, env = "FREEBOARD_REPAIR", value_parser = boolean())]
     repair: bool,
 }
 
@@ -28,31 +30,33 @@ pub fn run(arguments: Arguments) -> Result<ExitCode, Box<dyn Error>> {
     let Arguments { uri, db, repair } = arguments;
     let verify = jobs::Verify { uri: &uri, database: db.as_deref(), repair };
     let verified = jobs::run(verify.run())?;
+    let mut out = Out::default();
     if verified.is_empty() {
-        println!("no collection has a growth policy");
+        out.line("no collection has a growth policy");
     }
     for found in &verified {
         let state = if found.is_clean() { ": clean" } else { "" };
-        println!(
+        out.line(format_args!(
             "{}: {} documents, {} pages, {} elements{state}",
             found.namespace, found.documents, found.pages, found.elements
-        );
-        tell("mended", found.repaired, &found.mended);
-        tell("wrong", found.drifted, &found.drift);
-        tell("over its bounds", found.oversize, &found.over);
+        ));
+        tell(&mut out, "mended", found.repaired, &found.mended);
+        tell(&mut out, "wrong", found.drifted, &found.drift);
+        tell(&mut out, "over its bounds", found.oversize, &found.over);
         if found.oversize > 0 {
-            println!("  'freeboard migrate' brings documents into bounds where their policy can");
+            out.line("  'freeboard migrate' brings documents into bounds where their policy can");
         }
     }
+    out.end()?;
     let clean = verified.iter().all(jobs::Verified::is_clean);
     Ok(if clean { ExitCode::SUCCESS } else { ExitCode::from(FOUND) })
 }
 
 /// Lines for the first of what there is, and how many more.
-fn tell(what: &str, count: u64, lines: &[String]) {
-    lines.iter().for_each(|line| println!("  {what}: {line}"));
+fn tell(out: &mut Out, what: &str, count: u64, lines: &[String]) {
+    lines.iter().for_each(|line| out.line(format_args!("  {what}: {line}")));
     let untold = count.saturating_sub(lines.len() as u64);
     if untold > 0 {
-        println!("  {what}: {untold} more");
+        out.line(format_args!("  {what}: {untold} more"));
     }
 }

@@ -32,7 +32,7 @@ impl Backup<'_> {
             // The server takes away what it has written before it stops.
             known_by: doc! { "command.freeboardBackup": 1, "command.directory": &directory },
         };
-        let reply = copy.run(&Progress::bytes(Some(0))).await;
+        let reply = copy.run(&Progress::bytes("copying", Some(0))).await;
         let reply = reply.map_err(|error| match error.is_unknown_command() {
             true => {
                 Error::Use("this server makes no copies of itself; only Freeboard does".to_owned())

@@ -73,7 +73,8 @@ impl Demo<'_> {
         let collections: Vec<::demo::Collection> =
             self.scenarios.iter().flat_map(|row| row.collections(&self.recipe)).collect();
         self.make_way(&database, &collections).await?;
-        let progress = Progress::documents(Some(collections.iter().map(|c| c.count).sum()));
+        let progress =
+            Progress::documents("loading", Some(collections.iter().map(|c| c.count).sum()));
         let loaded = stream::iter(&collections)
             .map(|collection| fill(&client, &database, collection, &progress))
             .buffer_unordered(COLLECTIONS_AT_ONCE)

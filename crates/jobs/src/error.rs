@@ -69,7 +69,8 @@ pub fn explain(error: &mongodb::error::Error) -> String {
             format!("the server answered {} ({}): {}", error.code, error.code_name, error.message)
         }
         ErrorKind::ServerSelection { message, .. } => {
-            format!("no server answers; check the address and that one is running ({message})")
+            let why = why(message).map(|why| format!(" ({why})")).unwrap_or_default();
+            format!("no server answers; check the address and that one is running{why}")
         }
         ErrorKind::InvalidArgument { message, .. } => message.clone(),
         ErrorKind::Io(error) => {
@@ -78,6 +79,15 @@ pub fn explain(error: &mongodb::error::Error) -> String {
         // Without the labels and sources that only programmers ask for.
         kind => kind.to_string(),
     }
+}
+
+/// What went wrong with the first server of those that the driver describes, if it says so:
+/// it tells all it knows of all of them.
+fn why(topology: &str) -> Option<&str> {
+    let (_, error) = topology.split_once(" Error: ")?;
+    let (error, _) = error.split_once(", labels: ")?;
+    let error = error.strip_prefix("Kind: ").unwrap_or(error);
+    Some(error.strip_prefix("I/O error: ").unwrap_or(error))
 }
 
 impl From<mongodb::error::Error> for Error {
@@ -89,5 +99,23 @@ impl From<mongodb::error::Error> for Error {
 impl From<std::io::Error> for Error {
     fn from(error: std::io::Error) -> Error {
         Error::Io(error)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_server_that_is_not_there_is_told_in_a_sentence() {
+        let uri = "mongodb://127.0.0.1:1/?serverSelectionTimeoutMS=100";
+        let client = mongodb::Client::with_uri_str(uri).await.unwrap();
+        let error = client.list_database_names().await.unwrap_err();
+        assert_eq!(
+            explain(&error),
+            "no server answers; check the address and that one is running \
+             (Connection refused (os error 111))"
+        );
+        assert_eq!(why("Server selection timeout: No available servers. Topology: {}"), None);
     }
 }

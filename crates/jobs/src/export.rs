@@ -2,11 +2,11 @@
 
 use crate::output::Output;
 use crate::progress::Progress;
+use crate::whole::Whole;
 use crate::{Error, Format, connect, extjson};
-use bson::{Document, RawDocumentBuf, doc};
-use command::Namespace;
-use guard::Policy;
-use mongodb::Client;
+use bson::{RawDocumentBuf, doc};
+use mongodb::Collection;
+use std::borrow::Cow;
 use std::path::Path;
 
 #[derive(Debug)]
@@ -34,58 +34,50 @@ impl Export<'_> {
         let collection = connect::collection(&client, self.namespace)?;
         // A view cannot be estimated.
         let total = collection.estimated_document_count().await.ok();
+        let whole = Whole::of(&client, self.namespace).await?;
+        let mut documents = 0;
+        let read = self.read(&collection, whole.as_ref(), total, format, &mut documents).await;
+        match (read, &whole) {
+            (Ok(()), _) => Ok(Exported { documents }),
+            (Err(Error::Client(error)), Some(whole)) => {
+                Err(whole.explain(&collection, documents, error).await)
+            }
+            (Err(error), _) => Err(error),
+        }
+    }
+
+    /// Writes the documents, and counts them.
+    async fn read(
+        &self,
+        collection: &Collection<RawDocumentBuf>,
+        whole: Option<&Whole>,
+        total: Option<u64>,
+        format: Format,
+        documents: &mut u64,
+    ) -> Result<(), Error> {
         let mut find = collection.find(doc! {});
-        if let Some(whole) = whole_arrays(&client, self.namespace).await? {
-            find = find.projection(whole);
+        if let Some(whole) = whole {
+            find = find.projection(whole.projection());
         }
         let mut cursor = find.await?;
         let mut output = Output::create(self.file)?;
-        let progress = Progress::documents(total);
-        let mut documents = 0;
+        let progress = Progress::documents("exporting", total);
         let mut line = Vec::new();
         while cursor.advance().await? {
-            let document = cursor.current();
+            let document = Cow::Borrowed(cursor.current());
+            let document = whole.map_or(document, |whole| whole.without_pages(cursor.current()));
             match format {
                 Format::Bson => output.write(document.as_bytes())?,
                 Format::Ndjson => {
                     line.clear();
-                    extjson::write(document, &mut line);
+                    extjson::write(&document, &mut line);
                     line.push(b'\n');
                     output.write(&line)?;
                 }
             }
-            documents += 1;
+            *documents += 1;
             progress.add(1);
         }
-        output.finish()?;
-        Ok(Exported { documents })
+        output.finish()
     }
-}
-
-/// The projection that shows arrays whole of which documents keep only a head, and leaves
-/// out what is said of their pages: those are no part of the file. `None` where there are
-/// no such arrays, and on servers without growth policies.
-async fn whole_arrays(client: &Client, namespace: &str) -> Result<Option<Document>, Error> {
-    let Some((database, collection)) = namespace.split_once('.') else { return Ok(None) };
-    let ask = doc! { "getGrowthPolicy": collection };
-    let reply = client.database(database).run_command(ask).await.map_err(Error::from);
-    let reply = match reply {
-        Err(error) if error.is_unknown_command() => return Ok(None),
-        reply => reply?,
-    };
-    let Ok(policy) = reply.get_document("policy") else { return Ok(None) };
-    let unknown = |why: String| {
-        Error::Input(format!("the growth policy of {namespace} is not understood: {why}"))
-    };
-    let policy = RawDocumentBuf::try_from(policy).map_err(|error| unknown(error.to_string()))?;
-    let policy = Namespace::new(database, collection)
-        .and_then(|namespace| Policy::parse(&namespace, &policy))
-        .map_err(|error| unknown(error.message().to_owned()))?;
-    let mut projection = Document::new();
-    for rule in policy.overflows() {
-        projection.insert(rule.path.as_str(), doc! { "$slice": i32::MAX });
-        projection.insert(rule.flag.as_str(), 0);
-        projection.insert(rule.pages.as_str(), 0);
-    }
-    Ok((!projection.is_empty()).then_some(projection))
 }

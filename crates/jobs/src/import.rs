@@ -80,7 +80,7 @@ impl Import<'_> {
         if self.drop {
             collection.drop().await?;
         }
-        let progress = Progress::bytes(size);
+        let progress = Progress::bytes("importing", size);
         let (sender, mut batches) = mpsc::channel(BATCHES_IN_FLIGHT);
         let reader = tokio::task::spawn_blocking(move || read(source, &sender));
         let mut imported = Imported::default();

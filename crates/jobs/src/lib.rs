@@ -3,7 +3,7 @@
 //!
 //! A job speaks MongoDB's commands through the official driver and never touches
 //! storage, so it works on any server (`backup` asks Freeboard for a copy). It shows
-//! its progress on a terminal and ends cleanly on Ctrl-C.
+//! its progress and ends cleanly on Ctrl-C.
 
 mod backup;
 mod connect;
@@ -20,6 +20,7 @@ mod progress;
 mod source;
 mod stop;
 mod verify;
+mod whole;
 
 pub use backup::{Backup, Copied};
 pub use connect::client;
@@ -28,7 +29,7 @@ pub use error::{Error, explain};
 pub use export::{Export, Exported};
 pub use format::Format;
 pub use import::{ExistingDocument, Failure, Import, Imported};
-pub use migrate::{Migrate, Migrated, Moved, Pace};
+pub use migrate::{End, Migrate, Migrated, Moved, Pace};
 pub use verify::{Verified, Verify};
 
 use bson::Document;

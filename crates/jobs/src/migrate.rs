@@ -10,15 +10,17 @@ use crate::stop::Stop;
 use crate::verify::{self, Verified};
 use crate::{Error, connect, number};
 use bson::{Bson, Document, doc};
-use mongodb::Database;
+use mongodb::{Client, Database};
 use std::time::{Duration, Instant};
 
 /// Documents over their bounds, and failures, that are told one by one.
 const TOLD_MAX: usize = 20;
-/// What a server moves in a second, for estimates.
-const MOVED_BYTES_PER_SECOND: u64 = 20 * 1024 * 1024;
-/// Documents that a server looks at in a second, for estimates.
-const EXAMINED_PER_SECOND: u64 = 20_000;
+/// What a server writes in a second, for estimates.
+const MOVED_BYTES_PER_SECOND: u64 = 50 * 1024 * 1024;
+/// What a server needs to write one document, for estimates.
+const SETTLED_PER_DOCUMENT: Duration = Duration::from_micros(250);
+/// Where there is a rate, batches are so small that at least so many make a second.
+const BATCHES_PER_SECOND: f64 = 4.0;
 /// The longest rest between two batches where no rate is given.
 const REST_MAX: Duration = Duration::from_secs(2);
 
@@ -49,9 +51,21 @@ pub enum Pace {
 
 #[derive(Debug, Default)]
 pub struct Migrated {
+    /// Those that were come to.
     pub collections: Vec<Moved>,
+    pub end: End,
+}
+
+/// How a migration ended.
+#[derive(Debug, Default)]
+pub enum End {
+    #[default]
+    Whole,
     /// It was stopped between two batches.
-    pub stopped: bool,
+    Stopped,
+    /// It was stopped when all documents of a collection were settled, and not all verified.
+    Unverified,
+    Failed(Error),
 }
 
 /// What has become of a collection, or would.
@@ -72,31 +86,55 @@ pub struct Moved {
     pub over: Vec<String>,
     pub failures: u64,
     pub failed: Vec<String>,
+    /// How long the server took.
+    pub took: Duration,
     /// How the collection stands at the end; not in a dry run.
     pub verified: Option<Verified>,
 }
 
 impl Migrate<'_> {
+    /// Whatever ends it, what was done until then is told.
     pub async fn run(&self) -> Result<Migrated, Error> {
         let client = connect::client(self.uri).await?;
-        let database = client.database(self.database);
         let mut stop = Stop::new();
         let mut migrated = Migrated::default();
         for (collection, policy) in self.policies {
             let mut moved =
                 Moved { namespace: format!("{}.{collection}", self.database), ..Moved::default() };
-            self.collection(&database, collection, policy, &mut moved, &mut stop).await?;
-            if !self.dry_run && !stop.asked {
-                let verified = verify::collection(&client, self.database, collection, false);
-                moved.verified = Some(verified.await?);
-            }
+            let end = self.settle(&client, collection, policy, &mut moved, &mut stop).await;
             migrated.collections.push(moved);
-            if stop.asked {
-                migrated.stopped = true;
+            migrated.end = end.unwrap_or_else(End::Failed);
+            if !matches!(migrated.end, End::Whole) {
                 break;
             }
         }
         Ok(migrated)
+    }
+
+    /// Settles a collection and verifies it.
+    async fn settle(
+        &self,
+        client: &Client,
+        collection: &str,
+        policy: &Document,
+        moved: &mut Moved,
+        stop: &mut Stop,
+    ) -> Result<End, Error> {
+        let database = client.database(self.database);
+        self.collection(&database, collection, policy, moved, stop).await?;
+        if stop.asked {
+            return Ok(End::Stopped);
+        }
+        if self.dry_run {
+            return Ok(End::Whole);
+        }
+        match verify::collection(client, self.database, collection, false).await {
+            Err(Error::Interrupted) => Ok(End::Unverified),
+            verified => {
+                moved.verified = Some(verified?);
+                Ok(End::Whole)
+            }
+        }
     }
 
     async fn collection(
@@ -108,10 +146,12 @@ impl Migrate<'_> {
         stop: &mut Stop,
     ) -> Result<(), Error> {
         let total = database.collection::<Document>(collection).estimated_document_count().await?;
-        let progress = Progress::documents(Some(total));
+        let job = if self.dry_run { "looking" } else { "migrating" };
+        let progress = Progress::documents(job, Some(total));
+        let limit = if self.dry_run { self.batch } else { self.pace.batch(self.batch) };
         let mut next: Option<Bson> = None;
         while !stop.asked {
-            let mut command = doc! { "migrateGrowth": collection, "limit": i64::from(self.batch) };
+            let mut command = doc! { "migrateGrowth": collection, "limit": i64::from(limit) };
             if self.dry_run {
                 command.insert("dryRun", true);
                 command.insert("policy", policy.clone());
@@ -120,7 +160,8 @@ impl Migrate<'_> {
             let started = Instant::now();
             let reply = stop.through(database.run_command(command).into_future()).await;
             let reply = reply.map_err(|error| verify::unknown_server(error.into()))?;
-            let documents = number(&reply, "documents");
+            let took = started.elapsed();
+            moved.took += took;
             progress.add(number(&reply, "examined"));
             moved.add(&reply);
             next = reply.get("next").cloned();
@@ -128,26 +169,38 @@ impl Migrate<'_> {
                 return Ok(());
             }
             if !self.dry_run {
-                stop.rest(self.pace.rest(documents, started.elapsed())).await;
+                stop.rest(self.pace.rest(number(&reply, "documents"), took)).await;
             }
         }
         Ok(())
     }
 
-    /// How long what a dry run has found will take, about.
+    /// How long what a dry run has found will take, about: what the dry run took, which
+    /// writes nothing, and the writing. Verifying takes another look.
     pub fn estimate(&self, moved: &Moved) -> Duration {
-        let work = moved.bytes as f64 / MOVED_BYTES_PER_SECOND as f64;
-        let look = moved.examined as f64 / EXAMINED_PER_SECOND as f64;
-        let seconds = match self.pace {
-            Pace::Full => work + look,
-            Pace::Half => 2.0 * (work + look),
-            Pace::Documents(rate) => (work + look).max(moved.documents as f64 / rate),
+        let documents = moved.documents as f64;
+        let look = moved.took.as_secs_f64();
+        let write = documents * SETTLED_PER_DOCUMENT.as_secs_f64()
+            + moved.bytes as f64 / MOVED_BYTES_PER_SECOND as f64;
+        let settle = match self.pace {
+            Pace::Full => look + write,
+            Pace::Half => 2.0 * (look + write),
+            Pace::Documents(rate) => (look + write).max(documents / rate),
         };
-        Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX)
+        Duration::try_from_secs_f64(settle + look).unwrap_or(Duration::MAX)
     }
 }
 
 impl Pace {
+    /// How many documents a batch may have where so many are asked for. A large one would
+    /// pass the rate, however long the rest after it.
+    fn batch(self, asked: u32) -> u32 {
+        match self {
+            Pace::Full | Pace::Half => asked,
+            Pace::Documents(rate) => asked.min((rate / BATCHES_PER_SECOND) as u32).max(1),
+        }
+    }
+
     /// What is to be rested after a batch that settled so many and took so long.
     fn rest(self, documents: u64, took: Duration) -> Duration {
         match self {
@@ -199,5 +252,45 @@ mod tests {
         assert_eq!(Pace::Documents(100.0).rest(50, took), Duration::from_millis(200));
         assert_eq!(Pace::Documents(100.0).rest(10, took), Duration::ZERO);
         assert_eq!(Pace::Documents(1e-300).rest(10, took), Duration::MAX - took);
+    }
+
+    #[test]
+    fn a_rate_is_kept_within_a_second() {
+        assert_eq!(Pace::Full.batch(100), 100);
+        assert_eq!(Pace::Half.batch(100), 100);
+        assert_eq!(Pace::Documents(20.0).batch(100), 5);
+        assert_eq!(Pace::Documents(20.0).batch(3), 3);
+        assert_eq!(Pace::Documents(1e9).batch(100), 100);
+        assert_eq!(Pace::Documents(0.01).batch(100), 1);
+        // A batch and its rest: so many documents in no less than they may take.
+        for rate in [0.5, 7.0, 20.0, 333.0] {
+            let pace = Pace::Documents(rate);
+            let documents = pace.batch(100);
+            let took = Duration::from_millis(1);
+            let all = took + pace.rest(u64::from(documents), took);
+            assert!(f64::from(documents) <= rate * all.as_secs_f64() + 1e-6, "{rate}");
+            assert!(documents == 1 || all <= Duration::from_millis(251), "{rate}");
+        }
+    }
+
+    #[test]
+    fn an_estimate_is_made_of_what_the_dry_run_took_and_what_is_written() {
+        let migrate = |pace| Migrate {
+            uri: "",
+            database: "d",
+            policies: &[],
+            batch: 100,
+            pace,
+            dry_run: true,
+        };
+        let seconds = |pace, moved: &Moved| migrate(pace).estimate(moved).as_secs_f64().round();
+        let took = Duration::from_secs(3);
+        let look =
+            Moved { examined: 600_001, documents: 1, bytes: 40_000, took, ..Moved::default() };
+        assert_eq!(seconds(Pace::Full, &look), 6.0);
+        assert_eq!(seconds(Pace::Half, &look), 9.0);
+        let many = Moved { documents: 40_000, bytes: 50 << 20, ..look };
+        assert_eq!(seconds(Pace::Full, &many), 17.0);
+        assert_eq!(seconds(Pace::Documents(100.0), &many), 403.0);
     }
 }

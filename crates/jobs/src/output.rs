@@ -32,7 +32,7 @@ impl Output {
 
     pub fn write(&mut self, bytes: &[u8]) -> Result<(), Error> {
         match self {
-            Output::Standard(out) => Ok(out.write_all(bytes)?),
+            Output::Standard(out) => out.write_all(bytes).map_err(standard),
             Output::File { file: Some(file), partial, .. } => {
                 file.write_all(bytes).map_err(|error| Error::File(partial.clone(), error))
             }
@@ -43,7 +43,7 @@ impl Output {
     /// Makes what was written safe and gives it its name.
     pub fn finish(mut self) -> Result<(), Error> {
         match &mut self {
-            Output::Standard(out) => Ok(out.flush()?),
+            Output::Standard(out) => out.flush().map_err(standard),
             Output::File { file, partial, path } => {
                 let Some(mut writer) = file.take() else { return Ok(()) };
                 let finished = writer.flush().and_then(|()| writer.get_ref().sync_all());
@@ -52,6 +52,10 @@ impl Output {
             }
         }
     }
+}
+
+fn standard(error: std::io::Error) -> Error {
+    Error::File(PathBuf::from("standard output"), error)
 }
 
 impl Drop for Output {

@@ -91,7 +91,7 @@ async fn run(client: &Client, database: &str, name: &str, repair: bool) -> Resul
         command: doc! { "verifyGrowth": name, "repair": repair },
         known_by: doc! { "command.verifyGrowth": name, "command.$db": database },
     };
-    long.run(&Progress::documents(Some(0))).await.map_err(unknown_server)
+    long.run(&Progress::documents("verifying", Some(0))).await.map_err(unknown_server)
 }
 
 /// What is said where the server does not know the command.

@@ -2,7 +2,7 @@
 
 use crate::binary::{assert_failed, freeboard, signal, start, start_with};
 use std::path::Path;
-use std::process::Output;
+use std::process::{Output, Stdio};
 
 const POLICY: &str = "version: 1
 database: shop
@@ -77,4 +77,50 @@ fn a_server_starts_with_policies() {
     let serve = ["serve", "--listen", "127.0.0.1:0", "--http", "127.0.0.1:0", "--policy"];
     let output = freeboard().args(serve).arg(&file).arg("--data").arg(&store).output().unwrap();
     assert_failed(&output, "'version' must be 1");
+}
+
+#[test]
+fn a_file_is_applied_whole_whoever_reads() {
+    let data = tempfile::tempdir().unwrap();
+    let file = data.path().join("policy.yaml");
+    let (mut child, address) = start(&data.path().join("store"));
+    let uri = format!("mongodb://{address}/?directConnection=true");
+    let collections: String =
+        (0..40).map(|at| format!("  c{at}: {{ arrays: {{ a: {{ max: MAX }} }} }}\n")).collect();
+    let policy = format!("version: 1\ndatabase: d\ncollections:\n{collections}");
+    let with = |stdout: Stdio, max: &str| {
+        std::fs::write(&file, policy.replace("MAX", max)).unwrap();
+        freeboard().arg("apply").arg(&uri).arg(&file).stdout(stdout).output().unwrap()
+    };
+    let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+    let output = with(full.into(), "1");
+    assert_failed(&output, "freeboard: what was done could not be told in full: standard output");
+    assert_eq!(String::from_utf8_lossy(&output.stderr).lines().count(), 1);
+    assert_eq!(said(&apply(&address, &file, &[])).matches(": unchanged\n").count(), 40);
+    let (reader, writer) = std::io::pipe().unwrap();
+    drop(reader);
+    let output = with(writer.into(), "2");
+    assert_eq!((output.status.code(), output.stderr), (Some(0), Vec::new()));
+    assert_eq!(said(&apply(&address, &file, &[])).matches(": unchanged\n").count(), 40);
+    signal(&child, "TERM");
+    assert!(child.wait().unwrap().success());
+}
+
+#[test]
+fn a_variable_sets_a_flag_with_a_number() {
+    let data = tempfile::tempdir().unwrap();
+    let file = data.path().join("policy.yaml");
+    std::fs::write(&file, POLICY).unwrap();
+    let (mut child, address) = start(&data.path().join("store"));
+    let run = |value: &str| {
+        let uri = format!("mongodb://{address}/?directConnection=true");
+        let mut command = freeboard();
+        command.arg("apply").arg(uri).arg(&file).env("FREEBOARD_DRY_RUN", value);
+        said(&command.output().unwrap())
+    };
+    assert!(run("1").contains("nothing was changed"));
+    assert!(!run("0").contains("nothing was changed"));
+    assert_eq!(run("0"), "shop.users: unchanged\n");
+    signal(&child, "TERM");
+    assert!(child.wait().unwrap().success());
 }

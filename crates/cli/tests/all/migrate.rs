@@ -172,6 +172,7 @@ fn wrong_use_is_said_in_a_sentence() {
     let nobody = "mongodb://127.0.0.1:1/?serverSelectionTimeoutMS=100";
     let output = place.migrate(nobody, &[]).wait_with_output().unwrap();
     assert_failed(&output, "no server answers");
+    assert!(!String::from_utf8_lossy(&output.stderr).contains("Topology"));
     let output = freeboard().args(["verify", nobody]).output().unwrap();
     assert_failed(&output, "no server answers");
     let output = place.migrate("http://x", &[]).wait_with_output().unwrap();

@@ -17,14 +17,15 @@ pub struct Validator {
     /// What of a document it looks at, told once: every update asks.
     needs: Needs,
     spec: Arc<RawDocumentBuf>,
-    /// The latest; others at another time only if they ask what time it is.
-    rules: Mutex<Arc<Rules>>,
-    is_of_its_time: bool,
+    rules: Rules,
+    /// The latest, where they ask what time it is. Others need no lock, which every writer
+    /// would pull at.
+    latest: Option<Mutex<Arc<Rules>>>,
 }
 
 /// What a validator says at one moment: `$$NOW` is part of it.
 #[derive(Debug)]
-pub struct Rules {
+struct Rules {
     spec: Arc<RawDocumentBuf>,
     context: Context,
     filter: Filter,
@@ -59,18 +60,46 @@ impl Validator {
         let rules = Rules::parse(&spec, collator)?;
         let mut needs = Needs::none();
         rules.filter.needs(&mut needs);
-        let is_of_its_time = rules.context.asked.is_of_its_time();
-        let rules = Mutex::new(Arc::new(rules));
-        Ok(Validator { level, action, needs, spec, rules, is_of_its_time })
+        let latest = match rules.context.asked.is_of_its_time() {
+            true => Some(Mutex::new(Arc::new(Rules::parse(&spec, rules.context.collator.clone())?))),
+            false => None,
+        };
+        Ok(Validator { level, action, needs, spec, rules, latest })
     }
 
     /// What it says now.
-    pub fn rules(&self) -> Result<Arc<Rules>> {
-        let mut rules = self.rules.lock();
-        if self.is_of_its_time && rules.context.now != DateTime::now() {
-            *rules = Arc::new(Rules::parse(&self.spec, rules.context.collator.clone())?);
+    fn now<R>(&self, ask: impl FnOnce(&Rules) -> R) -> Result<R> {
+        let Some(latest) = &self.latest else { return Ok(ask(&self.rules)) };
+        let mut latest = latest.lock();
+        if latest.context.now != DateTime::now() {
+            *latest = Arc::new(Rules::parse(&self.spec, latest.context.collator.clone())?);
         }
-        Ok(rules.clone())
+        let rules = latest.clone();
+        drop(latest);
+        Ok(ask(&rules))
+    }
+
+    pub fn accepts(&self, document: &RawDocument) -> Result<bool> {
+        self.now(|rules| rules.accepts(document))
+    }
+
+    /// The error of a document that is written in the place of another, or of none, if it is
+    /// not to be accepted there. What becomes of it is the action's.
+    pub fn failure_of(
+        &self,
+        before: Option<&RawDocument>,
+        after: &RawDocument,
+    ) -> Result<Option<Error>> {
+        if self.level == Level::Off {
+            return Ok(None);
+        }
+        self.now(|rules| {
+            let was_so = || before.is_some_and(|before| !rules.accepts(before));
+            match rules.accepts(after) || (self.level == Level::Moderate && was_so()) {
+                true => None,
+                false => Some(rules.failure(after)),
+            }
+        })
     }
 
     /// Whether it lets no document be written that has a field of this name.
@@ -92,12 +121,12 @@ impl Rules {
     }
 
     /// What cannot be evaluated on a document does not accept it.
-    pub fn accepts(&self, document: &RawDocument) -> bool {
+    fn accepts(&self, document: &RawDocument) -> bool {
         self.filter.matches(document).unwrap_or(false)
     }
 
     /// The error of a document that is not accepted.
-    pub fn failure(&self, document: &RawDocument) -> Error {
+    fn failure(&self, document: &RawDocument) -> Error {
         let failed = "Document failed validation";
         match self.refusal() {
             Some(refusal) => Code::DocumentValidationFailure

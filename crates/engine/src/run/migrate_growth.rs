@@ -2,7 +2,10 @@
 //! into them, a batch at a time and a transaction a document.
 //!
 //! What is to be done shows in the documents themselves, so a migration that was
-//! broken off is gone on with by starting anew; `after` only saves the way.
+//! broken off is gone on with by starting anew; `after` only saves the way. A dry run
+//! settles the same documents in a transaction that is never committed.
+
+mod rehearsal;
 
 use super::writes::Writes;
 use super::{Call, blocking, figures, lookup, reading, writing};
@@ -13,7 +16,8 @@ use command::views::MigrateGrowth;
 use command::{Reply, ReplyWriter};
 use error::{Code, Error, Result};
 use guard::Policy;
-use guard::adopt::{Aim, Cost, Need, Over, settle};
+use guard::adopt::{Aim, Cost, Over, Settled, rehearse, settle};
+use rehearsal::Rehearsal;
 use std::borrow::Cow;
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
@@ -67,8 +71,18 @@ pub async fn run(call: Call<'_>) -> Result<Reply> {
             costs: true,
         };
         let work = blocking(|| batch.look(&survey, &migrate))?;
+        let (namespace, aim) = (&migrate.namespace, Aim::Bounds);
+        let table = call.engine.policies.current();
+        let mut rehearsal = Rehearsal::new(&survey, &table, call.engine.store.secret());
         for id in work {
-            batch.settle(call, &writes, &migrate, id).await?;
+            let settled = match migrate.dry_run {
+                true => {
+                    rehearsal.clear();
+                    rehearse(&mut rehearsal, namespace, id.as_raw_bson_ref(), aim).await
+                }
+                false => settle(&writes, namespace, id.as_raw_bson_ref(), aim).await,
+            };
+            batch.note(call, id, settled)?;
         }
         if !migrate.dry_run && batch.next.is_none() && !policy.is_counted() {
             let interrupt = &call.operation.interrupt;
@@ -92,20 +106,16 @@ impl Batch {
         let started = Instant::now();
         let mut work = Vec::new();
         let mut last = migrate.after.map(RecordId);
-        let mut found = Cost::default();
+        let mut found_bytes = 0;
         let through = survey.each(last, &mut |record, document, need| {
             last = Some(record);
             self.examined += 1;
-            found.add(need.cost);
-            if !need.is_work() {
-                self.leave(document, need.over);
-            } else if migrate.dry_run {
-                self.plan(document, need);
-            } else {
-                work.extend(get_value(document, "_id").map(RawBson::from));
+            found_bytes += need.bytes;
+            match need.is_work() {
+                true => work.extend(get_value(document, "_id").map(RawBson::from)),
+                false => self.leave(document, need.over),
             }
-            let full =
-                !migrate.dry_run && (work.len() >= migrate.limit || found.bytes >= MOVED_BYTES_MAX);
+            let full = work.len() >= migrate.limit || found_bytes >= MOVED_BYTES_MAX;
             match full || started.elapsed() >= LOOK_MAX {
                 true => ControlFlow::Break(()),
                 false => ControlFlow::Continue(()),
@@ -127,21 +137,13 @@ impl Batch {
         self.over.extend(over.into_iter().take(room).map(|over| (id.clone(), over)));
     }
 
-    /// Notes what would be done to a document.
-    fn plan(&mut self, document: &RawDocument, need: Need) {
-        self.documents += 1;
-        self.cost.add(need.cost);
-        self.leave(document, need.over);
-    }
-
-    async fn settle(
+    /// Notes what has become of a document, or would.
+    fn note(
         &mut self,
         call: Call<'_>,
-        writes: &Writes,
-        migrate: &MigrateGrowth<'_>,
         id: RawBson,
+        settled: Result<Option<Settled>>,
     ) -> Result<()> {
-        let settled = settle(writes, &migrate.namespace, id.as_raw_bson_ref(), Aim::Bounds).await;
         match settled {
             Ok(Some(settled)) => {
                 self.documents += u64::from(settled.changed);

@@ -122,7 +122,7 @@ impl Check {
         }
         let collection = self.collection.clone();
         if let Some(validator) = &collection.validator
-            && !validator.rules()?.accepts(document)
+            && !validator.accepts(document)?
         {
             self.non_compliant += 1;
             if self.non_compliant == 1 {

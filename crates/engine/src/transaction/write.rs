@@ -3,7 +3,7 @@
 use super::intents::Subject;
 use super::warning::Warning;
 use super::{Absent, Row, Transaction, conflict};
-use crate::catalog::{Action, Collection, Kind, Level};
+use crate::catalog::{Action, Collection, Kind};
 use crate::define::New;
 use crate::growth::{self, LengthenedArrays};
 use crate::plan::{self, Query, Sort};
@@ -189,16 +189,7 @@ impl write::Transaction for Transaction {
     ) -> Result<()> {
         let Some(collection) = self.definition(namespace) else { return Ok(()) };
         let Some(validator) = &collection.validator else { return Ok(()) };
-        let rules = validator.rules()?;
-        if validator.level == Level::Off || rules.accepts(after) {
-            return Ok(());
-        }
-        if let (Level::Moderate, Some(before)) = (validator.level, before)
-            && !rules.accepts(before)
-        {
-            return Ok(());
-        }
-        let failure = rules.failure(after);
+        let Some(failure) = validator.failure_of(before, after)? else { return Ok(()) };
         match validator.action {
             Action::Error => Err(failure),
             // What is refused is not tried again.

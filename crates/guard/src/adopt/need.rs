@@ -1,8 +1,8 @@
-//! What a document lacks under its policy, and what settling it costs.
+//! What a document lacks under its policy.
 
 use super::Over;
 use crate::patterns::bounds;
-use crate::patterns::overflow::{Counters, Seen, head_len, pages_of};
+use crate::patterns::overflow::{Counters, Seen, head_len};
 use crate::patterns::place;
 use crate::policy::{Keep, OnLimit, Overflow, Policy, Undeclared};
 use bson::spec::ElementType;
@@ -17,21 +17,10 @@ pub struct Need {
     pub bounds: bool,
     /// Fields by the names of counters say something else than they should.
     pub counters: bool,
-    pub cost: Cost,
+    /// What settling it moves, about: how it is packed is not looked at.
+    pub bytes: u64,
     /// What will be over its bounds still.
     pub over: Vec<Over>,
-}
-
-/// What settling moves and drops.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Cost {
-    /// Elements that move.
-    pub elements: u64,
-    /// Pages that are written, and their bytes.
-    pub pages: u64,
-    pub bytes: u64,
-    /// Elements that are dropped.
-    pub dropped: u64,
 }
 
 /// A page as its store knows it, without its elements.
@@ -72,7 +61,6 @@ impl Need {
                 OnLimit::DropOldest | OnLimit::DropNewest => {
                     let dropped = bounds::dropped(rule, document);
                     need.bounds |= dropped.elements > 0;
-                    need.cost.dropped += dropped.elements as u64;
                     left = left.saturating_sub(dropped.bytes);
                 }
                 OnLimit::Overflow(rule) => {
@@ -108,56 +96,46 @@ impl Need {
         let items: Vec<Element<'_>> =
             array.map(|array| array.children().items().collect()).unwrap_or_default();
         let bytes = array.map_or(0, |array| array.bytes.len());
-        let fits = rule.head.hold(items.len(), bytes);
         let paged = match seen.counters().pages {
             0 => Vec::new(),
             _ => pages(rule, parent)?,
         };
-        if paged.is_empty() {
-            let counters = array.map(|_| Counters::of(items.len(), 0)).unwrap_or_default();
-            self.counters |= counters.are_misstated(&seen);
-            if fits {
-                return Ok(0);
+        let counters = match (array, paged.len()) {
+            (None, 0) => Counters::default(),
+            (_, len) => {
+                let elements = items.len() + paged.iter().map(|page| page.count).sum::<usize>();
+                Counters::of(elements, len)
             }
-            let kept = head_len(rule, &items);
-            let moved = match rule.keep {
-                Keep::Oldest => items.get(kept..),
-                Keep::Newest => items.get(..items.len() - kept),
-            };
-            let moved = moved.unwrap_or_default();
-            self.add(moved.len(), pages_of(rule, parent, moved));
-            return Ok(moved.iter().map(|item| item.bytes.len()).sum());
+        };
+        self.counters |= counters.are_misstated(&seen);
+        let mut moved = 0;
+        if !rule.head.hold(items.len(), bytes) {
+            self.bounds = true;
+            moved = leaving(rule, &items).iter().map(|item| item.bytes.len()).sum();
+            self.bytes += moved as u64;
         }
-        let elements = items.len() + paged.iter().map(|page| page.count).sum::<usize>();
-        self.counters |= Counters::of(elements, paged.len()).are_misstated(&seen);
-        if !fits || paged.iter().any(|page| page.is_over(rule)) {
-            let bytes: usize = paged.iter().map(|page| page.bytes).sum();
-            self.add(elements, (paged.len(), bytes));
+        if paged.iter().any(|page| page.is_over(rule)) {
+            self.bounds = true;
+            self.bytes += paged.iter().map(|page| page.bytes as u64).sum::<u64>();
         }
-        Ok(0)
+        Ok(moved)
     }
+}
 
-    fn add(&mut self, elements: usize, (pages, bytes): (usize, usize)) {
-        self.bounds = true;
-        self.cost.elements += elements as u64;
-        self.cost.pages += pages as u64;
-        self.cost.bytes += bytes as u64;
-    }
+/// The elements that a head over its bounds lets go.
+fn leaving<'s, 'e>(rule: &Overflow, items: &'s [Element<'e>]) -> &'s [Element<'e>] {
+    let kept = head_len(rule, items);
+    let leaving = match rule.keep {
+        Keep::Oldest => items.get(kept..),
+        Keep::Newest => items.get(..items.len() - kept),
+    };
+    leaving.unwrap_or_default()
 }
 
 impl PageSize {
     /// Whether a page holds more than the policy lets it.
     pub fn is_over(&self, rule: &Overflow) -> bool {
         self.count > rule.page || (self.bytes > rule.page_bytes && self.count > 1)
-    }
-}
-
-impl Cost {
-    pub fn add(&mut self, other: Cost) {
-        self.elements += other.elements;
-        self.pages += other.pages;
-        self.bytes += other.bytes;
-        self.dropped += other.dropped;
     }
 }
 
@@ -181,9 +159,7 @@ mod tests {
         } };
         let long = rawdoc! { "_id": 1, "a": [1, 2, 3, 4, 5], "b": [1, 2, 3] };
         let found = need(&policy, &long, &[]);
-        let Cost { elements, pages, dropped, .. } = found.cost;
-        assert_eq!((found.bounds, elements, pages, dropped), (true, 3, 2, 1));
-        assert!(found.cost.bytes > 0 && found.over.is_empty());
+        assert!(found.bounds && found.bytes > 0 && found.over.is_empty());
         let short = rawdoc! { "_id": 1, "a": [1, 2], "b": [1, 2] };
         assert_eq!(need(&policy, &short, &[]), Need::default());
     }
@@ -199,6 +175,23 @@ mod tests {
         let paths: Vec<_> = found.over.iter().map(|over| over.path.as_deref()).collect();
         assert_eq!(paths, [Some("a"), Some("x.y"), None]);
         assert!(found.is_over() && !found.is_work());
+    }
+
+    #[test]
+    fn a_head_with_pages_lets_go_of_what_is_over() {
+        let policy = rawdoc! {
+            "document": { "max_bytes": 200 },
+            "arrays": { "a": { "max": 2, "on_limit": "overflow", "overflow": { "page": 2 } } },
+        };
+        let paged = rawdoc! {
+            "_id": 1, "a": ["x".repeat(90), "x", "x".repeat(90)],
+            "aCount": 5, "aHasOverflow": true, "aOverflowPages": 1,
+        };
+        let page = PageSize { count: 2, bytes: 1_000 };
+        let found = need(&policy, &paged, &[page]);
+        assert!(found.bounds && found.over.is_empty() && found.bytes < 1_000, "{found:?}");
+        let found = need(&policy, &paged, &[PageSize { count: 3, ..page }]);
+        assert!(found.bytes > 1_000, "{found:?}");
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! One document settled under its policy, in a transaction of its own.
 
-use super::{Cost, Over, looked_at};
+use super::{Over, looked_at};
 use crate::Guarded;
 use crate::patterns::overflow::{Seen, Work};
 use crate::patterns::{bounds, fields, place};
@@ -25,10 +25,32 @@ pub enum Aim {
 
 #[derive(Debug, Default)]
 pub struct Settled {
+    /// Whether the document became another, or its pages others.
     pub changed: bool,
     pub cost: Cost,
     /// What is over its bounds still.
     pub over: Vec<Over>,
+}
+
+/// What settling moves and drops.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Cost {
+    /// Elements that move.
+    pub elements: u64,
+    /// Pages that are written, and their bytes.
+    pub pages: u64,
+    pub bytes: u64,
+    /// Elements that are dropped.
+    pub dropped: u64,
+}
+
+impl Cost {
+    pub fn add(&mut self, other: Cost) {
+        self.elements += other.elements;
+        self.pages += other.pages;
+        self.bytes += other.bytes;
+        self.dropped += other.dropped;
+    }
 }
 
 /// Settles the document with this `_id`; `None` if there is none.
@@ -43,6 +65,20 @@ where
     B::Transaction: Transaction<Guard: Deref<Target = Guarded>>,
 {
     commit(backend, Settle { namespace, id, aim }).await
+}
+
+/// The same in a transaction that the caller has begun, and lets go of: it tells what
+/// settling would do.
+pub async fn rehearse<T>(
+    transaction: &mut T,
+    namespace: &Namespace,
+    id: RawBsonRef<'_>,
+    aim: Aim,
+) -> Result<Option<Settled>>
+where
+    T: Transaction<Guard: Deref<Target = Guarded>>,
+{
+    Settle { namespace, id, aim }.run(transaction).await
 }
 
 /// Gives pages the count of the elements they hold, deletes empty ones, and makes
@@ -148,6 +184,8 @@ impl<T: Transaction<Guard: Deref<Target = Guarded>>> Step<T> for Settle<'_> {
             after = Cow::Owned(fields::edit(&after, &edits)?);
         }
         settled.over = Over::of(policy, &after, transaction.size(&row, &after));
+        // Pages may be packed anew beside a document that says what it said before.
+        settled.changed = settled.cost != Cost::default();
         if after.as_bytes() != row.as_bytes() {
             transaction.check(namespace, Some(&row), &after)?;
             transaction.replace(namespace, &row, &after, Cause::default()).await?;

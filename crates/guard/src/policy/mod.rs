@@ -14,7 +14,7 @@ mod key;
 mod overflow;
 mod reader;
 mod salvage;
-mod size;
+pub mod size;
 
 pub use diff::diff;
 pub use key::{KEYS, Key};

@@ -3,9 +3,10 @@
 use crate::memory::{Memory, namespace};
 use bson::{RawArrayBuf, RawBsonRef, RawDocument, RawDocumentBuf, rawdoc};
 use error::Result;
-use freeboard_guard::adopt::{Aim, Settled, mend_pages, remove_orphans, settle};
+use freeboard_guard::adopt::{Aim, Settled, mend_pages, rehearse, remove_orphans, settle};
 use value::Path;
 use value::element::{array_elements, get_value};
+use write::Backend;
 
 fn policy(keep: &str, max: i32, page: i32) -> RawDocumentBuf {
     rawdoc! { "arrays": {
@@ -103,6 +104,24 @@ async fn lower_bounds_pack_anew() {
             assert!(!run(&memory, Aim::Bounds).await.changed);
         }
     }
+}
+
+#[tokio::test]
+async fn pages_packed_anew_are_a_change() {
+    let mut memory = Memory::with_policy("c", &policy("oldest", 2, 6));
+    memory.insert("c", &rawdoc! { "_id": 1, "a": numbers(0..9) }).await.unwrap();
+    let before = memory.documents("c");
+    memory.set_policy("c", &policy("oldest", 2, 4));
+    let mut transaction = memory.begin().await.unwrap();
+    let id = RawBsonRef::Int32(1);
+    let told = rehearse(&mut transaction, &namespace("c"), id, Aim::Bounds).await;
+    let told = told.unwrap().unwrap();
+    assert_eq!(memory.documents("p").len(), 2);
+    let settled = run(&memory, Aim::Bounds).await;
+    assert!(settled.changed && memory.documents("c") == before);
+    assert_eq!((settled.cost.elements, settled.cost.pages), (7, 2));
+    assert_eq!((told.changed, told.cost), (true, settled.cost));
+    assert!(!run(&memory, Aim::Bounds).await.changed);
 }
 
 #[tokio::test]

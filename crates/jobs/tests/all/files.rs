@@ -209,3 +209,42 @@ async fn arrays_that_overflow_go_round_whole() {
     assert!(verified.get_i32("pages").unwrap() > 2, "{verified}");
     place.stop().await;
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn fields_that_only_look_like_counters_are_exported() {
+    let place = Place::new().await;
+    let own = [
+        rawdoc! { "_id": 1, "b": 1, "aHasOverflow": "mine" },
+        rawdoc! { "_id": 2, "a": "text", "aOverflowPages": "mine" },
+    ];
+    place.collection("c").insert_many(&own).await.unwrap();
+    let policy = doc! { "arrays": { "a": { "max": 2, "on_limit": "overflow" } } };
+    let set = doc! { "setGrowthPolicy": "c", "policy": policy };
+    place.client.database("d").run_command(set).await.unwrap();
+    let file = place.path("own.bson");
+    export(&place, "d.c", &file).run().await.unwrap();
+    let bytes = std::fs::read(&file).unwrap();
+    assert_eq!(bytes, [own[0].as_bytes(), own[1].as_bytes()].concat());
+    place.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_document_too_large_to_export_is_named() {
+    let place = Place::new().await;
+    let policy = doc! { "arrays": { "a": { "max": 2, "on_limit": "overflow" } } };
+    let set = doc! { "setGrowthPolicy": "c", "policy": policy };
+    place.client.database("d").run_command(set).await.unwrap();
+    let collection = place.client.database("d").collection::<bson::Document>("c");
+    collection.insert_many((0..5).map(|id| doc! { "_id": id, "a": [1, 2, 3] })).await.unwrap();
+    let part: Vec<String> = vec!["x".repeat(1024 * 1024); 9];
+    for _ in 0..2 {
+        let push = doc! { "$push": { "a": { "$each": &part } } };
+        collection.update_one(doc! { "_id": 3 }, push).await.unwrap();
+    }
+    let file = place.path("large.ndjson");
+    let error = export(&place, "d.c", &file).run().await.unwrap_err().to_string();
+    assert!(error.starts_with("document 3 of d.c weighs more than 16 MB"), "{error}");
+    assert!(error.contains("$slice") && error.contains("'a' in d.c_a"), "{error}");
+    assert!(!file.exists() && !place.path("large.ndjson.part").exists());
+    place.stop().await;
+}

@@ -200,3 +200,53 @@ async fn a_dry_run_tells_and_changes_nothing() {
     assert_eq!(verify(&place, true).await[0].over, moved.over);
     place.stop().await;
 }
+
+/// What a dry run says is what is done, be documents older than the policy or split already.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_dry_run_tells_what_is_done() {
+    let place = Place::new().await;
+    let rule = |keep: &str, max: i32, page: i32| {
+        doc! { "document": { "max_bytes": 2_000 }, "arrays": { "a": {
+            "max": max, "on_limit": "overflow", "overflow": { "page": page, "keep": keep },
+        } } }
+    };
+    for (round, keep) in ["oldest", "newest"].into_iter().enumerate() {
+        let name = format!("c{round}");
+        let collection = place.collection(&name);
+        collection.insert_many((0..10).map(|id| filled(id, 12 * id, 20))).await.unwrap();
+        let bad =
+            bson::rawdoc! { "_id": 100, "n": "text", "a": (0..200).collect::<bson::RawArrayBuf>() };
+        collection.insert_one(bad).await.unwrap();
+        let validator =
+            doc! { "collMod": &name, "validator": { "n": { "$not": { "$type": "string" } } } };
+        place.client.database("d").run_command(validator).await.unwrap();
+        for policy in [rule(keep, 40, 30), rule(keep, 40, 7), rule(keep, 9, 7), rule(keep, 9, 6)] {
+            let policies = [(name.clone(), policy.clone())];
+            let run = |dry_run| {
+                let (uri, policies) = (place.uri.clone(), policies.clone());
+                async move {
+                    let migrate = Migrate {
+                        uri: &uri,
+                        database: "d",
+                        policies: &policies,
+                        batch: 3,
+                        pace: Pace::Full,
+                        dry_run,
+                    };
+                    migrate.run().await.unwrap().collections.remove(0)
+                }
+            };
+            let told = run(true).await;
+            let set = doc! { "setGrowthPolicy": &name, "policy": policy };
+            place.client.database("d").run_command(set).await.unwrap();
+            let done = run(false).await;
+            let figures = |it: &freeboard_jobs::Moved| {
+                (it.documents, it.elements, it.pages, it.bytes, it.still_over, it.failed.clone())
+            };
+            assert_eq!(figures(&told), figures(&done), "{policies:?}");
+            assert_eq!(told.failures, 1);
+            assert_eq!(run(true).await.documents, 0);
+        }
+    }
+    place.stop().await;
+}
