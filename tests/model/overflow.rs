@@ -57,7 +57,7 @@ async fn random_updates_end_as_on_a_plain_array() -> Result<()> {
                 let theirs = plain.find_one(doc! {}).projection(projection).await?;
                 assert_eq!(array(&ours), array(&theirs), "{told}");
             }
-            check(&database, expected.len(), &told).await?;
+            check(&database, expected.len(), Bounds { max: 5, page: 4 }, &told).await?;
         }
         let expected = array(&plain.find_one(doc! {}).await?);
         set_policy(&database, overflow("merged"), 5).await?;
@@ -122,7 +122,7 @@ async fn large_elements_are_kept_as_small_ones_are() -> Result<()> {
         let sizes = [doc! { "$project": { "n": { "$bsonSize": "$$ROOT" } } }];
         let mut pages = database.collection::<Document>("p").aggregate(sizes).await?;
         while let Some(page) = pages.try_next().await? {
-            assert!(page.get_i32("n")? <= 32 * 1024, "{page}");
+            assert!(page.get_i32("n")? as usize <= PAGE_BYTES, "{page}");
         }
     }
     Ok(())
@@ -150,8 +150,18 @@ fn update(random: &mut StdRng, len: usize) -> Document {
     }
 }
 
+/// The largest that a head and a page may be under the policies so far.
+#[derive(Clone, Copy)]
+struct Bounds {
+    max: usize,
+    page: usize,
+}
+
+/// A page weighs no more where the policy does not say what it may.
+const PAGE_BYTES: usize = 32 * 1024;
+
 /// Counters and bounds.
-async fn check(database: &Database, count: usize, told: &str) -> Result<()> {
+async fn check(database: &Database, count: usize, bounds: Bounds, told: &str) -> Result<()> {
     let c: Collection<Document> = database.collection("c");
     let head = c.find_one(doc! {}).await?.ok_or("the document is gone")?;
     let pages: Vec<Document> = database
@@ -165,10 +175,13 @@ async fn check(database: &Database, count: usize, told: &str) -> Result<()> {
     assert_eq!(head.get_bool("aHasOverflow").unwrap_or(false), !pages.is_empty(), "{told}");
     assert_eq!(head.get_i32("aOverflowPages").unwrap_or(0) as usize, pages.len(), "{told}");
     let mut sum = head.get_array("a")?.len();
+    assert!(sum <= bounds.max, "{told}: the head has {sum} elements");
     for page in &pages {
         let items = page.get_array("a")?.len();
         assert_eq!(page.get_i32("count")? as usize, items, "{told}");
-        assert!((1..=50).contains(&items), "{told}");
+        assert!((1..=bounds.page).contains(&items), "{told}: a page has {items} elements");
+        let bytes = bson::serialize_to_vec(page)?.len();
+        assert!(bytes <= PAGE_BYTES, "{told}: a page has {bytes} bytes");
         sum += items;
     }
     assert_eq!(sum, count, "{told}");
@@ -197,7 +210,8 @@ async fn many_clients_push_to_one_document() -> Result<()> {
         for pushed in try_join_all(pushers).await? {
             pushed?;
         }
-        check(&database, (CLIENTS * PUSHES) as usize, keep).await?;
+        let bounds = Bounds { max: 30, page: 50 };
+        check(&database, (CLIENTS * PUSHES) as usize, bounds, keep).await?;
         let whole = doc! { "a": { "$slice": 10_000 } };
         let all = array(&c.find_one(doc! {}).projection(whole).await?);
         let mut last = vec![-1; CLIENTS as usize];
@@ -228,13 +242,16 @@ async fn policies_change_while_others_write() -> Result<()> {
         })
     });
     let pushers: Vec<_> = pushers.collect();
+    let mut bounds = Bounds { max: 0, page: 0 };
     for round in 0..6 {
-        set_policy(&database, doc! { "into": "p", "page": 10 + round }, 5 + round).await?;
+        bounds = Bounds { max: 5 + round, page: 10 + round };
+        let (max, page) = (bounds.max as i32, bounds.page as i32);
+        set_policy(&database, doc! { "into": "p", "page": page }, max).await?;
     }
     for pushed in try_join_all(pushers).await? {
         pushed?;
     }
-    check(&database, 240, "changed").await?;
+    check(&database, 240, bounds, "changed").await?;
     let whole = doc! { "a": { "$slice": 10_000 } };
     let all = array(&c.find_one(doc! {}).projection(whole).await?);
     let distinct: BTreeSet<String> = all.iter().map(|mark| mark.to_string()).collect();

@@ -16,6 +16,7 @@ use error::Result;
 use guard::Policy;
 use rustc_hash::FxHashMap;
 use statistics::Histogram;
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use value::{Element, elements};
 
@@ -90,13 +91,11 @@ impl Sample {
     fn keep_longest(&mut self) {
         if self.arrays.len() > PATHS_MAX {
             self.more = true;
-            let mut lengths: Vec<u32> = self.arrays.values().map(|it| it.max).collect();
-            lengths.sort_unstable_by(|a, b| b.cmp(a));
-            let least = lengths[PATHS_MAX - 1];
-            self.arrays.retain(|_, sampled| sampled.max >= least);
-            while self.arrays.len() > PATHS_MAX {
-                self.arrays.pop_last();
-            }
+            let mut arrays: Vec<_> = std::mem::take(&mut self.arrays).into_iter().collect();
+            // Of several that are alike, the first by name.
+            arrays.sort_by_key(|(_, sampled)| Reverse(sampled.max));
+            arrays.truncate(PATHS_MAX);
+            self.arrays = arrays.into_iter().collect();
         }
     }
 }
