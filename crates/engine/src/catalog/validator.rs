@@ -61,7 +61,9 @@ impl Validator {
         let mut needs = Needs::none();
         rules.filter.needs(&mut needs);
         let latest = match rules.context.asked.is_of_its_time() {
-            true => Some(Mutex::new(Arc::new(Rules::parse(&spec, rules.context.collator.clone())?))),
+            true => {
+                Some(Mutex::new(Arc::new(Rules::parse(&spec, rules.context.collator.clone())?)))
+            }
             false => None,
         };
         Ok(Validator { level, action, needs, spec, rules, latest })

@@ -214,7 +214,7 @@ impl Transaction for Rehearsal<'_> {
     }
 
     fn check(
-        &self,
+        &mut self,
         _: &Namespace,
         before: Option<&RawDocument>,
         after: &RawDocument,
