@@ -76,18 +76,28 @@ pub fn run(arguments: Arguments) -> Result<ExitCode, Box<dyn Error>> {
     if migrated.stopped {
         return Err("stopped between two batches; the same command goes on from here".into());
     }
-    let wrong = |moved: &Moved| {
-        moved.failures > 0 || moved.verified.as_ref().is_some_and(|verified| verified.drifted > 0)
-    };
-    match migrated.collections.iter().find(|moved| wrong(moved)) {
+    match migrated.collections.iter().find_map(wrong) {
         None => Ok(ExitCode::SUCCESS),
-        Some(moved) => Err(format!(
-            "{}: {} document(s) could not be settled; what is said above tells why, and \
-             'freeboard verify' what is wrong",
-            moved.namespace, moved.failures
-        )
-        .into()),
+        Some(wrong) => Err(wrong.into()),
     }
+}
+
+/// What is wrong with a collection, if anything is.
+fn wrong(moved: &Moved) -> Option<String> {
+    let drifted = moved.verified.as_ref().map_or(0, |verified| verified.drifted);
+    let found = match (moved.failures, drifted) {
+        (0, 0) => return None,
+        (0, drifted) => format!("{drifted} thing(s) are not as they should be"),
+        (failures, 0) => format!("{failures} document(s) could not be settled"),
+        (failures, drifted) => format!(
+            "{failures} document(s) could not be settled, and {drifted} thing(s) are not as they \
+             should be"
+        ),
+    };
+    let namespace = &moved.namespace;
+    Some(format!(
+        "{namespace}: {found}; what is said above tells why, and 'freeboard verify' what is wrong"
+    ))
 }
 
 /// What a dry run has found.
@@ -157,5 +167,32 @@ fn time(duration: Duration) -> String {
         seconds @ 1..120 => format!("{} seconds", seconds + 1),
         seconds @ 120..7_200 => format!("{} minutes", seconds / 60 + 1),
         seconds => format!("{} hours", seconds / 3_600 + 1),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use jobs::Verified;
+
+    #[test]
+    fn what_is_wrong_is_said() {
+        let moved = |failures, drifted| Moved {
+            namespace: "d.c".to_owned(),
+            failures,
+            verified: Some(Verified { drifted, ..Verified::default() }),
+            ..Moved::default()
+        };
+        assert_eq!(wrong(&moved(0, 0)), None);
+        let said = |failures, drifted| {
+            let wrong = wrong(&moved(failures, drifted)).unwrap_or_default();
+            wrong.split_once(';').map(|(found, _)| found.to_owned()).unwrap_or_default()
+        };
+        assert_eq!(said(0, 3), "d.c: 3 thing(s) are not as they should be");
+        assert_eq!(said(2, 0), "d.c: 2 document(s) could not be settled");
+        assert_eq!(
+            said(2, 3),
+            "d.c: 2 document(s) could not be settled, and 3 thing(s) are not as they should be"
+        );
     }
 }
