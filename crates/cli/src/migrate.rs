@@ -97,18 +97,28 @@ fn end_of(migrated: Migrated, dry_run: bool) -> Result<ExitCode, Box<dyn Error>>
         }
         End::Failed(error) => return Err(error.into()),
     }
-    let wrong = |moved: &Moved| {
-        moved.failures > 0 || moved.verified.as_ref().is_some_and(|verified| verified.drifted > 0)
-    };
-    match migrated.collections.iter().find(|moved| wrong(moved)) {
-        Some(moved) if !dry_run => Err(format!(
-            "{}: {} document(s) could not be settled; what is said above tells why, and \
-             'freeboard verify' what is wrong",
-            moved.namespace, moved.failures
-        )
-        .into()),
+    match migrated.collections.iter().find_map(wrong) {
+        Some(wrong) if !dry_run => Err(wrong.into()),
         _ => Ok(ExitCode::SUCCESS),
     }
+}
+
+/// What is wrong with a collection, if anything is.
+fn wrong(moved: &Moved) -> Option<String> {
+    let drifted = moved.verified.as_ref().map_or(0, |verified| verified.drifted);
+    let found = match (moved.failures, drifted) {
+        (0, 0) => return None,
+        (0, drifted) => format!("{drifted} thing(s) are not as they should be"),
+        (failures, 0) => format!("{failures} document(s) could not be settled"),
+        (failures, drifted) => format!(
+            "{failures} document(s) could not be settled, and {drifted} thing(s) are not as they \
+             should be"
+        ),
+    };
+    let namespace = &moved.namespace;
+    Some(format!(
+        "{namespace}: {found}; what is said above tells why, and 'freeboard verify' what is wrong"
+    ))
 }
 
 /// What a dry run has found.
@@ -190,6 +200,7 @@ fn time(duration: Duration) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+<<<<<<< HEAD
 
     #[test]
     fn how_it_ended_is_told_with_what_to_do() {
@@ -204,5 +215,28 @@ mod tests {
         assert!(said(End::Failed(jobs::Error::Interrupted)).contains("interrupted"));
         assert!(said(End::Whole).contains("1 document(s) could not be settled"));
         assert!(ended(End::Whole, true).is_ok());
+=======
+    use jobs::Verified;
+
+    #[test]
+    fn what_is_wrong_is_said() {
+        let moved = |failures, drifted| Moved {
+            namespace: "d.c".to_owned(),
+            failures,
+            verified: Some(Verified { drifted, ..Verified::default() }),
+            ..Moved::default()
+        };
+        assert_eq!(wrong(&moved(0, 0)), None);
+        let said = |failures, drifted| {
+            let wrong = wrong(&moved(failures, drifted)).unwrap_or_default();
+            wrong.split_once(';').map(|(found, _)| found.to_owned()).unwrap_or_default()
+        };
+        assert_eq!(said(0, 3), "d.c: 3 thing(s) are not as they should be");
+        assert_eq!(said(2, 0), "d.c: 2 document(s) could not be settled");
+        assert_eq!(
+            said(2, 3),
+            "d.c: 2 document(s) could not be settled, and 3 thing(s) are not as they should be"
+        );
+>>>>>>> fix-f2
     }
 }
