@@ -200,7 +200,7 @@ fn time(duration: Duration) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-<<<<<<< HEAD
+    use jobs::Verified;
 
     #[test]
     fn how_it_ended_is_told_with_what_to_do() {
@@ -215,8 +215,7 @@ mod tests {
         assert!(said(End::Failed(jobs::Error::Interrupted)).contains("interrupted"));
         assert!(said(End::Whole).contains("1 document(s) could not be settled"));
         assert!(ended(End::Whole, true).is_ok());
-=======
-    use jobs::Verified;
+    }
 
     #[test]
     fn what_is_wrong_is_said() {
@@ -237,6 +236,5 @@ mod tests {
             said(2, 3),
             "d.c: 2 document(s) could not be settled, and 3 thing(s) are not as they should be"
         );
->>>>>>> fix-f2
     }
 }
