@@ -192,6 +192,30 @@ fn a_transaction_tells_of_what_becomes_of_a_document_in_all() {
 }
 
 #[test]
+fn what_out_brings_is_told_of_the_collection_once_it_is_there() {
+    let data = tempfile::tempdir().unwrap();
+    let server = Process::start(data.path(), &without_forecasts());
+    let mut connection = server.connect();
+    insert(&mut connection, vec![doc! { "_id": 1, "t": "x".repeat(1_100), "a": [1, 2] }]);
+    let bounds = doc! { "document": { "warn_bytes": 1_000 }, "arrays": { "a": { "max": 1 } } };
+    for target in ["within", "over"] {
+        let command = doc! { "setGrowthPolicy": target, "policy": bounds.clone() };
+        connection.run("d", command).unwrap();
+    }
+    let out = |target: &str, drop: &str| {
+        let pipeline = [doc! { "$unset": drop }, doc! { "$out": target }];
+        doc! { "aggregate": "c", "pipeline": pipeline, "cursor": {} }
+    };
+    connection.run("d", out("within", "a")).unwrap();
+    let refused = connection.send("d", out("over", "b")).unwrap();
+    assert_eq!(refused.get_i32("code").unwrap(), 121);
+    let log = server.stop();
+    let told = alerts(&log);
+    assert_eq!(told.len(), 1, "{log}");
+    assert!(told[0].contains(r#""namespace":"d.within""#), "{log}");
+}
+
+#[test]
 fn what_one_write_brings_about_is_told_line_by_line() {
     let data = tempfile::tempdir().unwrap();
     let server = Process::start(data.path(), RESERVE);

@@ -13,6 +13,10 @@ use std::sync::Arc;
 /// What the names of collections begin with that are only written to be renamed.
 pub const TEMPORARY_PREFIX: &str = "tmp.agg_out.";
 
+pub fn is_temporary(namespace: &Namespace) -> bool {
+    namespace.collection.starts_with(TEMPORARY_PREFIX)
+}
+
 /// What change streams call a collection that takes the place of another, as a copy would,
 /// before it has its name.
 pub(super) const COPY_NAME: &str = "tmp.renameCollection";
@@ -62,7 +66,7 @@ impl Engine {
     /// Drops what an `$out` that a crash has cut off left behind.
     pub(crate) async fn drop_temporary_collections(self: &Arc<Self>) -> Result<()> {
         for collection in self.registry.current().all() {
-            if collection.namespace.collection.starts_with(TEMPORARY_PREFIX) {
+            if is_temporary(&collection.namespace) {
                 self.drop_collection(&collection.namespace).await?;
             }
         }

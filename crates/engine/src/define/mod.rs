@@ -11,7 +11,7 @@ mod indexes;
 mod purge;
 
 pub use build::Progress;
-pub use collection::{New, TEMPORARY_PREFIX};
+pub use collection::{New, TEMPORARY_PREFIX, is_temporary};
 pub(crate) use collection::{check_case, define};
 pub use indexes::Created;
 pub(crate) use indexes::{Found, check_room, look};

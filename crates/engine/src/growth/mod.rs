@@ -34,11 +34,13 @@ pub use sample::{Sample, Sampled};
 pub use sizes::Tracked;
 pub use turn::now_ms;
 
+use crate::define::is_temporary;
 use crate::plan::Interrupt;
 use crate::storage::large::Secret;
 use crate::storage::{Change, CollectionId, RecordId, Tree, View, keys};
 use alert::Alert;
 use bson::RawDocument;
+use command::Namespace;
 use error::Result;
 use figures::Place;
 use guard::Lease;
@@ -51,6 +53,8 @@ use turn::Turn;
 /// Forecasts within so many seconds are logged, unless `--growth-horizon` says
 /// otherwise: seven days.
 pub const HORIZON_SECONDS: u32 = 7 * 24 * 60 * 60;
+/// Alerts of a collection that `$out` is making which are kept until it takes its place.
+const HELD_MAX: usize = 1_000;
 /// How many of the largest documents and longest arrays are shown.
 pub const SHOWN: usize = 10;
 
@@ -73,6 +77,8 @@ struct Standing {
     figures: Figures,
     /// What guarded it at the last commit; `None` before the first.
     guarded: Option<Option<Lease>>,
+    /// What is to be told of a collection that `$out` is making, once it takes its place.
+    held: Vec<Alert>,
     /// Set while everything is counted anew.
     since: Option<recount::Since>,
     /// Whether the rows of those who are kept are to be written anew.
@@ -160,6 +166,17 @@ impl Growth {
         Ok(figures.counts.documents == 0 || figures.is_whole(event::policy(guarded)))
     }
 
+    /// Tells what is to be told of a collection that has taken its place.
+    pub fn tell_held(&self, collection: CollectionId, namespace: &Namespace) {
+        let mut standings = self.standings.lock();
+        let held =
+            standings.get_mut(&collection).map(|standing| std::mem::take(&mut standing.held));
+        drop(standings);
+        for alert in held.unwrap_or_default() {
+            Alert { namespace: namespace.clone(), ..alert }.log();
+        }
+    }
+
     /// Forgets a collection that is no more.
     pub fn forget(&self, collection: CollectionId) {
         self.standings.lock().remove(&collection);
@@ -215,7 +232,12 @@ impl Ledger<'_> {
             if let (Some(reason), Some(bytes)) = (reason, event.after) {
                 let namespace = grown.collection.namespace.clone();
                 let id = id_of(stored, collection, event.record);
-                self.alerts.push(Alert { namespace, id, bytes, reason });
+                let alert = Alert { namespace, id, bytes, reason };
+                match is_temporary(&grown.collection.namespace) {
+                    true if standing.held.len() < HELD_MAX => standing.held.push(alert),
+                    true => {}
+                    false => self.alerts.push(alert),
+                }
             }
         }
         if standing.since.as_mut().is_some_and(|since| !since.take(grown)) {
@@ -255,9 +277,9 @@ impl Standing {
             return Ok(());
         }
         remove_kept(place, turn)?;
-        let counts = self.figures.counts;
-        *self =
-            Standing { figures: Figures { counts, ..Figures::default() }, ..Standing::default() };
+        let figures = Figures { counts: self.figures.counts, ..Figures::default() };
+        let held = std::mem::take(&mut self.held);
+        *self = Standing { figures, held, ..Standing::default() };
         Ok(())
     }
 
