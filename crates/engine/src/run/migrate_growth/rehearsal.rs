@@ -74,16 +74,18 @@ impl<'a> Rehearsal<'a> {
         query.needs = Needs::none();
         query.sort = Sort::parse(find.sort)?;
         let gone = self.written.get(namespace).map(|written| &written.gone);
-        let mut rows = Vec::new();
+        let (mut rows, mut bytes) = (Vec::new(), 0);
         for found in plan::open(collection, query, view.clone(), interrupt)? {
             let found = found?.record;
             if gone.is_some_and(|gone| gone.contains(&found)) {
                 continue;
             }
             if let Some(record) = view.record(collection.id, found)? {
-                rows.push(Row { document: record.load(view, find.needs)?, record: Some(record) });
+                let document = record.load(view, find.needs)?;
+                bytes += document.as_bytes().len();
+                rows.push(Row { document, record: Some(record) });
             }
-            if rows.len() >= find.limit {
+            if rows.len() >= find.limit || bytes >= find.bytes {
                 break;
             }
         }
@@ -177,7 +179,15 @@ impl Transaction for Rehearsal<'_> {
         if descends {
             rows.reverse();
         }
-        rows.truncate(find.limit);
+        // Stored pages may have been left out, all of them behind these.
+        let mut bytes = 0;
+        let wanted = rows.iter().take(find.limit).take_while(|row| {
+            let wanted = bytes < find.bytes;
+            bytes += row.as_bytes().len();
+            wanted
+        });
+        let wanted = wanted.count();
+        rows.truncate(wanted);
         Ok(rows)
     }
 
