@@ -1,10 +1,15 @@
 //! Runs every script under `tests/scripts` as a test of its own, named by its path.
+//! Those of some folders have a server of their own, started with other options.
 //! `UPDATE_GOLDENFILES=1` writes what the server answers into the scripts; review the diff.
 
 use std::path::{Path, PathBuf};
 
-use freeboard_tests::{Result, script::Script, served};
+use freeboard_tests::{Result, script::Script, served, served::Served};
 use libtest_mimic::{Arguments, Failed, Trial};
+use server::ReplicaSet;
+
+/// The address of the replica set, which nobody here connects to.
+const ADVERTISED: &str = "db.example.com:27017";
 
 fn main() -> Result<()> {
     let arguments = Arguments::from_args();
@@ -34,7 +39,23 @@ fn collect(folder: &Path, paths: &mut Vec<PathBuf>) -> Result<()> {
 }
 
 fn run(path: &Path, name: &str) -> std::result::Result<(), Failed> {
-    let address = served::address().map_err(|error| error.to_string())?;
+    let own = own_server(name).map_err(|error| error.to_string())?;
+    let address = match &own {
+        Some(served) => served.address,
+        None => served::address().map_err(|error| error.to_string())?,
+    };
     let database = name.replace(['/', '\\'], "_");
     Ok(goldenscript::run(&mut Script::new(address, &database), path)?)
+}
+
+/// The server of a script that needs other options than most.
+fn own_server(name: &str) -> Result<Option<Served>> {
+    match name.split(['/', '\\']).next() {
+        Some("fail_points") => served::own(|options| options.test_commands = true).map(Some),
+        Some("replica_set") => {
+            let set = ReplicaSet { name: "rs0".to_owned(), advertise: Some(ADVERTISED.to_owned()) };
+            served::own(|options| options.replica_set = Some(set)).map(Some)
+        }
+        _ => Ok(None),
+    }
 }

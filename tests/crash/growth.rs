@@ -8,7 +8,8 @@ use crate::recount;
 use bson::{Bson, Document, doc};
 use std::time::Duration;
 
-/// What it takes to tell how fast something grows, and a little more.
+/// What it takes to tell how fast something grows, where a second is enough to go by, and a
+/// little more.
 const WHILE: Duration = Duration::from_millis(1_100);
 
 #[test]
@@ -51,13 +52,21 @@ fn growth_and_forecasts_survive_a_kill() {
     let policy = doc! { "document": { "max_bytes": "1MB" } };
     connection.run("d", doc! { "setGrowthPolicy": "c", "policy": policy }).unwrap();
     insert(&mut connection, vec![doc! { "_id": 1, "t": "x".repeat(1_000) }, doc! { "_id": 2 }]);
-    std::thread::sleep(WHILE);
-    resize(&mut connection, 2_000);
+    [1_500, 2_000].into_iter().for_each(|bytes| resize_later(&mut connection, bytes));
+    let again = doc! { "q": { "_id": 2 }, "u": { "$set": { "n": 1 } } };
+    connection.run("d", doc! { "update": "c", "updates": [again] }).unwrap();
     server.kill();
     server.wait();
 
     let server = Process::start(data.path(), RESERVE);
     let mut connection = server.connect();
+    // Seconds are nothing to go by unless that is asked for.
+    let stats = connection.run("d", doc! { "growthStats": "c" }).unwrap();
+    let first = stats.get_array("largest").unwrap()[0].as_document().unwrap();
+    assert_eq!(first.get("growthBytesPerDay"), Some(&Bson::Null), "{stats}");
+    let unknown = doc! { "bound": Bson::Null, "limit16MB": Bson::Null };
+    assert_eq!(first.get_document("forecast").unwrap(), &unknown, "{stats}");
+    go_by_a_second(&mut connection);
     let stats = connection.run("d", doc! { "growthStats": "c" }).unwrap();
     let largest = stats.get_array("largest").unwrap();
     let of = |at: usize| largest[at].as_document().unwrap();
@@ -69,7 +78,7 @@ fn growth_and_forecasts_survive_a_kill() {
     let bound = forecast.get_datetime("bound").unwrap();
     let limit = forecast.get_datetime("limit16MB").unwrap();
     assert!(bson::DateTime::now() < *bound && bound < limit, "{stats}");
-    assert_eq!(of(1).get_i32("growthBytesPerDay").unwrap(), 0);
+    assert_eq!(of(1).get("growthBytesPerDay"), Some(&Bson::Null), "two sizes: {stats}");
     let never = of(1).get_document("forecast").unwrap();
     assert_eq!(never.get("bound"), Some(&Bson::Null), "{stats}");
     server.stop();
@@ -122,13 +131,16 @@ fn a_forecast_within_the_horizon_is_told_once() {
     let mut connection = server.connect();
     let policy = doc! { "document": { "max_bytes": 100_000 } };
     connection.run("d", doc! { "setGrowthPolicy": "c", "policy": policy }).unwrap();
+    go_by_a_second(&mut connection);
     insert(&mut connection, vec![doc! { "_id": 1, "t": "x".repeat(20_000) }]);
     // Far from its bound, and growing as fast.
     insert(&mut connection, vec![doc! { "_id": 2 }]);
-    std::thread::sleep(WHILE);
-    let small = doc! { "q": { "_id": 2 }, "u": { "$set": { "t": "x".repeat(1_000) } } };
-    connection.run("d", doc! { "update": "c", "updates": [small] }).unwrap();
-    resize(&mut connection, 21_000);
+    for (small, bytes) in [(500, 20_500), (1_000, 21_000)] {
+        std::thread::sleep(WHILE);
+        let small = doc! { "q": { "_id": 2 }, "u": { "$set": { "t": "x".repeat(small) } } };
+        connection.run("d", doc! { "update": "c", "updates": [small] }).unwrap();
+        resize(&mut connection, bytes);
+    }
     resize(&mut connection, 22_000);
     server.kill();
     let log = server.wait();
@@ -142,12 +154,15 @@ fn a_forecast_within_the_horizon_is_told_once() {
 
     // After a restart it is still told.
     let server = Process::start(data.path(), RESERVE);
-    resize(&mut server.connect(), 23_000);
+    let mut connection = server.connect();
+    go_by_a_second(&mut connection);
+    resize(&mut connection, 23_000);
     assert!(alerts(&server.stop()).is_empty());
 
     // Once it has shrunk out of danger it is told of anew, however small it was meanwhile.
     let server = Process::start(data.path(), RESERVE);
     let mut connection = server.connect();
+    go_by_a_second(&mut connection);
     [500, 60_000, 61_000].into_iter().for_each(|bytes| resize(&mut connection, bytes));
     let log = server.stop();
     let told = alerts(&log);
@@ -158,9 +173,9 @@ fn a_forecast_within_the_horizon_is_told_once() {
     let data = tempfile::tempdir().unwrap();
     let server = Process::start(data.path(), &without_forecasts());
     let mut connection = server.connect();
+    go_by_a_second(&mut connection);
     insert(&mut connection, vec![doc! { "_id": 1, "t": "x".repeat(3_000_000) }]);
-    std::thread::sleep(WHILE);
-    resize(&mut connection, 3_100_000);
+    [3_050_000, 3_100_000].into_iter().for_each(|bytes| resize_later(&mut connection, bytes));
     let none = doc! { "setParameter": 1, "growthHorizonSeconds": 0 };
     connection.run("admin", none).unwrap();
     resize(&mut connection, 3_150_000);
@@ -222,15 +237,46 @@ fn what_one_write_brings_about_is_told_line_by_line() {
     let mut connection = server.connect();
     let policy = doc! { "document": { "warn_bytes": 10_000, "max_bytes": 80_000 } };
     connection.run("d", doc! { "setGrowthPolicy": "c", "policy": policy }).unwrap();
+    go_by_a_second(&mut connection);
     insert(&mut connection, vec![doc! { "_id": 1, "t": "x".repeat(5_000) }]);
-    std::thread::sleep(WHILE);
-    [11_000, 12_000].into_iter().for_each(|bytes| resize(&mut connection, bytes));
+    [5_500, 11_000].into_iter().for_each(|bytes| resize_later(&mut connection, bytes));
+    resize(&mut connection, 12_000);
     let log = server.stop();
     let told = alerts(&log);
     assert_eq!(told.len(), 2, "{log}");
     assert!(told.iter().all(|line| line.contains(r#""bytes":11022,"#)), "{log}");
     assert!(told[0].contains(r#""alert":"warn_bytes""#), "{log}");
     assert!(told[1].contains(r#""alert":"forecast""#), "{log}");
+}
+
+#[test]
+fn a_full_array_says_nothing_of_days_to_come() {
+    let data = tempfile::tempdir().unwrap();
+    let server = Process::start(data.path(), RESERVE);
+    let mut connection = server.connect();
+    go_by_a_second(&mut connection);
+    // Seconds of growth, and within each a third of what the document may weigh.
+    let bounds = doc! { "max_bytes": 20_000 };
+    let rules = doc! { "a": { "max": 30, "on_limit": "overflow" } };
+    let policy = doc! { "document": bounds, "arrays": rules };
+    connection.run("d", doc! { "setGrowthPolicy": "c", "policy": policy }).unwrap();
+    insert(&mut connection, vec![doc! { "_id": 1, "a": [] }]);
+    let push = |connection: &mut Connection, elements: usize| {
+        std::thread::sleep(WHILE);
+        let items = vec!["x".repeat(300); elements];
+        let change = doc! { "q": { "_id": 1 }, "u": { "$push": { "a": { "$each": items } } } };
+        connection.run("d", doc! { "update": "c", "updates": [change] }).unwrap();
+        let stats = connection.run("d", doc! { "growthStats": "c" }).unwrap();
+        let first = stats.get_array("largest").unwrap()[0].as_document().unwrap().clone();
+        first.get_document("forecast").unwrap().get("bound").unwrap().clone()
+    };
+    push(&mut connection, 10);
+    assert!(matches!(push(&mut connection, 10), Bson::DateTime(_)));
+    // The head is full now, and what comes goes to pages.
+    for _ in 0..4 {
+        assert_eq!(push(&mut connection, 20), Bson::Null);
+    }
+    server.stop();
 }
 
 fn without_forecasts() -> Vec<&'static str> {
@@ -244,6 +290,18 @@ fn insert(connection: &mut Connection, documents: Vec<Document>) {
 /// Gives document 1 a text of so many bytes.
 fn resize(connection: &mut Connection, bytes: usize) {
     connection.run("d", resized(bytes)).unwrap();
+}
+
+/// The same a while later.
+fn resize_later(connection: &mut Connection, bytes: usize) {
+    std::thread::sleep(WHILE);
+    resize(connection, bytes);
+}
+
+/// Has the server forecast by what it has seen for a second.
+fn go_by_a_second(connection: &mut Connection) {
+    let second = doc! { "setParameter": 1, "growthObservedSeconds": 1 };
+    connection.run("admin", second).unwrap();
 }
 
 fn resized(bytes: usize) -> Document {

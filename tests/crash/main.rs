@@ -23,6 +23,7 @@ mod process;
 mod pushes;
 mod recount;
 mod start;
+mod stop;
 mod workers;
 
 use load::Load;

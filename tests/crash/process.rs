@@ -43,7 +43,18 @@ impl Process {
 
     pub fn spawn(data: &Path, arguments: &[&str]) -> Starting {
         let mut command = Command::new(env!("CARGO_BIN_EXE_freeboard"));
-        for variable in ["DATA", "LISTEN", "HTTP", "LOG", "RESERVE", "GROWTH_HORIZON"] {
+        for variable in [
+            "DATA",
+            "LISTEN",
+            "HTTP",
+            "LOG",
+            "RESERVE",
+            "GROWTH_HORIZON",
+            "BACKUPS",
+            "REPLICA_SET",
+            "ADVERTISE",
+            "TEST_COMMANDS",
+        ] {
             command.env_remove(format!("FREEBOARD_{variable}"));
         }
         let child = command

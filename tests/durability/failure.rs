@@ -8,6 +8,7 @@ async fn fails_for_good(calls: u64) {
     let trees = Forgetful::new(1);
     let world = World::over(trees.clone()).await;
     world.must(doc! { "insert": "c", "documents": [{ "_id": 1_i64 }] }).await;
+    assert_eq!(world.engine.health(), Ok(()));
     trees.lose_power_after(calls);
     let first = world.run(doc! { "insert": "c", "documents": [{ "_id": 2_i64 }] }).await;
     // One call more works again, but nobody is to rely on it.
@@ -25,6 +26,8 @@ async fn fails_for_good(calls: u64) {
     }
     assert!(first.unwrap_err().message().contains(POWER));
     assert!(world.engine.store.failure().borrow().is_some());
+    let fault = world.engine.health().unwrap_err();
+    assert!(fault.contains(POWER) && fault.contains("takes no more writes"), "{fault}");
     let contents = world.contents().await.unwrap();
     assert!(contents.contains_key(&("c".to_owned(), 1)));
     world.close().await;

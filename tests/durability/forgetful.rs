@@ -10,6 +10,7 @@ use rand::{Rng, SeedableRng};
 use std::ops::Bound;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Instant;
 
 type Maps = [OrdMap<Slice, Slice>; 3];
 
@@ -182,7 +183,7 @@ impl Trees for Forgetful {
         Arc::new(MapSnapshot { maps: self.state.lock().now.clone() })
     }
 
-    fn flush(&self) -> Result<(), Failure> {
+    fn flush(&self, _until: Option<Instant>) -> Result<(), Failure> {
         self.sync(Reach::Disk)
     }
 

@@ -10,7 +10,9 @@
 
 extern crate freeboard_engine as engine;
 
+mod ages;
 mod copy;
+mod definitions;
 mod failure;
 mod flip;
 mod forgetful;
@@ -21,4 +23,5 @@ mod power;
 mod script;
 mod space;
 mod tail;
+mod whole;
 mod world;

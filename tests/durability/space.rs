@@ -1,9 +1,12 @@
 //! Below the reserve of free space, writes that take room are refused.
 
+use crate::copy::home;
 use crate::forgetful::Forgetful;
 use crate::world::World;
 use bson::{Document, doc};
 use error::Code;
+use rand::{RngCore, SeedableRng, rngs::StdRng};
+use std::path::Path;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
@@ -55,4 +58,59 @@ async fn below_the_reserve_only_deletes_and_drops_are_taken() {
     }
     world.assert_valid().await;
     world.close().await;
+}
+
+/// What the tables and blobs of a store take.
+fn tables_bytes(directory: &Path) -> u64 {
+    let keyspaces = directory.join("trees/keyspaces");
+    let length = |file| std::fs::metadata(keyspaces.join(file)).map_or(0, |file| file.len());
+    crate::copy::files(&keyspaces).iter().map(length).sum()
+}
+
+async fn fill(world: &World, random: &mut StdRng, megabytes: i64) {
+    for megabyte in 0..megabytes {
+        let mut documents = Vec::new();
+        for number in 0..50 {
+            let mut bytes = vec![0; 20_000];
+            random.fill_bytes(&mut bytes);
+            let bytes = bson::Binary { subtype: bson::spec::BinarySubtype::Generic, bytes };
+            documents.push(doc! { "_id": megabyte * 50 + number, "a": number, "bytes": bytes });
+        }
+        world.must(doc! { "insert": "c", "documents": documents }).await;
+    }
+}
+
+/// Room that a drop, or deletes, give back when that is what everyone waits for.
+async fn gives_room_back(command: Document, within: Duration) {
+    let home = home();
+    let world = World::open(home.path()).await.unwrap();
+    let mut random = StdRng::seed_from_u64(1);
+    let kept: Vec<Document> = (0..200_i64).map(|id| doc! { "_id": id, "a": "kept" }).collect();
+    world.must(doc! { "insert": "kept", "documents": &kept }).await;
+    fill(&world, &mut random, 24).await;
+    world.close().await;
+    let world = World::open(home.path()).await.unwrap();
+    let before = tables_bytes(home.path());
+    assert!(before > 20_000_000, "{before}");
+    world.engine.store.space().set_reserve(u64::MAX);
+    world.must(command).await;
+    let started = Instant::now();
+    while tables_bytes(home.path()) > before / 4 {
+        assert!(started.elapsed() < within, "{} bytes of {before}", tables_bytes(home.path()));
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    assert_eq!(world.contents().await.unwrap().len(), kept.len());
+    world.assert_valid().await;
+    world.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_drop_below_the_reserve_gives_its_room_back_soon() {
+    gives_room_back(doc! { "drop": "c" }, Duration::from_secs(15)).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn deletes_below_the_reserve_give_their_room_back() {
+    let all = doc! { "delete": "c", "deletes": [{ "q": {}, "limit": 0 }] };
+    gives_room_back(all, Duration::from_secs(45)).await;
 }

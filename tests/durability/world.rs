@@ -74,13 +74,25 @@ impl World {
         let mut contents = Contents::new();
         for collection in self.collections().await? {
             let find = doc! { "find": &collection, "batchSize": 100_000 };
-            let reply = self.run(find).await?;
-            let cursor = reply.get_document("cursor").unwrap();
-            assert_eq!(cursor.get_i64("id").unwrap(), 0);
-            for document in cursor.get_array("firstBatch").unwrap() {
-                let document = document.as_document().unwrap().clone();
-                let place = (collection.clone(), document.get_i64("_id").unwrap());
-                assert!(contents.insert(place, document).is_none(), "a document is there twice");
+            let mut reply = self.run(find).await?;
+            let mut batch = "firstBatch";
+            loop {
+                let cursor = reply.get_document("cursor").unwrap();
+                for document in cursor.get_array(batch).unwrap() {
+                    let document = document.as_document().unwrap().clone();
+                    let place = (collection.clone(), document.get_i64("_id").unwrap());
+                    assert!(
+                        contents.insert(place, document).is_none(),
+                        "a document is there twice"
+                    );
+                }
+                // A reply holds 16 MB.
+                let id = cursor.get_i64("id").unwrap();
+                if id == 0 {
+                    break;
+                }
+                reply = self.run(doc! { "getMore": id, "collection": &collection }).await?;
+                batch = "nextBatch";
             }
         }
         Ok(contents)
@@ -98,8 +110,7 @@ impl World {
         for collection in self.collections().await? {
             let reply = self.run(doc! { "validate": &collection, "full": true }).await?;
             let count = self.run(doc! { "count": &collection }).await?;
-            let exact =
-                i64::from(count.get_i32("n").unwrap()) == reply.get_i64("nrecords").unwrap();
+            let exact = count.get_i32("n").unwrap() == reply.get_i32("nrecords").unwrap();
             if !reply.get_bool("valid").unwrap() || !exact {
                 eprintln!("{reply}");
                 return Ok(false);

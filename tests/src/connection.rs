@@ -7,7 +7,7 @@ use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::time::Duration;
 
-use bson::{RawBson, RawDocument, RawDocumentBuf};
+use bson::{RawBson, RawBsonRef, RawDocument, RawDocumentBuf, Timestamp};
 
 use crate::Result;
 
@@ -22,6 +22,15 @@ const REPLY_TIMEOUT: Duration = Duration::from_secs(60);
 pub struct Connection {
     stream: TcpStream,
     last_request: i32,
+    /// Those of the last reply.
+    pub times: Option<Times>,
+}
+
+/// The times that end every reply.
+#[derive(Debug, Clone, Copy)]
+pub struct Times {
+    pub cluster: Timestamp,
+    pub operation: Timestamp,
 }
 
 /// How a command travels.
@@ -40,7 +49,7 @@ impl Connection {
         let stream = TcpStream::connect(address)?;
         stream.set_nodelay(true)?;
         stream.set_read_timeout(Some(REPLY_TIMEOUT))?;
-        Ok(Connection { stream, last_request: 0 })
+        Ok(Connection { stream, last_request: 0, times: None })
     }
 
     /// Sends a command and waits for its one reply.
@@ -94,21 +103,40 @@ impl Connection {
             return Err("a reply does not begin with its body".into());
         }
         let reply = RawDocumentBuf::from_bytes(rest.split_off(5))?;
-        Ok((flags, without_times(&reply)?))
+        Ok((flags, self.take_times(&reply)?))
+    }
+
+    /// A reply without its times, which differ from run to run. Every reply has them, and they
+    /// never go back.
+    fn take_times(&mut self, reply: &RawDocument) -> Result<RawDocumentBuf> {
+        let mut rest = RawDocumentBuf::new();
+        let (mut cluster, mut operation) = (None, None);
+        for field in reply {
+            let (name, value) = field?;
+            match (name.as_str(), value) {
+                ("$clusterTime", RawBsonRef::Document(time)) => cluster = Some(signed(time)?),
+                ("operationTime", RawBsonRef::Timestamp(time)) => operation = Some(time),
+                _ => rest.append(name, value),
+            }
+        }
+        let (Some(cluster), Some(operation)) = (cluster, operation) else {
+            return Err(format!("a reply without times: {reply:?}").into());
+        };
+        if operation > cluster || self.times.is_some_and(|before| cluster < before.cluster) {
+            return Err(format!("{operation} at {cluster} comes after {:?}", self.times).into());
+        }
+        self.times = Some(Times { cluster, operation });
+        Ok(rest)
     }
 }
 
-/// A reply without the times that end it once there are change streams: whether there are
-/// depends on which tests have run.
-fn without_times(reply: &RawDocument) -> Result<RawDocumentBuf> {
-    let mut without = RawDocumentBuf::new();
-    for field in reply {
-        let (name, value) = field?;
-        if !matches!(name.as_str(), "$clusterTime" | "operationTime") {
-            without.append(name, value);
-        }
+/// The time of a `$clusterTime` with the signature of a server that has no keys.
+fn signed(time: &RawDocument) -> Result<Timestamp> {
+    let signature = time.get_document("signature")?;
+    if signature.get_binary("hash")?.bytes != [0; 20] || signature.get_i64("keyId")? != 0 {
+        return Err(format!("a signature of its own: {time:?}").into());
     }
-    Ok(without)
+    Ok(time.get_timestamp("clusterTime")?)
 }
 
 fn integer(bytes: &[u8], at: usize) -> Result<i32> {

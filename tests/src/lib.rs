@@ -1,8 +1,10 @@
 //! What the tests of the whole share: a server in this process, a connection that speaks to it
-//! in plain messages, a readable notation for BSON, and the runner of the golden scripts.
+//! in plain messages, a readable notation for BSON, the runner of the golden scripts, and requests
+//! that can be made at any size.
 
 pub mod ask;
 pub mod connection;
+pub mod cost;
 pub mod evaluation;
 pub mod mask;
 pub mod pipe;

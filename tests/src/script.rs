@@ -13,6 +13,7 @@
 //!   inserted; a further document adds options of the command;
 //! - `> on c {$limit: 1}` runs a pipeline and prints its documents, `> each on c {$limit: ?}`
 //!   tries every type: see [`crate::pipe`];
+//! - `> lost {…}` is a command instead of whose reply the connection ends;
 //! - `> fill c 1000 {_id: i}` inserts many documents, `> sleep 100` waits for milliseconds;
 //! - `[sequence]>` sends the documents as a section of their own, `[exhaust]>` lets the server
 //!   send on unasked, `[unacknowledged]>` wants no reply;
@@ -131,10 +132,13 @@ impl Script {
             unacknowledged: context.tags.contains("unacknowledged"),
         };
         let name = context.prefix.clone().unwrap_or_default();
-        let replies = self.connection(&name)?.converse(&command, manner)?;
+        let connection = self.connection(&name)?;
+        let replies = connection.converse(&command, manner)?;
+        self.scope.times = connection.times;
         for reply in &replies {
             self.remember_cursors(reply)?;
             self.remember_events(reply)?;
+            self.remember_moment(reply)?;
         }
         Ok(replies)
     }
@@ -177,6 +181,29 @@ impl Script {
             self.scope.cursors.push(id);
         }
         Ok(())
+    }
+
+    fn remember_moment(&mut self, reply: &RawDocument) -> Result<()> {
+        let cursor = reply.get("cursor")?.and_then(|cursor| cursor.as_document());
+        if let Some(RawBsonRef::Timestamp(time)) = cursor.unwrap_or(reply).get("atClusterTime")?
+            && !self.scope.moments.contains(&time)
+        {
+            self.scope.moments.push(time);
+        }
+        Ok(())
+    }
+
+    /// Sends a command instead of whose reply the connection ends.
+    fn lose(&mut self, text: &str, context: &Context) -> Result<String> {
+        let name = context.prefix.clone().unwrap_or_default();
+        match self.converse(text, context) {
+            Ok(replies) => Err(format!("there was a reply: {replies:?}").into()),
+            Err(error) if is_end(&error) => {
+                self.connections.remove(&name);
+                Ok("the connection was closed".to_owned())
+            }
+            Err(error) => Err(error),
+        }
     }
 
     /// The tokens and times of a change stream's events differ, too.
@@ -252,6 +279,13 @@ impl Script {
         }
         Ok(String::new())
     }
+}
+
+/// Whether an error says that the other side has closed the connection.
+fn is_end(error: &Error) -> bool {
+    use std::io::ErrorKind::{BrokenPipe, ConnectionReset, UnexpectedEof};
+    let error = error.downcast_ref::<std::io::Error>();
+    error.is_some_and(|it| matches!(it.kind(), BrokenPipe | ConnectionReset | UnexpectedEof))
 }
 
 /// `ok`, or the code of the error.
@@ -338,6 +372,7 @@ impl goldenscript::Runner for Script {
                 self.until_waiting(context)?;
                 Ok(String::new())
             }
+            "lost" => self.lose(text, context),
             "fill" => self.fill(line["fill".len()..].trim_start()),
             "sleep" => {
                 std::thread::sleep(Duration::from_millis(options.trim().parse()?));

@@ -36,10 +36,16 @@ fn start() -> Result<Served> {
         let address = address.parse()?;
         return Ok(Served { address, _running: None, _runtime: None, _data: None });
     }
+    own(|_| {})
+}
+
+/// A server of its own, with other options.
+pub fn own(change: impl FnOnce(&mut server::Options)) -> Result<Served> {
     let data = TempDir::with_prefix("freeboard-tests-")?;
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     // On a thread of its own: a test may be on a runtime's thread already.
-    let options = server::Options::local(data.path());
+    let mut options = server::Options::local(data.path());
+    change(&mut options);
     let starting =
         std::thread::scope(|scope| scope.spawn(|| runtime.block_on(Server::start(options))).join());
     let running = starting.map_err(|_| "starting the server panicked")??;

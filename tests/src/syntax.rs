@@ -7,7 +7,8 @@
 //!   `BinData(0, "base64")`, `/regex/i`, `Code("…")`, `Symbol("…")`, `MinKey`, `MaxKey`,
 //!   `undefined`;
 //! - `token1` and `time1` are the resume token and the cluster time of the first event a change
-//!   stream has shown;
+//!   stream has shown; `clusterTime` and `operationTime` are those of the last reply, and
+//!   `moment1` is the first `atClusterTime` that a snapshot read has answered with;
 //! - `repeat("x", 1000)`, `array(1000, 1)`, `nested(100)` and `within("$not", 100, true)`
 //!   make large things;
 //! - `cursor1` is the id of the first cursor the script has opened, `i` the number of the
@@ -22,6 +23,7 @@ use bson::{
     Timestamp, cstr,
 };
 
+use crate::connection::Times;
 use crate::{Error, Result};
 
 /// What names mean beside the notation itself.
@@ -30,6 +32,10 @@ pub struct Scope {
     pub cursors: Vec<i64>,
     /// Token and cluster time of each event.
     pub events: Vec<(RawBson, RawBson)>,
+    /// Those of the last reply.
+    pub times: Option<Times>,
+    /// The cluster time of each snapshot read.
+    pub moments: Vec<Timestamp>,
     pub index: Option<i64>,
     /// What `?` stands for.
     pub sample: Option<RawBson>,
@@ -250,12 +256,21 @@ impl<'a> Parser<'a> {
             "MinKey" => RawBson::MinKey,
             "MaxKey" => RawBson::MaxKey,
             "i" => return self.index(),
+            "clusterTime" => return self.time(|times| times.cluster),
+            "operationTime" => return self.time(|times| times.operation),
             _ => {
                 if let Some(number) = name.strip_prefix("token") {
                     return self.event(number).map(|(token, _)| token);
                 }
                 if let Some(number) = name.strip_prefix("time") {
                     return self.event(number).map(|(_, time)| time);
+                }
+                if let Some(number) = name.strip_prefix("moment") {
+                    let at = number.parse::<usize>().ok().and_then(|number| number.checked_sub(1));
+                    let moment = at.and_then(|at| self.scope.moments.get(at).copied());
+                    return moment
+                        .map(RawBson::Timestamp)
+                        .ok_or_else(|| self.fail("a snapshot read before"));
                 }
                 if let Some(number) = name.strip_prefix("cursor") {
                     let id = number
@@ -277,6 +292,11 @@ impl<'a> Parser<'a> {
             }
         };
         Ok(value)
+    }
+
+    fn time(&self, of: fn(Times) -> Timestamp) -> Result<RawBson> {
+        let times = self.scope.times.ok_or_else(|| self.fail("a reply before"))?;
+        Ok(RawBson::Timestamp(of(times)))
     }
 
     fn index(&mut self) -> Result<RawBson> {

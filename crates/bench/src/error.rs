@@ -6,6 +6,9 @@ use std::fmt;
 pub enum Error {
     /// The driver or the server behind it.
     Client(mongodb::error::Error),
+    /// A server that is not there, or a URI that is none.
+    Unreached(jobs::Error),
+    Interrupted,
     /// The auditor, where it is what is measured.
     Audit(insight::Error),
     /// The server in this process.
@@ -27,6 +30,8 @@ impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Error::Client(error) => f.write_str(&jobs::explain(error)),
+            Error::Unreached(error) => write!(f, "{error}"),
+            Error::Interrupted => write!(f, "interrupted, and cleaned up; run it again"),
             Error::Audit(error) => write!(f, "{error}"),
             Error::Own(message) => write!(f, "the server of this run did not start: {message}"),
             Error::NoWorkload(name) => {
@@ -57,6 +62,12 @@ impl fmt::Display for Error {
 impl From<mongodb::error::Error> for Error {
     fn from(error: mongodb::error::Error) -> Error {
         Error::Client(error)
+    }
+}
+
+impl From<jobs::Error> for Error {
+    fn from(error: jobs::Error) -> Error {
+        Error::Unreached(error)
     }
 }
 

@@ -30,9 +30,15 @@ pub fn run(options: &Options) -> Result<Report, Error> {
     let clients = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     let report = clients.block_on(async {
         let targets = connect(options, own.as_ref()).await?;
-        let report = match &plan {
-            Plan::Workloads(workloads) => measure_all(options, workloads, &targets).await,
-            Plan::Pairs(pairs) => compare_all(options, pairs, &targets).await,
+        let work = async {
+            match &plan {
+                Plan::Workloads(workloads) => measure_all(options, workloads, &targets).await,
+                Plan::Pairs(pairs) => compare_all(options, pairs, &targets).await,
+            }
+        };
+        let report = tokio::select! {
+            report = work => report,
+            () = jobs::interrupt("stopping, and cleaning up") => Err(Error::Interrupted),
         };
         // The own server's data go with its directory.
         for target in targets.iter().filter(|target| !target.own) {

@@ -1,15 +1,9 @@
 //! A server under measurement.
 
-use std::time::Duration;
-
-use mongodb::Client;
 use mongodb::options::{ClientOptions, WriteConcern};
 
 use crate::site::{DATABASE, Site};
 use crate::{Error, Options};
-
-/// How long a server may take to answer the first command.
-const SELECTION_TIMEOUT: Duration = Duration::from_secs(10);
 
 pub struct Target {
     /// `own`, or the host and port.
@@ -26,11 +20,10 @@ pub struct Target {
 impl Target {
     /// Connects, with one connection for each client.
     pub async fn connect(uri: &str, own: bool, run: &Options) -> Result<Target, Error> {
-        let mut options = ClientOptions::parse(uri).await?;
+        let mut options = ClientOptions::parse(uri).await.map_err(jobs::Error::Uri)?;
         let connections = u32::try_from(run.clients).unwrap_or(u32::MAX).max(1);
         options.max_pool_size = Some(connections);
         options.min_pool_size = Some(connections);
-        options.server_selection_timeout = Some(SELECTION_TIMEOUT);
         options.app_name = Some("freeboard bench".to_owned());
         // The workloads that mean durability say so themselves.
         options.write_concern = Some(WriteConcern::nodes(1));
@@ -38,8 +31,7 @@ impl Target {
             Some(host) if !own => host.to_string(),
             _ => "own".to_owned(),
         };
-        let database = Client::with_options(options)?.database(DATABASE);
-        database.run_command(bson::doc! { "ping": 1 }).await?;
+        let database = jobs::reach(options).await?.database(DATABASE);
         Ok(Target {
             name,
             uri: without_credentials(uri),

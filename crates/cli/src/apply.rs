@@ -76,8 +76,10 @@ async fn apply(uri: &str, file: &File, dry_run: bool, out: &mut Out) -> Result<(
     }
     for (name, command) in changes.into_iter().filter(|_| !dry_run) {
         let reply = database.run_command(command).await.map_err(|error| said(&name, &error))?;
+        let version = reply.get_i64("version").or_else(|_| reply.get_i32("version").map(i64::from));
+        out.line(format_args!("{name}: set, version {}", version.unwrap_or_default()));
         if let Some(line) = oversize(&reply) {
-            out.line(format_args!("{name}: {line}"));
+            out.line(format_args!("  {line}"));
         }
     }
     let listed = database.run_command(doc! { "listGrowthPolicies": 1 }).await;
@@ -100,8 +102,9 @@ fn oversize(reply: &Document) -> Option<String> {
         (0, false) => None,
         (0, true) => Some("there was no time to look for documents over these bounds".to_owned()),
         (counted, some) => Some(format!(
-            "{}{counted} document(s) are over these bounds; they can shrink, not grow: \
-             'freeboard migrate' brings them into bounds",
+            "{}{counted} document(s) are over these bounds; 'freeboard migrate', or the next \
+             write, brings arrays that overflow or drop elements into bounds, and what is \
+             rejected can shrink, not grow",
             if some { "at least " } else { "" }
         )),
     }

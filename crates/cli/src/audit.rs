@@ -1,11 +1,11 @@
 //! `freeboard audit`: finds what will break in a live database.
 
 use crate::boolean::boolean;
-use crate::out::Out;
+use crate::out::{self, Out};
 use clap::ValueEnum;
 use insight::Report;
-use insight::audit::{Budget, Options, Reach, SAMPLE_DOCUMENTS, Target, Thresholds};
-use insight::report::{self, Diff, Severity};
+use insight::audit::{Budget, Options, Reach, Target, Thresholds};
+use insight::report::{self, Diff, Extent, Severity};
 use std::error::Error;
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
@@ -14,21 +14,21 @@ use tokio_util::sync::CancellationToken;
 
 /// Found something as severe as --fail-on says.
 const FOUND: u8 = 1;
-/// As a shell reports a process that Ctrl-C ended.
-const INTERRUPTED: i32 = 130;
+/// What was asked for could not be looked at.
+const NOT_LOOKED: u8 = 2;
 
 /// Find what will break in a live database, with the evidence and the cure.
 ///
-/// Works on MongoDB, Azure DocumentDB and Freeboard, and only reads: a sample of each
-/// collection from a secondary where there is one, slowly where the server is busy.
-/// Ctrl-C ends it with the report so far.
+/// Works on MongoDB, Azure DocumentDB and Freeboard, and only reads: all documents where
+/// the budget allows it, else a sample of each collection; from a secondary where there is
+/// one, slowly where the server is busy. Ctrl-C ends it with the report so far.
 #[derive(clap::Args)]
 #[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
 pub struct Arguments {
     #[command(subcommand)]
     command: Option<Command>,
     /// The server, as mongodb://host:port.
-    #[arg(env = "FREEBOARD_URI", value_name = "URI", hide_env_values = true, required = true)]
+    #[arg(env = "FREEBOARD_URI", value_name = "URI", required = true)]
     uri: Option<String>,
     /// Look at this database only.
     #[arg(long, env = "FREEBOARD_DB", value_name = "NAME")]
@@ -36,11 +36,12 @@ pub struct Arguments {
     /// Whose limits hold; the server is asked where this is not given.
     #[arg(long, env = "FREEBOARD_TARGET", value_enum)]
     target: Option<TargetName>,
-    /// How many documents of each collection to look at.
-    #[arg(long, env = "FREEBOARD_SAMPLE", value_name = "N", default_value_t = SAMPLE_DOCUMENTS, value_parser = clap::value_parser!(u64).range(1..))]
-    sample: u64,
-    /// Look at every document.
-    #[arg(long, env = "FREEBOARD_FULL", value_parser = boolean(), conflicts_with = "sample")]
+    /// How many documents of each collection to look at; as many as the budget allows where
+    /// this is not given.
+    #[arg(long, env = "FREEBOARD_SAMPLE", value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    sample: Option<u64>,
+    /// Look at every document, whatever --sample says.
+    #[arg(long, env = "FREEBOARD_FULL", value_parser = boolean())]
     full: bool,
     /// Time and load that may be used, such as 60s, 25% or 5m,50%.
     #[arg(long, env = "FREEBOARD_BUDGET", value_name = "BUDGET")]
@@ -54,7 +55,11 @@ pub struct Arguments {
     /// Write the report to this file.
     #[arg(short, long, env = "FREEBOARD_OUTPUT", value_name = "FILE")]
     output: Option<PathBuf>,
-    /// Exit with 1 if something at least so severe is found.
+    /// Write the policies of all cures to this file, for freeboard apply.
+    #[arg(long, env = "FREEBOARD_POLICY_OUT", value_name = "FILE")]
+    policy_out: Option<PathBuf>,
+    /// Exit with 1 if something at least so severe is found, with 2 if not all could be
+    /// looked at.
     #[arg(long, env = "FREEBOARD_FAIL_ON", value_enum, value_name = "LEVEL")]
     fail_on: Option<Level>,
 }
@@ -68,8 +73,8 @@ enum Command {
         #[arg(value_name = "NEW.json")]
         new: PathBuf,
         /// The form of the difference.
-        #[arg(long, env = "FREEBOARD_FORMAT", value_enum, default_value_t = Format::Text)]
-        format: Format,
+        #[arg(long, env = "FREEBOARD_DIFF_FORMAT", value_enum, default_value_t = DiffFormat::Text)]
+        format: DiffFormat,
     },
 }
 
@@ -85,6 +90,13 @@ enum Format {
     Text,
     Json,
     Html,
+}
+
+/// A difference has no page.
+#[derive(Clone, Copy, ValueEnum)]
+enum DiffFormat {
+    Text,
+    Json,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
@@ -108,7 +120,11 @@ fn audit(arguments: Arguments) -> Result<ExitCode, Box<dyn Error>> {
         uri: arguments.uri.unwrap_or_default(),
         database: arguments.db,
         target: arguments.target.map(TargetName::target),
-        reach: if arguments.full { Reach::Full } else { Reach::Sample(arguments.sample) },
+        reach: match (arguments.full, arguments.sample) {
+            (true, _) => Reach::Full,
+            (false, Some(documents)) => Reach::Sample(documents),
+            (false, None) => Reach::Budgeted,
+        },
         budget: arguments.budget.unwrap_or_default(),
         thresholds: thresholds.unwrap_or_default(),
     };
@@ -117,16 +133,60 @@ fn audit(arguments: Arguments) -> Result<ExitCode, Box<dyn Error>> {
     runtime.spawn(stop_on_ctrl_c(stop.clone()));
     let report = runtime.block_on(insight::audit(&options, &stop))?;
     write(arguments.output.as_deref(), &report.render(format)?)?;
-    let found = arguments.fail_on.is_some_and(|level| report.reaches(level.severity()));
-    Ok(if found { ExitCode::from(FOUND) } else { ExitCode::SUCCESS })
+    if let Some(path) = &arguments.policy_out {
+        write_policies(&report, path)?;
+    }
+    Ok(exit_code(&report, arguments.fail_on))
 }
 
-fn diff(old: &Path, new: &Path, format: Format) -> Result<ExitCode, Box<dyn Error>> {
+/// A file of policies is of one database: where there are several, each has its own, with the
+/// name of the database before the ending.
+fn write_policies(report: &Report, path: &Path) -> Result<(), Box<dyn Error>> {
+    let files = report.policies();
+    if files.is_empty() {
+        out::note(format_args!(
+            "freeboard: no cure is a policy, so that {} was not written; --target freeboard has \
+             the cures of that target",
+            path.display()
+        ));
+    }
+    for file in &files {
+        let path = match files.len() {
+            1 => path.to_owned(),
+            _ => {
+                let ending = path.extension().and_then(|it| it.to_str()).unwrap_or("yaml");
+                path.with_extension(format!("{}.{ending}", file.database))
+            }
+        };
+        std::fs::write(&path, &file.text).map_err(|error| {
+            format!("the policies cannot be written to {}: {error}", path.display())
+        })?;
+        out::note(format_args!("the policies of {} are in {}", file.database, path.display()));
+        for place in &file.left_out {
+            out::note(format_args!("  {place} is not in it: it contradicts another policy"));
+        }
+    }
+    Ok(())
+}
+
+/// Nothing that was looked at is a failure; with --fail-on a part is one, too.
+fn exit_code(report: &Report, fail_on: Option<Level>) -> ExitCode {
+    let extent = report.looked_at.extent;
+    if extent == Extent::Nothing || (extent == Extent::Part && fail_on.is_some()) {
+        out::note(format_args!("freeboard: {}", report.looked_at.sentence));
+        return ExitCode::from(NOT_LOOKED);
+    }
+    match fail_on.is_some_and(|level| report.reaches(level.severity())) {
+        true => ExitCode::from(FOUND),
+        false => ExitCode::SUCCESS,
+    }
+}
+
+fn diff(old: &Path, new: &Path, format: DiffFormat) -> Result<ExitCode, Box<dyn Error>> {
     let diff = Diff::new(&Report::read(old)?, &Report::read(new)?);
-    let text = match format.form(true) {
-        report::Format::Text { colour } => diff.text(colour),
-        report::Format::Json => diff.json()?,
-        report::Format::Html => return Err("a difference has no page; use text or json".into()),
+    let text = match format {
+        DiffFormat::Text => diff.text(is_coloured(true)),
+        DiffFormat::Json => diff.json()?,
     };
     write(None, &text)?;
     Ok(ExitCode::SUCCESS)
@@ -148,22 +208,21 @@ fn write(output: Option<&Path>, text: &str) -> Result<(), Box<dyn Error>> {
 
 /// The first Ctrl-C asks for the report so far, the second wants no more.
 async fn stop_on_ctrl_c(stop: CancellationToken) {
-    if tokio::signal::ctrl_c().await.is_ok() {
-        stop.cancel();
-    }
-    if tokio::signal::ctrl_c().await.is_ok() {
-        std::process::exit(INTERRUPTED);
-    }
+    jobs::interrupt("stopping; the report so far follows").await;
+    stop.cancel();
+}
+
+/// Whether a text is coloured: on a terminal, unless the user wants none.
+fn is_coloured(shown: bool) -> bool {
+    let plain = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+    shown && !plain && std::io::stdout().is_terminal()
 }
 
 impl Format {
     /// `shown`: on standard output, which may be a terminal.
     fn form(self, shown: bool) -> report::Format {
         match self {
-            Format::Text => {
-                let plain = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
-                report::Format::Text { colour: shown && !plain && std::io::stdout().is_terminal() }
-            }
+            Format::Text => report::Format::Text { colour: is_coloured(shown) },
             Format::Json => report::Format::Json,
             Format::Html => report::Format::Html,
         }

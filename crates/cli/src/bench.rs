@@ -40,6 +40,7 @@ pub struct Arguments {
     /// Only these workloads, or with --growth these pairs.
     #[arg(long, env = "FREEBOARD_BENCH_ONLY", value_name = "NAME,…", value_delimiter = ',')]
     only: Vec<String>,
+    /// The form of the report.
     #[arg(long, env = "FREEBOARD_BENCH_FORMAT", value_enum, default_value_t = Format::Text)]
     format: Format,
 }

@@ -47,10 +47,10 @@ struct Load {
     #[arg(long, env = "FREEBOARD_DB", value_name = "NAME", default_value = "demo")]
     db: String,
     /// Drop the collections first that will be filled.
-    #[arg(long, env = "FREEBOARD_DROP", value_parser = boolean(), conflicts_with = "resume")]
+    #[arg(long, conflicts_with = "resume")]
     drop: bool,
     /// Go on with a load that was interrupted.
-    #[arg(long, env = "FREEBOARD_RESUME", value_parser = boolean())]
+    #[arg(long)]
     resume: bool,
     /// Then ask what the scenarios' applications ask, with the profiler on: the auditor reads it.
     #[arg(long, env = "FREEBOARD_QUERIES", value_parser = boolean())]

@@ -1,7 +1,6 @@
 //! `freeboard import`: a file into a collection.
 
 use crate::FAILURE;
-use crate::boolean::boolean;
 use crate::out::note;
 use crate::place::Place;
 use std::error::Error;
@@ -9,14 +8,17 @@ use std::process::ExitCode;
 
 /// Read a file into a collection: NDJSON in extended JSON, or BSON.
 ///
-/// What cannot be imported is told with its line (of BSON: the number of the document),
-/// and the rest is imported; then the exit code is 2.
+/// Where a file beside it has the options and indexes of the collection, as an export makes
+/// it, they are made too: beside orders.ndjson it is orders.metadata.json. What cannot be
+/// imported is reported with its line (of BSON: the number of the document), and the rest is
+/// imported; then the exit code is 2.
 #[derive(clap::Args)]
 pub struct Arguments {
     #[command(flatten)]
     place: Place,
-    /// Drop the collection first.
-    #[arg(long, env = "FREEBOARD_DROP", value_parser = boolean())]
+    /// Drop the collection first. Its options and indexes are made again, unless the file
+    /// beside the documents has others.
+    #[arg(long)]
     drop: bool,
     /// What becomes of a document whose _id is in the collection already. With `skip`
     /// an import that was interrupted goes on where it was.
@@ -41,7 +43,7 @@ impl From<Existing> for jobs::ExistingDocument {
 
 pub fn run(arguments: Arguments) -> Result<ExitCode, Box<dyn Error>> {
     let Arguments { place, drop, existing } = arguments;
-    let Place { uri, namespace, file, format } = place;
+    let Place { uri, namespace, file, format, documents_only } = place;
     let format = jobs::Format::of(&file, format.map(jobs::Format::from))?;
     let import = jobs::Import {
         uri: &uri,
@@ -49,9 +51,11 @@ pub fn run(arguments: Arguments) -> Result<ExitCode, Box<dyn Error>> {
         file: &file,
         format: Some(format),
         drop,
+        documents_only,
         existing: existing.into(),
     };
     let imported = jobs::run(import.run())?;
+    tell_indexes(&namespace, &imported);
     for failure in &imported.failures {
         note(format_args!("freeboard: {} {failure}", format.unit()));
     }
@@ -70,6 +74,22 @@ pub fn run(arguments: Arguments) -> Result<ExitCode, Box<dyn Error>> {
     if imported.interrupted {
         note("freeboard: interrupted; run it again with --existing skip to go on");
     }
-    let done = imported.failed == 0 && !imported.interrupted;
+    let whole = imported.failed == 0 && imported.made.failed.is_empty();
+    let done = whole && !imported.interrupted;
     Ok(if done { ExitCode::SUCCESS } else { ExitCode::from(FAILURE) })
+}
+
+/// What has become of indexes.
+fn tell_indexes(namespace: &str, imported: &jobs::Imported) {
+    if !imported.dropped_indexes.is_empty() {
+        let names = imported.dropped_indexes.join(", ");
+        note(format_args!("{namespace}: indexes dropped, which the file has not: {names}"));
+    }
+    if !imported.made.indexes.is_empty() {
+        let names = imported.made.indexes.join(", ");
+        note(format_args!("{namespace}: indexes made: {names}"));
+    }
+    for (name, why) in &imported.made.failed {
+        note(format_args!("freeboard: {namespace}: the index {name} was not made: {why}"));
+    }
 }

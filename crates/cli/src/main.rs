@@ -1,5 +1,6 @@
 //! The `freeboard` binary: one file a subcommand.
 
+mod allocator;
 mod apply;
 mod audit;
 mod backup;
@@ -17,13 +18,12 @@ mod place;
 mod serve;
 mod size;
 mod span;
+mod stop;
+mod variables;
 mod verify;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use std::process::ExitCode;
-
-#[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 /// Wrong use or failure; clap exits with the same for arguments it refuses.
 const FAILURE: u8 = 2;
@@ -53,7 +53,9 @@ enum Command {
 }
 
 fn main() -> ExitCode {
-    let result = match Arguments::parse().command {
+    let matches = variables::adapt(Arguments::command(), std::env::args_os()).get_matches();
+    let arguments = Arguments::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
+    let result = match arguments.command {
         Command::Apply(arguments) => apply::run(arguments),
         Command::Audit(arguments) => audit::run(arguments),
         Command::Backup(arguments) => backup::run(arguments),

@@ -1,5 +1,6 @@
 //! A collection and a file, as `export` and `import` name them.
 
+use crate::boolean::boolean;
 use crate::format::Format;
 use std::path::PathBuf;
 
@@ -9,12 +10,16 @@ pub struct Place {
     #[arg(env = "FREEBOARD_URI", value_name = "URI")]
     pub uri: String,
     /// The collection, as database.collection.
-    #[arg(env = "FREEBOARD_NAMESPACE", value_name = "NAMESPACE")]
+    #[arg(value_name = "NAMESPACE")]
     pub namespace: String,
     /// The file: .ndjson, .json, .jsonl or .bson; - is standard input or output.
-    #[arg(env = "FREEBOARD_FILE", value_name = "FILE")]
+    #[arg(value_name = "FILE")]
     pub file: PathBuf,
     /// The format, whatever the file is called.
-    #[arg(long, env = "FREEBOARD_FORMAT", value_enum)]
+    #[arg(long, env = "FREEBOARD_FILE_FORMAT", value_enum)]
     pub format: Option<Format>,
+    /// Documents alone, without the file beside theirs that has the collection's options and
+    /// indexes.
+    #[arg(long, env = "FREEBOARD_DOCUMENTS_ONLY", value_parser = boolean())]
+    pub documents_only: bool,
 }

@@ -1,21 +1,24 @@
 //! `freeboard serve`: the server.
 
+use crate::boolean::boolean;
 use crate::out::Out;
 use crate::size::Size;
 use crate::span::Span;
-use crate::{apply, log};
+use crate::{allocator, apply, log, stop};
 use bson::RawDocumentBuf;
 use command::Namespace;
-use server::{Options, Server, limits};
+use rustix::fs::Mode;
+use server::{Options, ReplicaSet, Server, descriptors, limits, memory};
 use std::error::Error;
 use std::io::IsTerminal;
 use std::path::PathBuf;
 use std::process::ExitCode;
-use tokio::signal::unix::{SignalKind, signal};
+use tokio::runtime::Builder;
+use tokio::sync::oneshot;
 use tracing::{info, warn};
 
-/// Descriptors left for the store's files when connections have taken theirs.
-const FILES_RESERVED: u64 = 1_000;
+/// Polls of tasks between two looks at the sockets. Each may take a whole turn.
+const POLLS_BETWEEN_SOCKETS: u32 = 16;
 /// `engine::storage::RESERVE_BYTES`, as people write it.
 const RESERVE: &str = "500MB";
 /// `engine::growth::HORIZON_SECONDS`, as people write it.
@@ -33,6 +36,17 @@ pub struct Arguments {
     /// Address for HTTP: health, later metrics and the dashboard.
     #[arg(long, env = "FREEBOARD_HTTP", value_name = "ADDR", default_value = "127.0.0.1:27080")]
     http: String,
+    /// Answer as the primary of a replica set of this name, with one member, for applications
+    /// whose URI says `replicaSet=`; otherwise the server answers as a mongos.
+    #[arg(long, env = "FREEBOARD_REPLICA_SET", value_name = "NAME")]
+    replica_set: Option<String>,
+    /// Address that clients of the replica set are sent to; by default the one for clients.
+    #[arg(long, env = "FREEBOARD_ADVERTISE", value_name = "HOST:PORT", requires = "replica_set")]
+    advertise: Option<String>,
+    /// Memory that the whole process may take, at least 256MB; by default half of the machine's,
+    /// or of what its control group allows.
+    #[arg(long, env = "FREEBOARD_MEMORY", value_name = "SIZE")]
+    memory: Option<Size>,
     /// Free space on the data's disk below which writes that take room are refused.
     #[arg(long, env = "FREEBOARD_RESERVE", value_name = "SIZE", default_value = RESERVE)]
     reserve: Size,
@@ -40,28 +54,63 @@ pub struct Arguments {
     /// for none.
     #[arg(long, env = "FREEBOARD_GROWTH_HORIZON", value_name = "TIME", default_value = HORIZON)]
     growth_horizon: Span,
+    /// Listen off this machine though there are no users: anyone who reaches the address may
+    /// read and change everything.
+    #[arg(long, env = "FREEBOARD_ALLOW_OPEN", value_parser = boolean())]
+    allow_open: bool,
+    /// Directory below which `freeboard backup` may have copies of the store written; made if
+    /// it is not there. Without it no copies are made.
+    #[arg(long, env = "FREEBOARD_BACKUPS", value_name = "DIR")]
+    backups: Option<PathBuf>,
     /// A file of growth policies, which are set before clients are let in.
     #[arg(long, env = "FREEBOARD_POLICY", value_name = "FILE")]
     policy: Option<PathBuf>,
+    /// Take `configureFailPoint`, with which any client can have commands fail: for tests of
+    /// applications and drivers.
+    #[arg(long, env = "FREEBOARD_TEST_COMMANDS", value_parser = boolean())]
+    test_commands: bool,
 }
 
 pub fn run(arguments: Arguments) -> Result<ExitCode, Box<dyn Error>> {
+    // Nobody else looks into the files that the server makes.
+    rustix::process::umask(Mode::RWXG | Mode::RWXO);
     let recent_lines = log::start()?;
     let policies = match &arguments.policy {
         Some(path) => policies(path)?,
         None => Vec::new(),
     };
+    descriptors::raise_limit();
+    let memory_bytes = arguments.memory.map_or_else(memory::default_bytes, |size| size.bytes);
     let options = Options {
         data: arguments.data,
         listen: arguments.listen,
         http: Some(arguments.http),
-        connections_max: connections_max(),
+        replica_set: arguments
+            .replica_set
+            .map(|name| ReplicaSet { name, advertise: arguments.advertise }),
+        test_commands: arguments.test_commands,
+        allow_open: arguments.allow_open,
+        connections_max: descriptors::connections_max(memory_bytes),
+        memory_bytes: Some(memory_bytes),
+        collect_memory: Some(allocator::collect),
+        transfer_stall_max: limits::TRANSFER_STALL_MAX,
         reserve_bytes: arguments.reserve.bytes,
         growth_horizon_seconds: arguments.growth_horizon.seconds,
+        backups: arguments.backups,
         policies,
         recent_lines,
     };
-    tokio::runtime::Builder::new_multi_thread().enable_all().build()?.block_on(serve(options))?;
+    // Before anything else, so that no signal finds the server half started.
+    let signal = stop::watch()?;
+    let runtime = Builder::new_multi_thread()
+        .enable_all()
+        .max_blocking_threads(turn::BLOCKING_THREADS_MAX)
+        .event_interval(POLLS_BETWEEN_SOCKETS)
+        .build()?;
+    let outcome = runtime.block_on(serve(options, signal));
+    // The store is closed: whatever still runs has nothing to finish.
+    runtime.shutdown_background();
+    outcome?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -75,10 +124,10 @@ fn policies(path: &PathBuf) -> Result<Vec<(Namespace, RawDocumentBuf)>, Box<dyn 
     Ok(policies)
 }
 
-async fn serve(options: Options) -> Result<(), Box<dyn Error>> {
-    // Before anything else, so that no signal finds the server half started.
-    let mut terminate = signal(SignalKind::terminate())?;
-    let mut interrupt = signal(SignalKind::interrupt())?;
+async fn serve(
+    options: Options,
+    signal: oneshot::Receiver<&'static str>,
+) -> Result<(), Box<dyn Error>> {
     let mut running = Server::start(options).await?;
     // What starts the server reads the address here; people read the log.
     if !std::io::stdout().is_terminal() {
@@ -89,30 +138,13 @@ async fn serve(options: Options) -> Result<(), Box<dyn Error>> {
         }
     }
     let (reason, outcome) = tokio::select! {
-        _ = terminate.recv() => ("SIGTERM", Ok(())),
-        _ = interrupt.recv() => ("Ctrl-C", Ok(())),
+        Ok(name) = signal => (name, Ok(())),
         why = running.failed() => ("a failure", Err(why.into())),
     };
     info!("stopping on {reason}");
     running.stop().await;
     info!("stopped");
     outcome
-}
-
-/// Takes all the file descriptors the system gives, and leaves some for files.
-fn connections_max() -> usize {
-    use rustix::process::{Resource, getrlimit, setrlimit};
-    let mut limit = getrlimit(Resource::Nofile);
-    limit.current = limit.maximum;
-    // Where it is refused, what was there before holds.
-    let _ = setrlimit(Resource::Nofile, limit);
-    match getrlimit(Resource::Nofile).current {
-        Some(files) => {
-            let free = files.saturating_sub(FILES_RESERVED).max(files / 2);
-            limits::CONNECTIONS_MAX.min(free as usize)
-        }
-        None => limits::CONNECTIONS_MAX,
-    }
 }
 
 #[cfg(test)]

@@ -1,6 +1,5 @@
 //! `freeboard verify`: compares collections with what their policies have kept.
 
-use crate::boolean::boolean;
 use crate::out::Out;
 use std::error::Error;
 use std::process::ExitCode;
@@ -22,7 +21,7 @@ pub struct Arguments {
     #[arg(long, env = "FREEBOARD_DB", value_name = "NAME")]
     db: Option<String>,
     /// Mend what can be mended safely: counters, flags, pages without a document, indexes.
-    #[arg(long, env = "FREEBOARD_REPAIR", value_parser = boolean())]
+    #[arg(long)]
     repair: bool,
 }
 

@@ -2,7 +2,8 @@
 
 use bson::RawDocumentBuf;
 use std::net::SocketAddr;
-use std::sync::Weak;
+use std::sync::atomic::AtomicU64;
+use std::sync::{Arc, Weak};
 
 #[derive(Debug, Clone)]
 pub struct Client {
@@ -15,6 +16,8 @@ pub struct Client {
     pub metadata: Option<RawDocumentBuf>,
     /// The other end of its connection, where there is one; gone with it.
     pub presence: Option<Weak<dyn Presence>>,
+    /// The time of its last commit: a timestamp's second and number. 0 where it has made none.
+    pub commit_time: Arc<AtomicU64>,
 }
 
 /// What can say whether a client still waits for its answer.
@@ -24,7 +27,14 @@ pub trait Presence: std::fmt::Debug + Send + Sync {
 
 impl Client {
     pub fn new(connection_id: i32, address: SocketAddr) -> Client {
-        Client { connection_id, address, application: None, metadata: None, presence: None }
+        Client {
+            connection_id,
+            address,
+            application: None,
+            metadata: None,
+            presence: None,
+            commit_time: Arc::default(),
+        }
     }
 
     /// Whether it has closed its connection. It costs a look at the socket.

@@ -7,6 +7,7 @@
 pub mod client;
 pub mod common;
 pub mod fields;
+pub mod labels;
 pub mod namespace;
 pub mod refused;
 pub mod reply;
@@ -18,8 +19,9 @@ pub use client::{Client, Presence};
 pub use common::Common;
 pub use namespace::Namespace;
 pub use reply::{
-    CursorReply, Failures, FailuresRoom, Reply, ReplyWriter, WriteReply, append_cluster_time,
-    append_write_concern_error, error_reply,
+    CursorReply, Failures, FailuresRoom, Reply, ReplyWriter, Times, WriteReply,
+    append_cluster_time, append_write_concern_error, error_reply, query_failure,
+    write_concern_error,
 };
 pub use request::{Request, Sequence};
 pub use table::{Command, command};

@@ -1,9 +1,10 @@
 //! Commands that MongoDB has and that are refused, each with its reason.
 
+use crate::table::COMMANDS;
 use error::{Code, Error};
 
 const NO_CLUSTER: &str = "there is no cluster";
-const NO_REPLICA_SET: &str = "there is no replica set";
+const NO_REPLICA_SET: &str = "there is no other member of a replica set";
 const NO_SEARCH: &str = "it requires Atlas Search, which is not here";
 const NO_SHARDS: &str = "there are no shards";
 const NO_USERS: &str = "users and roles are not kept";
@@ -27,12 +28,14 @@ pub const REFUSED: &[(&str, &str)] = &[
     ("cleanupReshardCollection", NO_SHARDS),
     ("cleanupStructuredEncryptionData", "queryable encryption is not supported"),
     ("clearJumboFlag", NO_SHARDS),
+    ("clone", "databases are copied with export and import"),
     ("commitReshardCollection", NO_SHARDS),
     ("compact", "space is given back in the background"),
     ("compactStructuredEncryptionData", "queryable encryption is not supported"),
     ("configureCollectionBalancing", NO_SHARDS),
     ("configureQueryAnalyzer", NO_SHARDS),
     ("connPoolStats", "there are no connections to other servers"),
+    ("copydb", "databases are copied with export and import"),
     ("createRole", NO_USERS),
     ("createSearchIndexes", NO_SEARCH),
     ("createUser", NO_USERS),
@@ -44,16 +47,22 @@ pub const REFUSED: &[(&str, &str)] = &[
     ("dropSearchIndex", NO_SEARCH),
     ("dropUser", NO_USERS),
     ("enableSharding", NO_SHARDS),
+    ("eval", "there is no server-side JavaScript; use aggregate"),
+    ("filemd5", "the server computes no checksums of files; compare what they hold"),
     ("flushRouterConfig", NO_SHARDS),
-    ("fsync", "an acknowledged write is synced already"),
-    ("fsyncUnlock", "an acknowledged write is synced already"),
+    ("fsyncUnlock", "the server is never locked"),
+    ("geoSearch", "there are no geospatial indexes"),
     ("getAuditConfig", "there is no audit log"),
     ("getClusterParameter", NO_CLUSTER),
+    ("getLastError", "it is of old clients; a write says itself what became of it"),
+    ("getPrevError", "it is of old clients; a write says itself what became of it"),
     ("getShardMap", NO_SHARDS),
     ("getShardVersion", NO_SHARDS),
+    ("getnonce", NO_USERS),
     ("grantPrivilegesToRole", NO_USERS),
     ("grantRolesToRole", NO_USERS),
     ("grantRolesToUser", NO_USERS),
+    ("group", "it is of old clients; use aggregate"),
     ("invalidateUserCache", NO_USERS),
     ("listSearchIndexes", NO_SEARCH),
     ("listShards", NO_SHARDS),
@@ -67,21 +76,23 @@ pub const REFUSED: &[(&str, &str)] = &[
     ("moveCollection", NO_SHARDS),
     ("movePrimary", NO_SHARDS),
     ("moveRange", NO_SHARDS),
+    ("parallelCollectionScan", "it is of old clients; use find"),
     ("planCacheSetFilter", "there is no plan cache"),
     ("reIndex", "an index is made anew by dropping and creating it"),
     ("refineCollectionShardKey", NO_SHARDS),
     ("removeQuerySettings", "queries have no settings of their own; use hint"),
     ("removeShard", NO_SHARDS),
     ("removeShardFromZone", NO_SHARDS),
+    ("repairDatabase", "the store is checked when it is opened"),
     ("replSetAbortPrimaryCatchUp", NO_REPLICA_SET),
     ("replSetFreeze", NO_REPLICA_SET),
-    ("replSetGetConfig", NO_REPLICA_SET),
     ("replSetInitiate", NO_REPLICA_SET),
     ("replSetMaintenance", NO_REPLICA_SET),
     ("replSetReconfig", NO_REPLICA_SET),
     ("replSetResizeOplog", NO_REPLICA_SET),
     ("replSetStepDown", NO_REPLICA_SET),
     ("replSetSyncFrom", NO_REPLICA_SET),
+    ("resetError", "it is of old clients; a write says itself what became of it"),
     ("reshardCollection", NO_SHARDS),
     ("revokePrivilegesFromRole", NO_USERS),
     ("revokeRolesFromRole", NO_USERS),
@@ -117,20 +128,39 @@ pub const REFUSED: &[(&str, &str)] = &[
 
 /// The answer to a command that is not in the table.
 pub fn not_found(name: &str) -> Error {
-    match REFUSED.iter().find(|(refused, _)| *refused == name) {
+    // Some have names in lower case, too, and the reason is the same.
+    match REFUSED.iter().find(|(refused, _)| refused.eq_ignore_ascii_case(name)) {
         // Clients know this code of a MongoDB that has no search beside it.
-        Some((name, NO_SEARCH)) => {
+        Some((_, NO_SEARCH)) => {
             Code::SearchNotEnabled.error(format!("{name} is not supported, as {NO_SEARCH}"))
         }
-        Some((name, why)) => Code::CommandNotFound
+        Some((_, why)) => Code::CommandNotFound
             .error(format!("no such command: '{name}' is not supported, as {why}")),
-        None => Code::CommandNotFound.error(format!("no such command: '{name}'")),
+        None => Code::CommandNotFound.error(match spelled(name) {
+            Some(known) => format!("no such command: '{name}'; its name is '{known}'"),
+            None => format!("no such command: '{name}'"),
+        }),
     }
+}
+
+/// The command that has the name in other letters: names are case-sensitive. One of just this
+/// name is there only for servers that are started otherwise.
+fn spelled(name: &str) -> Option<&'static str> {
+    let mut names = COMMANDS.iter().map(|command| command.name);
+    names.find(|known| known.eq_ignore_ascii_case(name)).filter(|known| *known != name)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_name_in_other_letters_has_the_reason_too() {
+        for name in ["mapreduce", "listshards", "filemd5", "shardcollection", "getlasterror"] {
+            assert!(not_found(name).message().contains(" is not supported, as "), "{name}");
+        }
+        assert_eq!(not_found("Find").message(), "no such command: 'Find'; its name is 'find'");
+    }
 
     #[test]
     fn rows_are_alphabetical_and_in_no_other_table() {

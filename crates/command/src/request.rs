@@ -44,6 +44,12 @@ impl Request {
         &self.sequences
     }
 
+    /// Length of the body and all sequences.
+    pub fn bytes(&self) -> usize {
+        let sequences: usize = self.sequences.iter().map(|sequence| sequence.documents.len()).sum();
+        self.body.len() + sequences
+    }
+
     /// The first field's name, which names the command.
     pub fn name(&self) -> &str {
         value::elements(self.body()).next().map_or("", |first| first.key)

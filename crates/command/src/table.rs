@@ -27,6 +27,8 @@ pub struct Command {
     pub before_auth: bool,
     /// Is in version 1 of the stable API.
     pub stable: bool,
+    /// Is there only where the server takes test commands.
+    pub for_tests: bool,
 }
 
 /// What a command does to data.
@@ -57,6 +59,7 @@ impl Command {
             retryable: false,
             before_auth: false,
             stable: false,
+            for_tests: false,
         }
     }
 
@@ -100,6 +103,11 @@ impl Command {
         self
     }
 
+    const fn for_tests(mut self) -> Command {
+        self.for_tests = true;
+        self
+    }
+
     const fn stable(mut self) -> Command {
         self.stable = true;
         self
@@ -118,6 +126,7 @@ pub const COMMANDS: &[Command] = &[
     Command::new("collMod", Schema, "Changes a collection's options, a view, or an index's options.").collection().write_concern().stable(),
     Command::new("collStats", Read, "Tells a collection's size, document count and indexes.").alias(&["collstats"]).collection().read_concern(),
     Command::new("commitTransaction", Session, "Makes a transaction's writes visible and durable.").admin().write_concern().transaction().stable(),
+    Command::new("configureFailPoint", Server, "Has commands fail, with `--test-commands`.").admin().for_tests(),
     Command::new("connectionStatus", Server, "Tells who the connection has authenticated as.").open(),
     Command::new("convertToCapped", Schema, "Makes a collection capped.").collection().write_concern(),
     Command::new("count", Read, "Counts the documents that match a query.").collection().read_concern().stable(),
@@ -138,6 +147,7 @@ pub const COMMANDS: &[Command] = &[
     Command::new("find", Read, "Returns the documents that match a query.").collection().read_concern().transaction().stable(),
     Command::new("findAndModify", Write, "Changes or removes one document and returns it.").alias(&["findandmodify"]).collection().write_concern().transaction().retryable().stable(),
     Command::new("freeboardBackup", Server, "Copies the whole store into a directory of the server's machine.").admin(),
+    Command::new("fsync", Server, "Syncs what has been written to the disk.").admin(),
     Command::new("getCmdLineOpts", Server, "Tells the options that the server was started with.").admin(),
     Command::new("getDefaultRWConcern", Server, "Tells the default read and write concern.").admin(),
     Command::new("getGrowthPolicy", Read, "Tells the growth policy of a collection.").collection(),
@@ -169,7 +179,8 @@ pub const COMMANDS: &[Command] = &[
     Command::new("profile", Server, "Tells or sets how operations of a database are recorded."),
     Command::new("refreshSessions", Session, "Keeps sessions alive.").stable(),
     Command::new("renameCollection", Schema, "Gives a collection another name.").admin().write_concern(),
-    Command::new("replSetGetStatus", Server, "Fails: the server is not in a replica set.").admin(),
+    Command::new("replSetGetConfig", Server, "Tells the configuration of the replica set, where the server is one.").admin(),
+    Command::new("replSetGetStatus", Server, "Tells the state of the replica set, where the server is one.").admin(),
     Command::new("serverStatus", Server, "Tells the server's counters and state."),
     Command::new("setGrowthPolicy", Schema, "Sets the growth policy of a collection.").collection().write_concern(),
     Command::new("setParameter", Server, "Sets server parameters.").admin(),
@@ -178,6 +189,7 @@ pub const COMMANDS: &[Command] = &[
     Command::new("update", Write, "Updates documents.").collection().write_concern().transaction().retryable().stable(),
     Command::new("validate", Read, "Checks a collection and its indexes.").collection(),
     Command::new("verifyGrowth", Read, "Compares a collection with what its growth policy has kept of it, and mends it.").collection().write_concern(),
+    Command::new("waitForFailPoint", Server, "Waits until commands have failed, with `--test-commands`.").admin().for_tests(),
     Command::new("whatsmyuri", Server, "Tells the address that the client connects from.").open(),
 ];
 

@@ -1,7 +1,9 @@
 //! The engine: a store, its catalog, and what runs on them.
 
+use crate::backups::Backups;
 use crate::catalog::{Collection, Registry};
 use crate::cursor::Cursors;
+use crate::health::Health;
 use crate::identity::Identity;
 use crate::moment::Moments;
 use crate::operation::Operations;
@@ -14,7 +16,7 @@ use crate::storage::{OpenError, Store};
 use crate::transaction::intents::Intents;
 use crate::ttl;
 use command::{Client, Reply, Request};
-use error::Result;
+use error::{Code, Result};
 use parking_lot::Mutex;
 use std::path::Path;
 use std::sync::atomic::AtomicU32;
@@ -23,8 +25,8 @@ use std::time::{Duration, Instant};
 use tokio::sync::Notify;
 use tokio::task::JoinHandle;
 
-/// Between two looks at whether the storage engine still works.
-const HEALTH_INTERVAL: Duration = Duration::from_secs(1);
+/// How long a close waits for what runs in the background and has been asked to stop.
+const BACKGROUND_WAIT_MAX: Duration = Duration::from_millis(500);
 
 pub struct Engine {
     pub store: Store,
@@ -37,7 +39,10 @@ pub struct Engine {
     pub operations: Operations,
     pub profiles: Profiles,
     pub usage: Usage,
+    pub(crate) health: Health,
     identity: OnceLock<Identity>,
+    /// Where copies of the store may be written, if anywhere.
+    backups: OnceLock<Backups>,
     /// The parameter `ttlMonitorSleepSecs`.
     pub ttl_sleep_seconds: AtomicU32,
     /// Rings when something was dropped.
@@ -95,7 +100,9 @@ impl Engine {
             operations: Operations::default(),
             profiles: Profiles::default(),
             usage: Usage::default(),
+            health: Health::default(),
             identity: OnceLock::new(),
+            backups: OnceLock::new(),
             ttl_sleep_seconds: AtomicU32::new(ttl::SWEEP_SECONDS),
             purge: Notify::new(),
             retired: Mutex::default(),
@@ -106,14 +113,15 @@ impl Engine {
         engine.drop_unfinished_indexes().await?;
         engine.drop_temporary_collections().await?;
         engine.background.lock().extend([
-            tokio::spawn(engine.clone().purge_dropped()),
-            tokio::spawn(engine.clone().expire_documents()),
-            tokio::spawn(engine.clone().expire_cursors()),
-            tokio::spawn(engine.clone().reap_sessions()),
-            tokio::spawn(engine.clone().trim_log()),
-            tokio::spawn(engine.clone().watch_clients()),
-            tokio::spawn(engine.clone().watch_storage()),
-            tokio::spawn(engine.clone().resolve_growth()),
+            spawn(engine.clone().purge_dropped()),
+            spawn(engine.clone().expire_documents()),
+            spawn(engine.clone().expire_cursors()),
+            spawn(engine.clone().reap_sessions()),
+            spawn(engine.clone().trim_log()),
+            spawn(engine.clone().watch_clients()),
+            spawn(engine.clone().watch_storage()),
+            spawn(engine.clone().reclaim_when_low()),
+            spawn(engine.clone().resolve_growth()),
         ]);
         engine.recount_unfinished();
         Ok(engine)
@@ -123,19 +131,7 @@ impl Engine {
     pub(crate) fn in_background(&self, work: impl Future<Output = ()> + Send + 'static) {
         let mut background = self.background.lock();
         background.retain(|task| !task.is_finished());
-        background.push(tokio::spawn(work));
-    }
-
-    /// Notices failures of the storage engine while nobody writes.
-    async fn watch_storage(self: Arc<Self>) {
-        let failure = self.store.failure();
-        while failure.borrow().is_none() {
-            tokio::time::sleep(HEALTH_INTERVAL).await;
-            let engine = self.clone();
-            if tokio::task::spawn_blocking(move || engine.store.check_health()).await.is_err() {
-                return;
-            }
-        }
+        background.push(spawn(work));
     }
 
     /// How the server around the engine presents itself; the first to say so wins.
@@ -147,18 +143,41 @@ impl Engine {
         self.identity.get_or_init(Identity::default)
     }
 
+    /// Asks every command under way to stop, since the server stops.
+    pub fn interrupt_all(&self) {
+        self.operations.stop_all(Code::InterruptedAtShutdown);
+    }
+
+    /// Where copies of the store may be written; the first to say so wins.
+    pub fn set_backups(&self, backups: Backups) {
+        let _ = self.backups.set(backups);
+    }
+
+    pub fn backups(&self) -> Option<&Backups> {
+        self.backups.get()
+    }
+
     /// Runs one command.
-    pub async fn run(self: &Arc<Self>, request: Request, client: &Arc<Client>) -> Result<Reply> {
-        run::run(self, request, client).await
+    pub fn run(
+        self: &Arc<Self>,
+        request: Request,
+        client: &Arc<Client>,
+    ) -> impl Future<Output = Result<Reply>> + Send {
+        run::run(self, request, client)
     }
 
     /// Finishes what is under way and leaves nothing to replay.
     pub async fn close(self: &Arc<Self>) {
         let background = std::mem::take(&mut *self.background.lock());
         background.iter().for_each(JoinHandle::abort);
-        for task in background {
-            // An aborted task ends with an error that says just that.
-            let _ = task.await;
+        let ended = async {
+            for task in background {
+                // An aborted task ends with an error that says just that.
+                let _ = task.await;
+            }
+        };
+        if tokio::time::timeout(BACKGROUND_WAIT_MAX, ended).await.is_err() {
+            tracing::warn!("closed in the middle of work in the background");
         }
         self.kill_sessions(None);
         self.moments.clear();
@@ -168,4 +187,9 @@ impl Engine {
             tracing::error!("closing the store panicked");
         }
     }
+}
+
+/// Spawns a task that holds no serving thread for longer than a turn.
+fn spawn(work: impl Future<Output = ()> + Send + 'static) -> JoinHandle<()> {
+    tokio::spawn(turn::fair(work))
 }

@@ -26,7 +26,12 @@ pub fn inspect(
     out: &mut dyn Write,
 ) -> std::result::Result<(), Box<dyn std::error::Error>> {
     if !directory.exists() {
-        return Err(Box::new(OpenError::new(directory, &"there is no such directory")));
+        let why = "there is no such directory; give the directory of a store";
+        return Err(Box::new(OpenError::new(directory, &why)));
+    }
+    if Store::is_vacant(directory) {
+        let why = "the directory is empty; give the directory of a store";
+        return Err(Box::new(OpenError::new(directory, &why)));
     }
     let store = Store::open(directory)?;
     let shown = show(&store, options, out);
@@ -45,6 +50,11 @@ fn show(
     let wanted = |collection: &&std::sync::Arc<Collection>| {
         options.namespace.as_ref().is_none_or(|name| collection.namespace.to_string() == *name)
     };
+    if let Some(name) = &options.namespace
+        && !catalog.all().any(|collection| wanted(&collection))
+    {
+        return Err(format!("the store holds no collection {name}; check its name").into());
+    }
     for collection in catalog.all().filter(wanted) {
         describe(collection, &view, out)?;
         if options.keys && !collection.is_view() {

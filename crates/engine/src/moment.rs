@@ -3,8 +3,8 @@
 
 use crate::Engine;
 use crate::catalog::Catalog;
-use crate::storage::log::{time, timestamp};
-use crate::storage::{Mark, View};
+use crate::storage::clock::{between, time, timestamp};
+use crate::storage::{Mark, Synced, View};
 use bson::Timestamp;
 use command::common::{ReadConcern, ReadLevel};
 use error::{Code, Result};
@@ -36,8 +36,7 @@ pub struct Moments {
 impl Engine {
     /// What a read of this concern sees; `None` is whatever is newest.
     pub async fn moment(&self, concern: &ReadConcern) -> Result<Option<Moment>> {
-        self.check_time("afterClusterTime", concern.after_cluster_time)?;
-        self.check_time("atClusterTime", concern.at_cluster_time)?;
+        self.check_times(concern)?;
         let after = concern.after_cluster_time.is_some();
         match concern.level {
             ReadLevel::Local | ReadLevel::Available => return Ok(None),
@@ -45,13 +44,15 @@ impl Engine {
             ReadLevel::Majority | ReadLevel::Snapshot if after => self.sync_all().await?,
             ReadLevel::Majority | ReadLevel::Snapshot => {}
         }
-        if let Some(wanted) = concern.at_cluster_time {
-            return self.moments.at(wanted).map(Some);
-        }
         let catalog = self.registry.synced();
-        let moment = Moment { catalog, view: self.store.synced_view(), time: None };
-        Ok(Some(match concern.level {
-            ReadLevel::Snapshot => self.moments.keep(moment, self.store.log().now()),
+        let Synced { view, time: newest } = self.store.synced();
+        let moment = Moment { catalog, view, time: None };
+        Ok(Some(match (concern.level, concern.at_cluster_time.map(time)) {
+            // The newest moment lasts until the next commit.
+            (_, Some(wanted)) if wanted != newest && wanted != between(newest) => {
+                self.moments.at(wanted)?
+            }
+            (ReadLevel::Snapshot, _) => self.moments.keep(moment, newest),
             _ => moment,
         }))
     }
@@ -61,52 +62,56 @@ impl Engine {
         self.store.reach(self.store.newest(), Mark::Synced).await
     }
 
+    /// Refuses a read concern that asks for a time to come.
+    pub fn check_times(&self, concern: &ReadConcern) -> Result<()> {
+        self.check_time("afterClusterTime", concern.after_cluster_time)?;
+        self.check_time("atClusterTime", concern.at_cluster_time)
+    }
+
     fn check_time(&self, name: &str, given: Option<Timestamp>) -> Result<()> {
         match given {
-            Some(given) if time(given) > self.store.log().now() => {
-                Err(Code::InvalidOptions.error(format!(
+            Some(given) if time(given) > self.store.clock().now() => Err(Code::InvalidOptions
+                .error(format!(
                     "readConcern {name} value must not be greater than the current clusterTime. \
                      Requested clusterTime: {{ ts: Timestamp({}, {}) }}",
                     given.time, given.increment
-                )))
-            }
+                ))),
             _ => Ok(()),
         }
     }
 }
 
 impl Moments {
-    /// Keeps a moment under a cluster time of its own, or finds that it is kept.
-    fn keep(&self, mut moment: Moment, now: u64) -> Moment {
+    /// Keeps a moment under the time of its last commit, or finds that it is kept.
+    fn keep(&self, mut moment: Moment, time: u64) -> Moment {
         let mut kept = self.kept.lock();
-        let mut next = now;
-        if let Some((last, (_, newest))) = kept.last_key_value() {
-            if newest.view.is_same(&moment.view) {
-                return newest.clone();
-            }
-            next = next.max(last + 1);
+        if let Some((_, kept)) = kept.get(&time) {
+            return kept.clone();
         }
         while let Some(oldest) = kept.first_entry()
             && (oldest.get().0.elapsed() > MOMENT_KEPT_MAX || kept.len() >= MOMENTS_MAX)
         {
             kept.pop_first();
         }
-        moment.time = Some(timestamp(next));
-        kept.insert(next, (Instant::now(), moment.clone()));
+        moment.time = Some(timestamp(time));
+        kept.insert(time, (Instant::now(), moment.clone()));
         moment
     }
 
-    fn at(&self, wanted: Timestamp) -> Result<Moment> {
+    fn at(&self, wanted: u64) -> Result<Moment> {
         let kept = self.kept.lock();
-        match kept.get(&time(wanted)) {
+        // The moment of a commit is also known by the time behind it.
+        let found = kept.get(&wanted).or_else(|| kept.get(&wanted.checked_sub(1)?));
+        match found {
             Some((_, moment)) => Ok(moment.clone()),
-            None => Err(Code::SnapshotUnavailable.error(format!(
-                "Read timestamp Timestamp({}, {}) is not that of a snapshot read of the last {} \
-                 seconds",
-                wanted.time,
-                wanted.increment,
-                MOMENT_KEPT_MAX.as_secs()
-            ))),
+            None => {
+                let Timestamp { time, increment } = timestamp(wanted);
+                Err(Code::SnapshotUnavailable.error(format!(
+                    "Read timestamp Timestamp({time}, {increment}) is not that of a snapshot read \
+                     of the last {} seconds",
+                    MOMENT_KEPT_MAX.as_secs()
+                )))
+            }
         }
     }
 

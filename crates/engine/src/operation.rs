@@ -99,6 +99,13 @@ impl Operations {
         running.values().filter(|operation| operation.started.elapsed() >= age).cloned().collect()
     }
 
+    /// Asks all operations to stop.
+    pub fn stop_all(&self, code: Code) {
+        for operation in self.list() {
+            operation.stop(code);
+        }
+    }
+
     /// Asks an operation to stop; an unknown one is none of our business.
     pub fn kill(&self, id: i32) {
         if let Some(operation) = self.running.lock().get(&id) {
@@ -108,14 +115,13 @@ impl Operations {
 }
 
 impl Engine {
-    /// Stops reads that nobody waits for any more. A write ends as it would have.
+    /// Stops what nobody waits for any more. Changes of definition end as they would have.
     pub(crate) async fn watch_clients(self: Arc<Self>) {
         loop {
             tokio::time::sleep(CLIENT_LOOK_INTERVAL).await;
             for operation in self.operations.older_than(CLIENT_LOOK_INTERVAL) {
-                let name = operation.request.name();
-                let reads = command::command(name).is_some_and(|row| row.kind == Kind::Read);
-                if reads && operation.client.is_gone() {
+                if operation.is_awaited() && operation.client.is_gone() {
+                    let name = operation.request.name();
                     debug!("stopped {name} of {}: it has gone", operation.client.address);
                     operation.stop(Code::ClientDisconnect);
                 }
@@ -133,6 +139,23 @@ impl Operation {
         if let Some(progress) = self.progress.get() {
             progress.interrupt.stop(code);
         }
+    }
+
+    /// Whether it is of use only to a client that waits for the reply: a read, or a write
+    /// that is to be acknowledged.
+    fn is_awaited(&self) -> bool {
+        match command::command(self.request.name()).map(|row| row.kind) {
+            Some(Kind::Read) => true,
+            Some(Kind::Write) => !self.is_unacknowledged(),
+            _ => false,
+        }
+    }
+
+    fn is_unacknowledged(&self) -> bool {
+        let concern = value::element::get(self.request.body(), "writeConcern");
+        let concern = concern.and_then(|concern| concern.value().as_document());
+        let acknowledgements = concern.and_then(|concern| value::element::get(concern, "w"));
+        acknowledgements.is_some_and(|w| command::fields::safe_i64(w.value()) == Some(0))
     }
 
     /// Keeps a plan's figures, added to those of the command's earlier plans.

@@ -53,7 +53,7 @@ impl Engine {
         let filter = Arc::new(Filter::parse(&filter, &Context::new())?);
         let hint = bson::RawBsonRef::String(&index.name);
         let selection = Selection { filter: &filter, sort: None, hint: Some(hint), multi: true };
-        let writes = Writes::new(self.clone());
+        let writes = Writes::new(self.clone()).hint_hidden();
         let delete = Delete { selection, returns: None };
         let deleted = write::delete(&writes, &collection.namespace, &delete).await?;
         if deleted.count > 0 {
@@ -71,4 +71,40 @@ fn expiry(collection: &Collection, index: &Index) -> Option<i64> {
         return i64::try_from(seconds).ok();
     }
     index.expire_after_seconds
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use bson::rawbson;
+    use command::{Client, Namespace, Request};
+    use std::net::{Ipv4Addr, SocketAddr};
+
+    #[tokio::test]
+    async fn a_hidden_index_lets_documents_expire() {
+        let directory = tempfile::tempdir().unwrap();
+        let engine = Engine::open(directory.path()).await.unwrap();
+        let client = Arc::new(Client::new(1, SocketAddr::from((Ipv4Addr::LOCALHOST, 1))));
+        let run = async |command: RawDocumentBuf| {
+            engine.run(Request::from(command), &client).await.unwrap().body
+        };
+        // The job itself would be in the way of counting.
+        engine.ttl_sleep_seconds.store(3_600, Ordering::Relaxed);
+        let index = rawdoc! {
+            "key": { "at": 1 }, "name": "at", "expireAfterSeconds": 60, "hidden": true,
+        };
+        run(rawdoc! { "createIndexes": "c", "indexes": [index], "$db": "d" }).await;
+        let old = DateTime::from_millis(0);
+        let documents = rawbson!([{ "_id": 1, "at": old }, { "_id": 2, "at": DateTime::now() }]);
+        run(rawdoc! { "insert": "c", "documents": documents, "$db": "d" }).await;
+
+        let collection = engine.registry.get(&Namespace::new("d", "c").unwrap()).unwrap();
+        let index = collection.index("at").unwrap();
+        engine.expire(&collection, index, 60).await.unwrap();
+        let left = run(rawdoc! { "count": "c", "$db": "d" }).await;
+        assert_eq!(left.get_i32("n").unwrap(), 1);
+        let hinted = rawdoc! { "find": "c", "hint": "at", "$db": "d" };
+        assert!(engine.run(Request::from(hinted), &client).await.is_err(), "clients may not");
+        engine.close().await;
+    }
 }

@@ -24,6 +24,7 @@ codes! {
     4 NoSuchKey
     5 GraphContainsCycle
     6 HostUnreachable
+    7 HostNotFound
     8 UnknownError
     9 FailedToParse
     11 UserNotFound
@@ -54,6 +55,7 @@ codes! {
     57 DottedFieldName
     59 CommandNotFound
     61 ShardKeyNotFound
+    63 StaleShardVersion
     64 WriteConcernTimeout
     65 MultipleErrorsOccurred
     66 ImmutableField
@@ -71,6 +73,7 @@ codes! {
     98 DBPathInUse
     100 UnsatisfiableWriteConcern
     101 OutdatedClient
+    107 FailPointSetFailed
     111 NotExactValueField
     112 WriteConflict
     115 CommandNotSupported
@@ -79,9 +82,12 @@ codes! {
     121 DocumentValidationFailure
     123 NotAReplicaSet
     125 CommandFailed
+    133 FailedToSatisfyReadPreference
+    134 ReadConcernMajorityNotAvailableYet
     136 CappedPositionLost
     143 CursorInUse
     146 ExceededMemoryLimit
+    150 StaleEpoch
     159 DurationOverflow
     160 MaxStalenessOutOfRange
     161 IncompatibleCollationVersion
@@ -97,7 +103,9 @@ codes! {
     184 ClientMetadataAppNameTooLarge
     185 ClientMetadataDocumentTooLarge
     186 ClientMetadataCannotBeMutated
+    189 PrimarySteppedDown
     197 InvalidIndexSpecificationOption
+    205 ClusterTimeFailsRateLimiter
     206 NoSuchSession
     207 InvalidUUID
     217 IncompleteTransactionHistory
@@ -107,6 +115,7 @@ codes! {
     225 TransactionTooOld
     232 MaxSubPipelineDepthExceeded
     233 TooManyDocumentSequences
+    234 RetryChangeStream
     237 CursorKilled
     238 NotImplemented
     239 SnapshotTooOld
@@ -139,12 +148,19 @@ codes! {
     359 CannotConvertIndexToUnique
     361 CollectionUUIDMismatch
     365 TemporarilyUnavailable
+    462 IngressRequestRateLimitExceeded
+    9001 SocketException
+    10107 NotWritablePrimary
     10334 BSONObjectTooLarge
     11000 DuplicateKey
     11600 InterruptedAtShutdown
     11601 Interrupted
+    11602 InterruptedDueToReplStateChange
     12587 BackgroundOperationInProgressForNamespace
     13297 DatabaseDifferCase
+    13388 StaleConfig
+    13435 NotPrimaryNoSecondaryOk
+    13436 NotPrimaryOrSecondary
     14031 OutOfDiskSpace
     17280 KeyTooLong
     31082 SearchNotEnabled

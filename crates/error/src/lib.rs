@@ -57,12 +57,28 @@ impl Error {
         self.0.details.iter().map(|(name, value)| (*name, value.as_raw_bson_ref()))
     }
 
+    /// Whether the work was ended from outside.
+    pub fn is_interrupt(&self) -> bool {
+        matches!(
+            self.code(),
+            Code::MaxTimeMSExpired
+                | Code::CursorKilled
+                | Code::ClientDisconnect
+                | Code::InterruptedAtShutdown
+                | Code::Interrupted
+        )
+    }
+
     pub fn labels(&self) -> &[&'static str] {
         &self.0.labels
     }
 
-    /// Puts words in front of the message: where the error was met.
+    /// Puts words in front of the message: where the error was met. An interrupt is nobody's
+    /// fault, wherever it was met, and keeps its own.
     pub fn context(mut self, words: &str) -> Self {
+        if self.is_interrupt() {
+            return self;
+        }
         self.0.message = format!("{words} :: caused by :: {}", self.0.message);
         self
     }

@@ -10,9 +10,10 @@ use error::{Code, Error, Result};
 use language::Needs;
 use language::query::{Filter, Matched};
 use language::update::Update;
+use rustc_hash::FxHashSet;
 use smallvec::{SmallVec, smallvec};
 use std::borrow::Cow;
-use value::Path;
+use value::{Path, elements};
 use write::{Applied, AtOnce, Counted, Guard, Inserted, Outcome, Returns, Transaction};
 
 #[derive(Debug)]
@@ -25,6 +26,9 @@ pub enum Guarded {
     /// Its policy cannot be read.
     Unreadable(Error),
 }
+
+/// Up to how many arrays a document is walked for each, to see that it names none twice.
+const WALKED_ARRAYS_MAX: usize = 8;
 
 /// What a policy makes of an update before it meets a document.
 #[derive(Debug)]
@@ -237,7 +241,14 @@ fn check_new_size(policy: &Policy, inserted: &Inserted<'_>) -> Result<()> {
 /// Refuses a document with two fields of the same name on a path of its policy.
 fn check_names(policy: &Policy, document: &RawDocument) -> Result<()> {
     let mut paths = policy.arrays.iter().flat_map(ArrayRule::paths);
-    paths.try_for_each(|path| check_single(document, path))
+    if policy.arrays.len() <= WALKED_ARRAYS_MAX {
+        return paths.try_for_each(|path| check_single(document, path));
+    }
+    let mut seen = FxHashSet::default();
+    let repeated: FxHashSet<&[u8]> =
+        elements(document).keyed().map(|(key, _)| key).filter(|key| !seen.insert(*key)).collect();
+    let is_plain = |path: &Path| path.len() == 1 && !repeated.contains(path.as_str().as_bytes());
+    paths.filter(|path| !is_plain(path)).try_for_each(|path| check_single(document, path))
 }
 
 /// Refuses what an update has made of a document, if its policy does not allow it.

@@ -4,33 +4,32 @@ use crate::long::Long;
 use crate::progress::Progress;
 use crate::{Error, connect, number};
 use bson::doc;
-use std::path::Path;
 
 #[derive(Debug)]
 pub struct Backup<'a> {
     pub uri: &'a str,
-    /// A directory on the server's machine, empty or not there yet.
-    pub directory: &'a Path,
+    /// A directory on the server's machine, empty or not there yet: a name below its directory
+    /// of backups, or an absolute path there.
+    pub directory: &'a str,
 }
 
 #[derive(Debug, PartialEq, Eq)]
 pub struct Copied {
     pub bytes: u64,
+    /// Where the copy is, on the server's machine.
+    pub directory: String,
 }
 
 impl Backup<'_> {
     pub async fn run(&self) -> Result<Copied, Error> {
-        let directory = std::path::absolute(self.directory)?;
-        let Some(directory) = directory.to_str().map(ToOwned::to_owned) else {
-            return Err(Error::Use("the directory's name is not UTF-8; choose another".to_owned()));
-        };
+        let directory = self.directory;
         let client = connect::client(self.uri).await?;
         let copy = Long {
             client: &client,
             database: "admin",
-            command: doc! { "freeboardBackup": 1, "directory": &directory },
+            command: doc! { "freeboardBackup": 1, "directory": directory },
             // The server takes away what it has written before it stops.
-            known_by: doc! { "command.freeboardBackup": 1, "command.directory": &directory },
+            known_by: doc! { "command.freeboardBackup": 1, "command.directory": directory },
         };
         let reply = copy.run(&Progress::bytes("copying", Some(0))).await;
         let reply = reply.map_err(|error| match error.is_unknown_command() {
@@ -39,6 +38,7 @@ impl Backup<'_> {
             }
             false => error,
         })?;
-        Ok(Copied { bytes: number(&reply, "bytes") })
+        let directory = reply.get_str("directory").unwrap_or(directory).to_owned();
+        Ok(Copied { bytes: number(&reply, "bytes"), directory })
     }
 }

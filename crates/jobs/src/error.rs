@@ -8,6 +8,11 @@ use std::path::PathBuf;
 pub enum Error {
     /// The URI is none.
     Uri(mongodb::error::Error),
+    /// No host of the URI answers.
+    NoServer {
+        hosts: String,
+        why: String,
+    },
     /// The driver or the server behind it.
     Client(mongodb::error::Error),
     /// A file could not be opened, read or written.
@@ -28,7 +33,11 @@ impl std::error::Error for Error {}
 impl Error {
     /// Whether the server did not answer, or not to the end.
     pub fn is_unreachable(&self) -> bool {
-        let Error::Client(error) = self else { return false };
+        let error = match self {
+            Error::NoServer { .. } => return true,
+            Error::Client(error) => error,
+            _ => return false,
+        };
         matches!(
             &*error.kind,
             ErrorKind::Io(_)
@@ -50,8 +59,15 @@ impl fmt::Display for Error {
                 write!(f, "this is no URI of a server, such as mongodb://host:27017: ")?;
                 f.write_str(&explain(error))
             }
+            Error::NoServer { hosts, why } => write!(
+                f,
+                "no server answers at {hosts} ({why}); check the address, and that a server is \
+                 running there"
+            ),
             Error::Client(error) => f.write_str(&explain(error)),
-            Error::File(path, error) => write!(f, "{}: {error}", path.display()),
+            Error::File(path, error) => {
+                write!(f, "{}: {error}; check its name and who may use it", path.display())
+            }
             Error::Io(error) => write!(f, "{error}"),
             Error::Use(message) | Error::Input(message) => f.write_str(message),
             Error::Interrupted => f.write_str("interrupted"),
@@ -108,6 +124,13 @@ mod tests {
 
     #[tokio::test]
     async fn a_server_that_is_not_there_is_told_in_a_sentence() {
+        let error = crate::client("mongodb://127.0.0.1:1").await.unwrap_err();
+        assert!(error.is_unreachable());
+        assert_eq!(
+            error.to_string(),
+            "no server answers at 127.0.0.1:1 (Connection refused (os error 111)); check the \
+             address, and that a server is running there"
+        );
         let uri = "mongodb://127.0.0.1:1/?serverSelectionTimeoutMS=100";
         let client = mongodb::Client::with_uri_str(uri).await.unwrap();
         let error = client.list_database_names().await.unwrap_err();

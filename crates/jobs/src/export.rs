@@ -1,5 +1,7 @@
-//! A collection written to a file, arrays that overflow as a whole.
+//! A collection written to a file, arrays that overflow as a whole, with its options and indexes
+//! in a second one.
 
+use crate::definition::{Definition, metadata_path};
 use crate::output::Output;
 use crate::progress::Progress;
 use crate::whole::Whole;
@@ -16,11 +18,15 @@ pub struct Export<'a> {
     /// `-` is standard output.
     pub file: &'a Path,
     pub format: Option<Format>,
+    /// Leave out options and indexes.
+    pub documents_only: bool,
 }
 
 #[derive(Debug, PartialEq, Eq)]
 pub struct Exported {
     pub documents: u64,
+    /// The indexes beside the one on `_id`, where they were written to a file.
+    pub indexes: Option<usize>,
 }
 
 impl Export<'_> {
@@ -31,19 +37,45 @@ impl Export<'_> {
     async fn work(&self) -> Result<Exported, Error> {
         let format = Format::of(self.file, self.format)?;
         let client = connect::client(self.uri).await?;
-        let collection = connect::collection(&client, self.namespace)?;
+        let (database, name) = connect::split(self.namespace)?;
+        let database = client.database(database);
+        let collection = database.collection(name);
+        let definition = Definition::of(&database, name).await?;
         // A view cannot be estimated.
         let total = collection.estimated_document_count().await.ok();
         let whole = Whole::of(&client, self.namespace).await?;
         let mut documents = 0;
         let read = self.read(&collection, whole.as_ref(), total, format, &mut documents).await;
         match (read, &whole) {
-            (Ok(()), _) => Ok(Exported { documents }),
+            // What a server does not list may have documents all the same.
+            (Ok(_), _) if definition.is_none() && documents == 0 => Err(self.not_there()),
+            (Ok(output), _) => {
+                let written = definition.filter(|_| !self.documents_only);
+                let indexes = written.map(|it| self.write_definition(&it, name)).transpose()?;
+                output.finish()?;
+                Ok(Exported { documents, indexes: indexes.flatten() })
+            }
             (Err(Error::Client(error)), Some(whole)) => {
                 Err(whole.explain(&collection, documents, error).await)
             }
             (Err(error), _) => Err(error),
         }
+    }
+
+    fn not_there(&self) -> Error {
+        Error::Use(format!(
+            "there is no collection {}, so nothing was exported; check its name",
+            self.namespace
+        ))
+    }
+
+    /// Writes options and indexes beside the documents, unless those go to standard output.
+    fn write_definition(&self, of: &Definition, name: &str) -> Result<Option<usize>, Error> {
+        let Some(path) = metadata_path(self.file) else { return Ok(None) };
+        let mut output = Output::create(&path)?;
+        output.write(&of.text(name)?)?;
+        output.finish()?;
+        Ok(Some(of.indexes()))
     }
 
     /// Writes the documents, and counts them.
@@ -54,7 +86,7 @@ impl Export<'_> {
         total: Option<u64>,
         format: Format,
         documents: &mut u64,
-    ) -> Result<(), Error> {
+    ) -> Result<Output, Error> {
         let mut find = collection.find(doc! {});
         if let Some(whole) = whole {
             find = find.projection(whole.projection());
@@ -78,6 +110,6 @@ impl Export<'_> {
             *documents += 1;
             progress.add(1);
         }
-        output.finish()
+        Ok(output)
     }
 }

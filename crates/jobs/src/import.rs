@@ -1,12 +1,13 @@
 //! A file read into a collection.
 
+use crate::definition::{Definition, Made};
 use crate::progress::Progress;
 use crate::source::{Item, Source};
-use crate::{Error, Format, connect};
+use crate::{Error, Format, connect, stop};
 use bson::RawDocumentBuf;
 use futures::stream::{FuturesUnordered, StreamExt};
-use mongodb::Collection;
 use mongodb::error::{ErrorKind, IndexedWriteError};
+use mongodb::{Collection, Database};
 use std::path::Path;
 use tokio::sync::mpsc;
 
@@ -26,8 +27,11 @@ pub struct Import<'a> {
     /// `-` is standard input.
     pub file: &'a Path,
     pub format: Option<Format>,
-    /// Drop the collection first.
+    /// Drop the collection first. Its options and indexes are made again, unless the file
+    /// beside the documents has others.
     pub drop: bool,
+    /// Do without the file beside the documents.
+    pub documents_only: bool,
     pub existing: ExistingDocument,
 }
 
@@ -51,6 +55,9 @@ pub struct Imported {
     pub interrupted: bool,
     /// The first failures, in the order of the file.
     pub failures: Vec<Failure>,
+    pub made: Made,
+    /// Indexes that went with the collection, and that the file does not have.
+    pub dropped_indexes: Vec<String>,
 }
 
 /// A document that was not imported.
@@ -76,16 +83,16 @@ impl Import<'_> {
         let format = Format::of(self.file, self.format)?;
         let (source, size) = Source::open(self.file, format)?;
         let client = connect::client(self.uri).await?;
-        let collection = connect::collection(&client, self.namespace)?;
-        if self.drop {
-            collection.drop().await?;
-        }
+        let (database, name) = connect::split(self.namespace)?;
+        let database = client.database(database);
+        let collection = database.collection(name);
+        let mut imported = self.define(&database, name).await?;
         let progress = Progress::bytes("importing", size);
         let (sender, mut batches) = mpsc::channel(BATCHES_IN_FLIGHT);
         let reader = tokio::task::spawn_blocking(move || read(source, &sender));
-        let mut imported = Imported::default();
         let mut under_way = FuturesUnordered::new();
-        let mut ctrl_c = std::pin::pin!(tokio::signal::ctrl_c());
+        let stopping = "stopping after the batches under way";
+        let mut interrupt = std::pin::pin!(stop::interrupt(stopping));
         let mut reads = true;
         while reads || !under_way.is_empty() {
             tokio::select! {
@@ -101,7 +108,7 @@ impl Import<'_> {
                     }
                 }
                 // What is under way is finished, so that what is told is true.
-                _ = &mut ctrl_c, if reads => {
+                () = &mut interrupt, if reads => {
                     imported.interrupted = true;
                     reads = false;
                 }
@@ -115,6 +122,24 @@ impl Import<'_> {
         match reader.await {
             Ok(outcome) => outcome?,
             Err(error) => return Err(Error::Input(format!("reading failed: {error}"))),
+        }
+        Ok(imported)
+    }
+
+    /// Drops the collection where that is asked for, and makes what it is beside its documents:
+    /// before they come, so that nothing is missing where the import is interrupted.
+    async fn define(&self, database: &Database, name: &str) -> Result<Imported, Error> {
+        let mut imported = Imported::default();
+        let told = if self.documents_only { None } else { Definition::read(self.file)? };
+        let before = if self.drop { Definition::of(database, name).await? } else { None };
+        if self.drop {
+            database.collection::<RawDocumentBuf>(name).drop().await?;
+        }
+        if let (Some(before), Some(told)) = (&before, &told) {
+            imported.dropped_indexes = before.without(told);
+        }
+        if let Some(definition) = told.or(before) {
+            imported.made = definition.make(database, name).await?;
         }
         Ok(imported)
     }

@@ -7,6 +7,7 @@
 
 mod backup;
 mod connect;
+mod definition;
 mod demo;
 mod error;
 mod export;
@@ -16,20 +17,22 @@ mod import;
 mod long;
 mod migrate;
 mod output;
-mod progress;
+pub mod progress;
 mod source;
 mod stop;
 mod verify;
 mod whole;
 
 pub use backup::{Backup, Copied};
-pub use connect::client;
+pub use connect::{client, reach};
+pub use definition::{Made, metadata_path};
 pub use demo::{Demo, Existing, Loaded};
 pub use error::{Error, explain};
 pub use export::{Export, Exported};
 pub use format::Format;
 pub use import::{ExistingDocument, Failure, Import, Imported};
 pub use migrate::{End, Migrate, Migrated, Moved, Pace};
+pub use stop::interrupt;
 pub use verify::{Verified, Verify};
 
 use bson::Document;

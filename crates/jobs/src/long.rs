@@ -1,7 +1,7 @@
 //! A command that takes the server long: its progress, and how to stop it.
 
 use crate::progress::Progress;
-use crate::{Error, number};
+use crate::{Error, number, stop};
 use bson::{Document, doc};
 use mongodb::Client;
 use std::time::Duration;
@@ -23,12 +23,12 @@ impl Long<'_> {
         let database = self.client.database(self.database);
         let command = self.command.clone();
         let work = async { database.run_command(command).await };
-        let interrupt = tokio::signal::ctrl_c();
+        let interrupt = stop::interrupt("stopping; the server ends what it does");
         tokio::pin!(work, interrupt);
         loop {
             tokio::select! {
                 reply = &mut work => return Ok(reply?),
-                _ = &mut interrupt => {
+                () = &mut interrupt => {
                     self.stop().await;
                     let _ = work.await;
                     return Err(Error::Interrupted);

@@ -19,6 +19,14 @@ const TOLD_MAX: usize = 20;
 const MOVED_BYTES_PER_SECOND: u64 = 50 * 1024 * 1024;
 /// What a server needs to write one document, for estimates.
 const SETTLED_PER_DOCUMENT: Duration = Duration::from_micros(250);
+/// What a server needs to write or remove one entry of an index, for estimates. Where the array
+/// is indexed, that is most of the work: every element has an entry to be removed from the
+/// index of the collection, and one in its mirror on the pages.
+const WRITTEN_PER_ENTRY: Duration = Duration::from_micros(4);
+/// Documents of the first batch. Those after it are larger or smaller, so that each takes about
+/// a second: progress shows, and Ctrl-C is answered.
+const FIRST_BATCH_DOCUMENTS: u32 = 10;
+const BATCH_TIME: Duration = Duration::from_secs(1);
 /// Where there is a rate, batches are so small that at least so many make a second.
 const BATCHES_PER_SECOND: f64 = 4.0;
 /// The longest rest between two batches where no rate is given.
@@ -81,6 +89,8 @@ pub struct Moved {
     pub bytes: u64,
     /// Elements dropped, as the policy says.
     pub dropped: u64,
+    /// Index entries that would be written and removed; of a dry run alone.
+    pub entries: u64,
     /// Documents that stay over their bounds: to shrink them is their owner's.
     pub still_over: u64,
     pub over: Vec<String>,
@@ -148,7 +158,8 @@ impl Migrate<'_> {
         let total = database.collection::<Document>(collection).estimated_document_count().await?;
         let job = if self.dry_run { "looking" } else { "migrating" };
         let progress = Progress::documents(job, Some(total));
-        let limit = if self.dry_run { self.batch } else { self.pace.batch(self.batch) };
+        let most = if self.dry_run { self.batch } else { self.pace.batch(self.batch) };
+        let mut limit = most.min(FIRST_BATCH_DOCUMENTS);
         let mut next: Option<Bson> = None;
         while !stop.asked {
             let mut command = doc! { "migrateGrowth": collection, "limit": i64::from(limit) };
@@ -162,6 +173,7 @@ impl Migrate<'_> {
             let reply = reply.map_err(|error| verify::unknown_server(error.into()))?;
             let took = started.elapsed();
             moved.took += took;
+            limit = next_batch(limit, most, took);
             progress.add(number(&reply, "examined"));
             moved.add(&reply);
             next = reply.get("next").cloned();
@@ -175,13 +187,14 @@ impl Migrate<'_> {
         Ok(())
     }
 
-    /// How long what a dry run has found will take, about: what the dry run took, which
-    /// writes nothing, and the writing. Verifying takes another look.
+    /// How long what a dry run has found will take, about: what the dry run took, which makes
+    /// documents and index keys and writes nothing, and the writing. Verifying takes another look.
     pub fn estimate(&self, moved: &Moved) -> Duration {
         let documents = moved.documents as f64;
         let look = moved.took.as_secs_f64();
         let write = documents * SETTLED_PER_DOCUMENT.as_secs_f64()
-            + moved.bytes as f64 / MOVED_BYTES_PER_SECOND as f64;
+            + moved.bytes as f64 / MOVED_BYTES_PER_SECOND as f64
+            + moved.entries as f64 * WRITTEN_PER_ENTRY.as_secs_f64();
         let settle = match self.pace {
             Pace::Full => look + write,
             Pace::Half => 2.0 * (look + write),
@@ -222,6 +235,7 @@ impl Moved {
         self.pages += number(reply, "pages");
         self.bytes += number(reply, "bytes");
         self.dropped += number(reply, "dropped");
+        self.entries += number(reply, "indexEntries");
         self.still_over += number(reply, "stillOver");
         self.failures += number(reply, "failures");
         tell(&mut self.over, reply, "over", verify::over);
@@ -230,6 +244,16 @@ impl Moved {
             format!("{id}: {}", failed.get_str("errmsg").unwrap_or_default())
         });
     }
+}
+
+/// How many documents the next batch has where one of so many took so long.
+fn next_batch(documents: u32, most: u32, took: Duration) -> u32 {
+    match took {
+        slow if slow > BATCH_TIME => documents / 2,
+        fast if fast < BATCH_TIME / 4 => documents.saturating_mul(2),
+        _ => documents,
+    }
+    .clamp(1, most)
 }
 
 /// Adds lines for the first items of a list.
@@ -252,6 +276,16 @@ mod tests {
         assert_eq!(Pace::Documents(100.0).rest(50, took), Duration::from_millis(200));
         assert_eq!(Pace::Documents(100.0).rest(10, took), Duration::ZERO);
         assert_eq!(Pace::Documents(1e-300).rest(10, took), Duration::MAX - took);
+    }
+
+    #[test]
+    fn a_batch_takes_about_a_second() {
+        let [fast, right, slow] = [20, 600, 8_000].map(Duration::from_millis);
+        assert_eq!(next_batch(10, 100, fast), 20);
+        assert_eq!(next_batch(80, 100, fast), 100);
+        assert_eq!(next_batch(10, 100, right), 10);
+        assert_eq!(next_batch(10, 100, slow), 5);
+        assert_eq!(next_batch(1, 100, slow), 1);
     }
 
     #[test]
@@ -292,5 +326,7 @@ mod tests {
         let many = Moved { documents: 40_000, bytes: 50 << 20, ..look };
         assert_eq!(seconds(Pace::Full, &many), 17.0);
         assert_eq!(seconds(Pace::Documents(100.0), &many), 403.0);
+        let indexed = Moved { entries: 10_000_000, ..many };
+        assert_eq!(seconds(Pace::Full, &indexed), 57.0);
     }
 }

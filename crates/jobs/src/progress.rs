@@ -1,12 +1,17 @@
 //! How far a job has come: a bar on a terminal, elsewhere a line now and then.
 
-use indicatif::{HumanBytes, ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::{HumanBytes, HumanCount, ProgressBar, ProgressDrawTarget};
+use indicatif::{ProgressState, ProgressStyle};
+use std::fmt;
 use std::io::Write;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 /// How often a line is written where there is no terminal to draw on.
 const LINE_INTERVAL: Duration = Duration::from_secs(10);
+/// How often a bar is drawn, whether or not something has come of the work: a batch may take
+/// long, and a bar that stands still looks as if the job did.
+pub const REDRAW_INTERVAL: Duration = Duration::from_millis(200);
 
 /// Told on standard error.
 pub struct Progress {
@@ -42,10 +47,12 @@ impl Progress {
 
     fn new(job: &'static str, total: Option<u64>, unit: Unit) -> Progress {
         let bar = ProgressBar::with_draw_target(total, ProgressDrawTarget::stderr());
-        let template = if total.is_some() { unit.template() } else { "{spinner} {human_pos}" };
-        if let Ok(style) = ProgressStyle::with_template(template) {
+        let template =
+            if total.is_some() { unit.template() } else { "{spinner} {elapsed} {human_pos}" };
+        if let Some(style) = style(template) {
             bar.set_style(style);
         }
+        bar.enable_steady_tick(REDRAW_INTERVAL);
         let lines = Lines { job, unit, begun: Instant::now(), told: AtomicU64::new(0) };
         Progress { bar, lines }
     }
@@ -94,11 +101,32 @@ impl Lines {
     }
 }
 
+/// The style of a template in which `{rate}` is how many come in a second.
+pub fn style(template: &str) -> Option<ProgressStyle> {
+    let style = ProgressStyle::with_template(template).ok()?;
+    let rate = |state: &ProgressState, out: &mut dyn fmt::Write| {
+        let _ = out.write_str(&rate(state.per_sec()));
+    };
+    Some(style.with_key("rate", rate))
+}
+
+/// A rate as people read it: `1,234/s`, `0.7/s`.
+fn rate(per_second: f64) -> String {
+    match per_second {
+        slow if slow < 10.0 => format!("{slow:.1}/s"),
+        fast => format!("{}/s", HumanCount(fast.round() as u64)),
+    }
+}
+
 impl Unit {
     fn template(self) -> &'static str {
         match self {
-            Unit::Documents => "{bar:30} {human_pos}/{human_len} documents, {per_sec}, {eta} left",
-            Unit::Bytes => "{bar:30} {bytes}/{total_bytes}, {bytes_per_sec}, {eta} left",
+            Unit::Documents => {
+                "{spinner} {elapsed} {bar:30} {human_pos}/{human_len} documents, {rate}, {eta} left"
+            }
+            Unit::Bytes => {
+                "{spinner} {elapsed} {bar:30} {bytes}/{total_bytes}, {bytes_per_sec}, {eta} left"
+            }
         }
     }
 
@@ -113,6 +141,16 @@ impl Unit {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_rate_has_no_digits_that_nobody_reads() {
+        assert_eq!(rate(0.0), "0.0/s");
+        assert_eq!(rate(0.6789), "0.7/s");
+        assert_eq!(rate(307.2058), "307/s");
+        assert_eq!(rate(1_234_567.8), "1,234,568/s");
+        assert!(style(Unit::Documents.template()).is_some());
+        assert!(style(Unit::Bytes.template()).is_some());
+    }
 
     #[test]
     fn a_line_comes_now_and_then() {

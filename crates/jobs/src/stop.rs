@@ -1,18 +1,41 @@
-//! Ctrl-C for jobs that stop between two batches, never within one.
+//! Ctrl-C: announced when it comes, so that nobody wonders; the second one ends the process.
 
 use std::future::Future;
+use std::io::{IsTerminal, Write};
 use std::pin::Pin;
 use std::time::Duration;
 
+/// As a shell reports a process that Ctrl-C ended.
+const INTERRUPTED: i32 = 130;
+/// Clears the line that a progress bar is drawn on.
+const CLEAR_LINE: &str = "\r\x1b[2K";
+
+/// Waits for Ctrl-C, and says on standard error what is done about it.
+pub async fn interrupt(what: &str) {
+    if tokio::signal::ctrl_c().await.is_err() {
+        return std::future::pending().await;
+    }
+    let mut stderr = std::io::stderr().lock();
+    let clear = if stderr.is_terminal() { CLEAR_LINE } else { "" };
+    let _ = writeln!(stderr, "{clear}freeboard: {what}; Ctrl-C again ends it at once");
+    drop(stderr);
+    tokio::spawn(async {
+        if tokio::signal::ctrl_c().await.is_ok() {
+            std::process::exit(INTERRUPTED);
+        }
+    });
+}
+
+/// Ctrl-C for jobs that stop between two batches, never within one.
 pub struct Stop {
-    signal: Pin<Box<dyn Future<Output = std::io::Result<()>> + Send>>,
+    signal: Pin<Box<dyn Future<Output = ()> + Send>>,
     /// Whether it has come.
     pub asked: bool,
 }
 
 impl Stop {
     pub fn new() -> Stop {
-        Stop { signal: Box::pin(tokio::signal::ctrl_c()), asked: false }
+        Stop { signal: Box::pin(interrupt("stopping after this batch")), asked: false }
     }
 
     /// Does something to its end, and notes whether the signal comes meanwhile.
@@ -23,7 +46,7 @@ impl Stop {
         }
         tokio::select! {
             done = &mut work => done,
-            _ = &mut self.signal => {
+            () = &mut self.signal => {
                 self.asked = true;
                 work.await
             }
@@ -37,7 +60,7 @@ impl Stop {
         }
         tokio::select! {
             () = tokio::time::sleep(duration) => {}
-            _ = &mut self.signal => self.asked = true,
+            () = &mut self.signal => self.asked = true,
         }
     }
 }

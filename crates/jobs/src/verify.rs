@@ -43,9 +43,10 @@ impl Verify<'_> {
     /// Verifies every collection that has a policy.
     pub async fn run(&self) -> Result<Vec<Verified>, Error> {
         let client = connect::client(self.uri).await?;
+        let there = client.list_database_names().await?;
         let databases = match self.database {
             Some(database) => vec![database.to_owned()],
-            None => client.list_database_names().await?,
+            None => there.clone(),
         };
         let mut verified = Vec::new();
         for database in databases {
@@ -53,7 +54,14 @@ impl Verify<'_> {
                 verified.push(collection(&client, &database, &name, self.repair).await?);
             }
         }
-        Ok(verified)
+        match self.database {
+            Some(database) if verified.is_empty() && !there.iter().any(|it| it == database) => {
+                Err(Error::Use(format!(
+                    "there is no database {database}, so nothing was verified; check its name"
+                )))
+            }
+            _ => Ok(verified),
+        }
     }
 }
 

@@ -2,6 +2,7 @@
 
 use crate::Binding;
 use crate::metadata::Asked;
+use crate::names::Names;
 use crate::variables::Variables;
 use bson::DateTime;
 use std::sync::Arc;
@@ -14,10 +15,13 @@ pub struct Context {
     pub variables: Variables,
     /// `$$NOW`, one instant for the whole command.
     pub now: DateTime,
-    /// Variables that get their values later, the innermost last: a `$lookup`'s `let`.
-    pub bindings: Arc<[Arc<Binding>]>,
+    /// Variables that get their values later, by name: a `$lookup`'s `let`.
+    pub bindings: Names<Arc<Binding>>,
     /// The metadata that what is parsed with this asks for.
     pub asked: Arc<Asked>,
+    /// Whether constants are evaluated while they are parsed. Where not, one that fails is an
+    /// error only once a document comes to it.
+    pub folds: bool,
 }
 
 impl Context {
@@ -26,15 +30,24 @@ impl Context {
             collator: None,
             variables: Variables::default(),
             now: DateTime::now(),
-            bindings: Arc::default(),
+            bindings: Names::default(),
             asked: Arc::default(),
+            folds: true,
         }
     }
 
-    /// The same with further variables that get their values later.
+    /// The same, with constants left as they are.
+    pub fn without_folding(&self) -> Context {
+        Context { folds: false, ..self.clone() }
+    }
+
+    /// The same with further variables that get their values later; they hide others of
+    /// their names.
     pub fn binding(&self, bindings: impl IntoIterator<Item = Arc<Binding>>) -> Context {
-        let bindings = self.bindings.iter().cloned().chain(bindings).collect();
-        Context { bindings, ..self.clone() }
+        let mut context = self.clone();
+        let named = bindings.into_iter().map(|binding| (binding.name().into(), binding));
+        context.bindings.extend(named);
+        context
     }
 }
 

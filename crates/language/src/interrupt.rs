@@ -68,9 +68,26 @@ pub fn check_now() -> Result<()> {
     CURRENT.with_borrow(|current| current.as_ref().map_or(Ok(()), |current| current.check()))
 }
 
+/// Whether the work is to stop: an error that was met now is no fault of what was worked on.
+pub fn is_stopping() -> bool {
+    check_now().is_err()
+}
+
+/// A comparison for sorting in place what may be much: the work leaves a thread that others
+/// need. That it is to stop is left to the next check.
+pub fn yielding<T: ?Sized>(
+    mut compare: impl FnMut(&T, &T) -> Ordering,
+) -> impl FnMut(&T, &T) -> Ordering {
+    move |a, b| {
+        let _ = check();
+        compare(a, b)
+    }
+}
+
 /// Sorts what may be much: in pieces that are merged, asking in between. What is equal keeps
 /// its order.
-pub fn sort<T>(mut items: Vec<T>, mut compare: impl FnMut(&T, &T) -> Ordering) -> Result<Vec<T>> {
+pub fn sort<T>(mut items: Vec<T>, compare: impl FnMut(&T, &T) -> Ordering) -> Result<Vec<T>> {
+    let mut compare = yielding(compare);
     if items.len() <= SORT_ITEMS_MAX {
         items.sort_by(compare);
         return Ok(items);

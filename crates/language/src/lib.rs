@@ -7,6 +7,7 @@ pub mod context;
 pub mod describe;
 pub mod interrupt;
 pub mod metadata;
+mod names;
 pub mod needs;
 pub mod projection;
 pub mod query;

@@ -1,6 +1,7 @@
 //! Regular expressions: PCRE2 with MongoDB's options, and a bound on the work
 //! that one match may take.
 
+use crate::interrupt;
 use error::{Code, Result};
 use pcre2::bytes::{Regex, RegexBuilder};
 
@@ -10,6 +11,13 @@ const MATCH_CALLS_MAX: u32 = 1_000_000;
 
 /// The longest pattern that is compiled, as in MongoDB.
 const PATTERN_BYTES_MAX: usize = 32_764;
+
+/// Compiling even a short pattern takes as long as work on this many bytes.
+const COMPILED_BYTES_MIN: usize = 16 * 1024;
+
+/// Classes such as `\w` and `[:alpha:]` are about ASCII, as in MongoDB, though the pattern is
+/// compiled with Unicode properties.
+const ASCII_CLASSES: &str = "(?a)";
 
 /// Compiles a pattern. `operator` is named in the error for an unknown option.
 pub fn compile(pattern: &str, options: &str, operator: &str) -> Result<Regex> {
@@ -21,6 +29,7 @@ pub fn compile(pattern: &str, options: &str, operator: &str) -> Result<Regex> {
         let message = "Regular expression is invalid: regular expression is too large";
         return Err(Code::location(51091).error(message));
     }
+    interrupt::check_sized(pattern.len() + COMPILED_BYTES_MIN)?;
     let mut builder = RegexBuilder::new();
     builder.utf(true).jit_if_available(true);
     for option in options.chars() {
@@ -38,6 +47,9 @@ pub fn compile(pattern: &str, options: &str, operator: &str) -> Result<Regex> {
         };
     }
     let limit = format!("(*LIMIT_MATCH={MATCH_CALLS_MAX})");
+    if let Some(regex) = compile_unchecked(&builder, &limit, pattern) {
+        return Ok(regex);
+    }
     builder.build(&format!("{limit}{pattern}")).map_err(|error| {
         // The offset is told in the client's pattern, which knows no limit.
         let told =
@@ -50,8 +62,48 @@ pub fn compile(pattern: &str, options: &str, operator: &str) -> Result<Regex> {
     })
 }
 
+/// The pattern compiled so that a match does not begin with a check of the whole text, which
+/// is valid UTF-8 already: a search for all matches would check it once for each of them.
+/// PCRE2 leaves the check out where text may be invalid, which the builder only allows
+/// together with Unicode properties; those are restricted to what they are without them.
+/// `None` where the pattern has settings of its own that this could alter, or does not
+/// compile.
+fn compile_unchecked(builder: &RegexBuilder, limit: &str, pattern: &str) -> Option<Regex> {
+    if sets_ascii(pattern) {
+        return None;
+    }
+    let (settings, rest) = split_settings(pattern);
+    let classes = if settings.contains("(*UCP)") { "" } else { ASCII_CLASSES };
+    builder.clone().ucp(true).build(&format!("{limit}{settings}{classes}{rest}")).ok()
+}
+
+/// The settings that a pattern begins with, such as `(*UCP)`, and what comes behind them. They
+/// must stand before anything else.
+fn split_settings(pattern: &str) -> (&str, &str) {
+    let mut end = 0;
+    while let Some(rest) = pattern.get(end..).and_then(|rest| rest.strip_prefix("(*")) {
+        let is_name = |c: char| matches!(c, 'A'..='Z' | '0'..='9' | '_' | '=');
+        let name = rest.len() - rest.trim_start_matches(is_name).len();
+        if !rest.get(name..).is_some_and(|rest| rest.starts_with(')')) {
+            break;
+        }
+        end += "(*".len() + name + ")".len();
+    }
+    pattern.split_at(end)
+}
+
+/// Whether the pattern may have an option such as `(?-a)`.
+fn sets_ascii(pattern: &str) -> bool {
+    let is_option = |c: &char| c.is_ascii_alphabetic() || matches!(c, '^' | '-');
+    pattern.match_indices("(?").any(|(at, opening)| {
+        let options = pattern.get(at + opening.len()..).unwrap_or_default().chars();
+        options.take_while(is_option).any(|option| option == 'a')
+    })
+}
+
 /// Whether the pattern matches somewhere in the text.
 pub fn is_match(regex: &Regex, text: &str) -> Result<bool> {
+    interrupt::check_sized(text.len())?;
     regex.is_match(text.as_bytes()).map_err(|error| execution_error(&error))
 }
 
@@ -76,6 +128,36 @@ mod tests {
         assert_eq!(code("a", "z"), 51108);
         assert_eq!(code("(", ""), 51091);
         assert_eq!(code("a\0b", ""), 2);
+    }
+
+    #[test]
+    fn classes_are_about_ascii_and_letters_are_not() {
+        let matches = |pattern: &str, text: &str| {
+            is_match(&compile(pattern, "i", "$regex").unwrap(), text).unwrap()
+        };
+        for class in [r"^\w$", r"^[[:alpha:]]$", r"^[\w]$", r"^(?^i)\w$", r"^(?-i:\w)$"] {
+            assert!(matches(class, "e") && !matches(class, "é"), "{class}");
+        }
+        assert!(!matches(r"^\d$", "\u{0663}") && !matches(r"^\s$", "\u{2003}"));
+        assert!(!matches(r"é\b", "É") && matches(r"\bx", "éx"));
+        assert!(matches("É", "é") && matches(r"^\p{L}$", "é") && matches("^.$", "é"));
+        // Settings of its own are honoured.
+        assert!(matches(r"(*UCP)^\w$", "é") && matches(r"^\Ca", "xa"));
+        assert!(!matches(r"(*NO_JIT)^\w$", "é") && matches(r"(*NO_JIT)(*UCP)^\w$", "é"));
+        assert!(!matches(r"(*FAIL)x", "x") && matches(r"(*atomic:x)", "x"));
+        assert!(!matches(r"(?-a)^\w$", "é"));
+    }
+
+    #[test]
+    fn a_search_for_all_matches_does_not_check_the_text_for_each() {
+        let text = "é".repeat(200_000);
+        for pattern in ["é", "(*UCP)é"] {
+            let regex = compile(pattern, "", "$regex").unwrap();
+            let begun = std::time::Instant::now();
+            let found = regex.find_iter(text.as_bytes()).map(|found| found.unwrap().end()).max();
+            assert_eq!(found, Some(text.len()));
+            assert!(begun.elapsed().as_secs() < 5, "{:?}", begun.elapsed());
+        }
     }
 
     #[test]

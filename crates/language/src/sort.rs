@@ -19,6 +19,7 @@ pub struct Pattern {
 impl Pattern {
     /// Parses a pattern with the codes of `$sort`.
     pub fn parse(pattern: &RawDocument) -> Result<Pattern> {
+        check_len(pattern)?;
         let mut fields = Vec::new();
         for element in elements(pattern) {
             let direction = match element.value() {
@@ -51,9 +52,6 @@ impl Pattern {
         }
         if fields.is_empty() {
             return Err(Code::location(15976).error("$sort stage must have at least one sort key"));
-        }
-        if fields.len() > FIELDS_MAX {
-            return Err(Code::location(13103).error("too many compound keys"));
         }
         Ok(Pattern { fields })
     }
@@ -111,6 +109,14 @@ impl Pattern {
         }
         values.finish()
     }
+}
+
+/// Refuses a pattern of too many fields before any of them is looked at.
+pub fn check_len(pattern: &RawDocument) -> Result<()> {
+    if elements(pattern).nth(FIELDS_MAX).is_some() {
+        return Err(Code::location(13103).error("too many compound keys"));
+    }
+    Ok(())
 }
 
 fn same_prefix(a: &Path, a_at: usize, b: &Path, b_at: usize) -> bool {

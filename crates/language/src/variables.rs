@@ -3,6 +3,7 @@
 
 use crate::aggregate::expressions::Expression;
 use crate::aggregate::expressions::parser::check_write_name;
+use crate::names::Names;
 use crate::{Context, Needs};
 use bson::{RawBson, RawDocument, RawDocumentBuf};
 use error::{Code, Result};
@@ -10,17 +11,17 @@ use value::elements;
 
 /// Variables whose values are known. One may be missing, as that of `$$REMOVE` is.
 #[derive(Debug, Clone, Default)]
-pub struct Variables(Vec<(Box<str>, Option<RawBson>)>);
+pub struct Variables(Names<Option<RawBson>>);
 
 impl Variables {
     /// Gives a variable its value; an earlier one of the name is hidden.
     pub fn set(&mut self, name: &str, value: Option<RawBson>) {
-        self.0.push((name.into(), value));
+        self.0.extend([(name.into(), value)]);
     }
 
     /// The value of a variable, if there is such a variable.
     pub fn get(&self, name: &str) -> Option<&Option<RawBson>> {
-        self.0.iter().rev().find(|(known, _)| **known == *name).map(|(_, value)| value)
+        self.0.get(name)
     }
 }
 

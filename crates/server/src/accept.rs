@@ -1,12 +1,13 @@
 //! The accept loop: a task a connection, up to a limit.
 
-use crate::{Backend, connection::Connection, limits, shared::Shared};
+use crate::{Backend, connection::Connection, descriptors, limits, shared::Shared};
 use command::Client;
 use std::net::SocketAddr;
 use std::sync::Arc;
+use std::time::Duration;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinSet;
-use tracing::{debug, warn};
+use tracing::{debug, info, warn};
 
 /// Accepts until the server stops, then waits for the commands in flight.
 pub(crate) async fn accept<B: Backend>(
@@ -43,12 +44,16 @@ struct Door<B> {
 
 impl<B: Backend> Door<B> {
     fn admit(&mut self, stream: TcpStream, address: SocketAddr) {
-        let most = self.shared.options.connections_max;
-        if self.connections.len() >= most {
+        let most = self.shared.client_connections_max();
+        if self.connections.len() >= most || !descriptors::admit_client(&stream) {
             self.shared.counters.connections_rejected.add(1);
             if !self.full {
                 self.full = true;
-                warn!("refusing connections, {address} first: {most} are open, which is the limit");
+                let open = self.connections.len();
+                warn!(
+                    "refusing connections, {address} first: {open} are open, and the limit is \
+                     {most}, or fewer where descriptors are short"
+                );
             }
             return;
         }
@@ -61,15 +66,28 @@ impl<B: Backend> Door<B> {
         self.shared.counters.connections_created.add(1);
         let client = Client::new(self.next_id, address);
         self.next_id = self.next_id.checked_add(1).unwrap_or(1);
-        let connection = Connection::new(stream, client, self.backend.clone());
-        self.connections.spawn(connection.serve(self.shared.clone()));
+        let stall_max = self.shared.options.transfer_stall_max;
+        let connection = Connection::new(stream, client, self.backend.clone(), stall_max);
+        self.connections.spawn(turn::fair(connection.serve(self.shared.clone())));
     }
 
+    /// Lets commands in flight finish, interrupts those that take long, and cuts off those
+    /// that do not listen.
     async fn close(mut self) {
-        let finished = async { while self.connections.join_next().await.is_some() {} };
-        if tokio::time::timeout(limits::STOP_WAIT_MAX, finished).await.is_err() {
-            warn!("{} commands did not finish in time and are cut off", self.connections.len());
+        if self.finish_within(limits::STOP_GRACE).await {
+            return;
         }
-        self.connections.shutdown().await;
+        info!("interrupting {} commands, since the server stops", self.connections.len());
+        self.backend.interrupt_all();
+        if self.finish_within(limits::STOP_INTERRUPTED_WAIT).await {
+            return;
+        }
+        warn!("{} commands did not finish in time and are cut off", self.connections.len());
+        self.connections.abort_all();
+    }
+
+    async fn finish_within(&mut self, time: Duration) -> bool {
+        let finished = async { while self.connections.join_next().await.is_some() {} };
+        tokio::time::timeout(time, finished).await.is_ok()
     }
 }

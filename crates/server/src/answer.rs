@@ -4,29 +4,25 @@
 use crate::Backend;
 use crate::connection::Connection;
 use crate::counters::{Held, Operations};
+use crate::fail_points::{self, FailPoints, Target};
 use crate::frames::End;
 use crate::run::{self, Call};
 use crate::shared::Shared;
-use bson::{RawBsonRef, RawDocument};
+use bson::{RawBsonRef, RawDocument, Timestamp};
 use command::refused::not_found;
-use command::{Common, Reply, Request};
+use command::{Command, Common, Reply, Request, Times};
 use error::{Code, Error, Result};
 use futures::FutureExt;
 use std::panic::AssertUnwindSafe;
+use std::sync::atomic::Ordering;
 use tracing::{debug, error};
 use value::DocumentWriter;
-use wire::Query;
+use wire::{Outgoing, Query};
 
-/// A reply's body, and whether another follows it unasked.
+/// A reply's body, and the request of the reply that follows it unasked.
 pub(crate) struct Answer {
     pub body: Vec<u8>,
-    pub more: bool,
-}
-
-impl Answer {
-    pub fn error(error: &Error) -> Answer {
-        Answer { body: command::error_reply(error).body.into_bytes(), more: false }
-    }
+    pub next: Option<Request>,
 }
 
 impl<B: Backend> Connection<B> {
@@ -39,16 +35,17 @@ impl<B: Backend> Connection<B> {
     ) -> Result<Answer, End> {
         let _active = Held::new(&shared.counters.active);
         count(&shared.counters.operations, &request);
-        let streams =
-            exhaust && matches!(request.name(), "getMore" | "hello" | "isMaster" | "ismaster");
+        let again = exhaust.then(|| request.clone());
+        let before = self.commit_time();
         let result = AssertUnwindSafe(self.dispatch(shared, request, exhaust)).catch_unwind().await;
         self.session.greeted = true;
         let error = match result {
             Ok(Ok(reply)) => {
-                let more = streams && continues(&reply);
-                return Ok(Answer { body: self.timed(reply).body.into_bytes(), more });
+                let next = again.and_then(|request| next(request, &reply));
+                return Ok(Answer { next, ..self.timed(reply, before) });
             }
             Ok(Err(Failure::Ended(end))) => return Err(end),
+            Ok(Err(Failure::Reply(reply))) => return Ok(self.timed(reply, before)),
             Ok(Err(Failure::Error(error))) => {
                 shared.counters.user_asserts.add(1);
                 debug!("a command of {} failed: {error}", self.session.client.address);
@@ -60,29 +57,65 @@ impl<B: Backend> Connection<B> {
                 Code::InternalError.error("an internal error occurred; the server's log says more")
             }
         };
-        let reply = self.timed(command::error_reply(&error));
-        Ok(Answer { body: reply.body.into_bytes(), more: false })
+        Ok(self.timed(command::error_reply(&error), before))
     }
 
-    /// The reply with the times that a client may start a change stream at.
-    fn timed(&self, reply: Reply) -> Reply {
-        match self.backend.cluster_time() {
-            Some(time) => command::append_cluster_time(reply, time),
+    /// The answer to a message that is no command.
+    pub fn refusal(&self, error: &Error) -> Answer {
+        self.timed(command::error_reply(error), self.commit_time())
+    }
+
+    fn commit_time(&self) -> u64 {
+        self.session.client.commit_time.load(Ordering::Relaxed)
+    }
+
+    /// A reply with its times. That of a write is the time of its commit, so that a change
+    /// stream from there on shows it; that of any other command is behind the last commit. No
+    /// time is shown before it has been synced.
+    fn timed(&self, reply: Reply, before: u64) -> Answer {
+        let reply = match self.backend.cluster_time() {
+            Some(last) => {
+                let cluster = following(last);
+                let operation = match self.commit_time() {
+                    time if time == before => cluster,
+                    time => timestamp(time).min(cluster),
+                };
+                command::append_cluster_time(reply, Times { cluster, operation })
+            }
             None => reply,
+        };
+        Answer { body: reply.body.into_bytes(), next: None }
+    }
+
+    /// OP_QUERY is answered for what drivers send before they know better. Without the flag
+    /// of a failure, a query of a collection would have an error for a document.
+    pub async fn query(&mut self, shared: &Shared, query: Query, to: i32) -> Result<Outgoing, End> {
+        let id = self.reply_id();
+        match query.collection.strip_suffix(".$cmd") {
+            Some(database) => {
+                let answer = self.legacy_command(shared, &query.body, database).await?;
+                Ok(Outgoing::reply(id, to, answer.body))
+            }
+            None => {
+                let error = Code::location(5739101).error(
+                    "OP_QUERY is no longer supported. The client driver may require an upgrade.",
+                );
+                let body = command::query_failure(&error).body.into_bytes();
+                Ok(Outgoing::query_failure(id, to, body))
+            }
         }
     }
 
-    /// OP_QUERY is answered for what drivers send before they know better.
-    pub async fn query(&mut self, shared: &Shared, query: Query) -> Result<Answer, End> {
-        let Some(database) = query.collection.strip_suffix(".$cmd") else {
-            return Ok(Answer::error(&Code::location(5739101).error(
-                "OP_QUERY is no longer supported. The client driver may require an upgrade.",
-            )));
-        };
-        let request = legacy_request(&query.body, database);
+    async fn legacy_command(
+        &mut self,
+        shared: &Shared,
+        body: &[u8],
+        database: &str,
+    ) -> Result<Answer, End> {
+        let request = legacy_request(body, database);
         let name = request.name();
         if !matches!(name, "hello" | "isMaster" | "ismaster" | "buildInfo" | "buildinfo") {
-            return Ok(Answer::error(&Code::UnsupportedOpQueryCommand.error(format!(
+            return Ok(self.refusal(&Code::UnsupportedOpQueryCommand.error(format!(
                 "Unsupported OP_QUERY command: {name}. The client driver may require an upgrade."
             ))));
         }
@@ -95,9 +128,60 @@ impl<B: Backend> Connection<B> {
         request: Request,
         exhaust: bool,
     ) -> Result<Reply, Failure> {
-        let Some(command) = command::command(request.name()) else {
+        let points = shared.fail_points.as_ref();
+        let known = command::command(request.name());
+        let Some(command) = known.filter(|it| points.is_some() || !it.for_tests) else {
             return Err(not_found(request.name()).into());
         };
+        match points {
+            Some(points) => self.run_failing(shared, points, command, request, exhaust).await,
+            None => self.run(shared, command, request, exhaust).await,
+        }
+    }
+
+    /// Runs a command unless a fail point does something else.
+    async fn run_failing(
+        &mut self,
+        shared: &Shared,
+        points: &FailPoints,
+        command: &'static Command,
+        request: Request,
+        exhaust: bool,
+    ) -> Result<Reply, Failure> {
+        let asked = request.clone();
+        let common = Common::parse(&asked, command)?;
+        let client = self.session.client.clone();
+        let target = Target { request: &asked, command, common: &common, client: &client };
+        if let Some(failure) = points.before(&target) {
+            if let Some(time) = failure.block {
+                self.pause(shared, time).await.map_err(Failure::Ended)?;
+            }
+            if failure.kills_cursor {
+                // One that is gone already is no matter.
+                let kill = fail_points::kill_cursor(&asked);
+                let _ = self.backend.run(kill, &self.session.client).await;
+            }
+            if failure.close {
+                return Err(Failure::Ended(End::Closed));
+            }
+            if let Some(reply) = failure.reply {
+                return Err(Failure::Reply(reply));
+            }
+        }
+        if command.name == "waitForFailPoint" {
+            run::wait_for_fail_point::wait(shared, &asked, &common).await?;
+        }
+        let reply = self.run(shared, command, request, exhaust).await?;
+        points.after(&target, reply).ok_or(Failure::Ended(End::Closed))
+    }
+
+    async fn run(
+        &mut self,
+        shared: &Shared,
+        command: &'static Command,
+        request: Request,
+        exhaust: bool,
+    ) -> Result<Reply, Failure> {
         let Some(row) = run::find(command.name) else {
             return Ok(self.backend.run(request, &self.session.client).await?);
         };
@@ -135,8 +219,20 @@ fn legacy_request(body: &[u8], database: &str) -> Request {
     Request::from(command.finish())
 }
 
+fn timestamp(time: u64) -> Timestamp {
+    Timestamp { time: (time >> 32) as u32, increment: time as u32 }
+}
+
+/// The time behind a commit and before any later one.
+fn following(time: Timestamp) -> Timestamp {
+    let (increment, carries) = time.increment.overflowing_add(1);
+    Timestamp { time: time.time.saturating_add(carries.into()), increment }
+}
+
 enum Failure {
     Error(Error),
+    /// A reply that says what is wrong.
+    Reply(Reply),
     Ended(End),
 }
 
@@ -146,12 +242,16 @@ impl From<Error> for Failure {
     }
 }
 
-/// Whether the stream goes on after this reply: a cursor that is open, or any
-/// hello.
-fn continues(reply: &Reply) -> bool {
-    match reply.body.get("cursor") {
-        Ok(Some(RawBsonRef::Document(cursor))) => !matches!(cursor.get_i64("id"), Ok(0) | Err(_)),
-        _ => true,
+/// What a stream goes on with after this reply: the cursor while it is open, or the hello of
+/// a client that knows what it was just sent.
+fn next(request: Request, reply: &Reply) -> Option<Request> {
+    match request.name() {
+        "getMore" => {
+            let cursor = reply.body.get_document("cursor").ok()?;
+            matches!(cursor.get_i64("id"), Ok(id) if id != 0).then_some(request)
+        }
+        "hello" | "isMaster" | "ismaster" => Some(run::hello::again(&request, &reply.body)),
+        _ => None,
     }
 }
 

@@ -14,7 +14,10 @@ pub trait Backend: Status {
         client: &Arc<Client>,
     ) -> impl Future<Output = Result<Reply>> + Send;
 
-    /// Called once, when no command is in flight any more.
+    /// Asks the commands in flight to end, since the server stops.
+    fn interrupt_all(&self) {}
+
+    /// Called once, when no command is in flight any more, but for those that were cut off.
     fn stop(&self) -> impl Future<Output = ()> + Send {
         async {}
     }
@@ -25,6 +28,15 @@ pub trait Backend: Status {
     }
 }
 
+/// How a backend is. What is not so says why, in a sentence.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Health {
+    /// It reads, and what it has taken it writes.
+    pub well: std::result::Result<(), String>,
+    /// It takes writes.
+    pub ready: std::result::Result<(), String>,
+}
+
 /// What a backend says about itself.
 pub trait Status: Send + Sync + 'static {
     /// Called once, before the first command: where clients find the server.
@@ -32,9 +44,14 @@ pub trait Status: Send + Sync + 'static {
         let _ = (host, port);
     }
 
-    /// The time of the last change, once there are change streams to tell of it.
+    /// The time of the last commit that has been synced, where replies do not have theirs yet.
     fn cluster_time(&self) -> Option<Timestamp> {
         None
+    }
+
+    /// Answered at once: nothing is waited for.
+    fn health(&self) -> Health {
+        Health { well: Ok(()), ready: Ok(()) }
     }
 
     /// Sections of `serverStatus`, appended as they are.

@@ -2,18 +2,20 @@
 //! reply, until the client goes or the server stops.
 
 use crate::answer::Answer;
-use crate::counters::Held;
-use crate::frames::{End, Frames};
+use crate::counters;
+use crate::frames::{End, Frame, Frames, Refused};
+use crate::limits::LARGE_MESSAGE_BYTES;
 use crate::session::Session;
 use crate::stream::Stream;
 use crate::{Backend, limits, shared::Shared};
+use budget::{Held, Kind};
 use bytes::Bytes;
 use command::{Client, Request};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::net::TcpStream;
 use tracing::{debug, info, warn};
-use wire::{Content, Envelope, Incoming, Msg, Outgoing};
+use wire::{Content, Envelope, Fault, Header, Incoming, Msg, Opcode, Outgoing};
 
 pub(crate) struct Connection<B> {
     pub backend: Arc<B>,
@@ -33,14 +35,14 @@ struct Route {
 }
 
 impl<B: Backend> Connection<B> {
-    pub fn new(stream: TcpStream, client: Client, backend: Arc<B>) -> Self {
-        let stream = Stream::new(stream);
+    pub fn new(stream: TcpStream, client: Client, backend: Arc<B>, stall_max: Duration) -> Self {
+        let stream = Stream::new(stream, stall_max);
         let client = Client { presence: Some(stream.presence()), ..client };
         Connection {
             backend,
             session: Session::new(client),
             stream,
-            frames: Frames::default(),
+            frames: Frames::new(stall_max),
             next_id: 1,
         }
     }
@@ -49,7 +51,7 @@ impl<B: Backend> Connection<B> {
     /// state of running commands is kept apart from it.
     pub async fn serve(mut self, shared: Arc<Shared>) {
         let address = self.session.client.address;
-        let _open = Held::new(&shared.counters.connections);
+        let _open = counters::Held::new(&shared.counters.connections);
         let mut first = [0; 1];
         tokio::select! {
             // Looking is surer than `readable`, which a new socket is said to be.
@@ -72,7 +74,8 @@ impl<B: Backend> Connection<B> {
             End::Closed => {}
             End::Io(error) => debug!("lost {address}: {error}"),
             End::Fault(fault) => warn!("closed {address}: {fault}"),
-            End::Stalled => warn!("closed {address}: a message began and did not go on"),
+            End::Stalled => warn!("closed {address}: a message began and came too slowly"),
+            End::Unread => warn!("closed {address}: a reply was read too slowly"),
         }
     }
 
@@ -85,7 +88,14 @@ impl<B: Backend> Connection<B> {
                 frame = self.frames.next(&mut self.stream.reader) => frame?,
                 () = stop.cancelled() => return Ok(()),
             };
-            self.message(shared, frame).await?;
+            match frame {
+                Frame::Whole(frame) => self.message(shared, frame).await?,
+                Frame::Refused(refused) => self.refuse(shared, refused).await?,
+            }
+            // A client that sends ahead keeps nobody else waiting.
+            if turn::is_over() {
+                tokio::task::yield_now().await;
+            }
         }
         Ok(())
     }
@@ -94,38 +104,66 @@ impl<B: Backend> Connection<B> {
         let counters = &shared.counters;
         counters.bytes_in.add(frame.len());
         counters.requests.add(1);
+        let mut unpacked = Held::new(Kind::Traffic);
+        if let Err(error) = unpacked.resize(wire::unpacked_bytes(&frame)) {
+            return match frame.first_chunk().map(Header::parse) {
+                Some(Ok(header)) => {
+                    self.refuse(shared, Refused { header, wants_reply: None, error }).await
+                }
+                _ => Err(End::Fault(Fault::Truncated)),
+            };
+        }
         let Incoming { request_id, envelope, more_to_come, content } =
-            wire::decode(frame).map_err(End::Fault)?;
+            decode(shared, frame).await.map_err(End::Fault)?;
         let route = Route { request_id, envelope, silent: more_to_come };
         match content {
             Ok(Content::Msg(msg)) => self.msg(shared, msg, route).await,
             Ok(Content::Query(query)) => {
-                let answer = self.query(shared, query).await?;
-                let id = self.reply_id();
-                self.write(shared, Outgoing::reply(id, request_id, answer.body)).await
+                let reply = self.query(shared, query, request_id).await?;
+                self.write(shared, reply).await
             }
             Err(fault) => {
                 warn!("refused a message of {}: {fault}", self.session.client.address);
-                let answer = Answer::error(&fault.to_error());
-                self.reply(shared, &route, request_id, answer).await.map(|_| ())
+                let answer = self.refusal(&fault.to_error());
+                self.reply(shared, &route, request_id, answer, false).await.map(|_| ())
             }
         }
+    }
+
+    /// Answers a message for which there was no room. Where nobody knows whether its sender
+    /// waits for a reply, the connection ends with it.
+    async fn refuse(&mut self, shared: &Shared, refused: Refused) -> Result<(), End> {
+        let Refused { header, wants_reply, error } = refused;
+        shared.counters.user_asserts.add(1);
+        debug!("refused a message of {}: {error}", self.session.client.address);
+        let (id, body) = (self.reply_id(), self.refusal(&error).body);
+        let reply = match Opcode::from_number(header.opcode) {
+            _ if wants_reply == Some(false) => return Ok(()),
+            Some(Opcode::Query) => Outgoing::reply(id, header.request_id, body),
+            _ => Outgoing::msg(Envelope::default(), id, header.request_id, false, body),
+        };
+        self.write(shared, reply).await?;
+        wants_reply.map(|_| ()).ok_or(End::Closed)
     }
 
     /// Runs a command, again and again where the client lets the server stream.
     async fn msg(&mut self, shared: &Shared, msg: Msg, route: Route) -> Result<(), End> {
         let mut request = request(msg.body, msg.sequences);
         let mut response_to = route.request_id;
-        let again = msg.exhaust_allowed.then(|| request.clone());
-        let _streaming = (msg.exhaust_allowed && request.name() == "hello")
-            .then(|| Held::new(&shared.counters.exhaust_hello));
+        // A client that waits for no reply is sent no stream of them.
+        let exhaust = msg.exhaust_allowed && !route.silent;
+        let _streaming = (exhaust && request.name() == "hello")
+            .then(|| counters::Held::new(&shared.counters.exhaust_hello));
         loop {
-            let answer = self.answer(shared, request, msg.exhaust_allowed).await?;
-            let more = answer.more;
-            response_to = self.reply(shared, &route, response_to, answer).await?;
-            match &again {
-                Some(again) if more && !shared.stop.is_cancelled() => request = again.clone(),
-                _ => return Ok(()),
+            let mut answer = self.answer(shared, request, exhaust).await?;
+            let next = answer.next.take_if(|_| !shared.stop.is_cancelled());
+            response_to = self.reply(shared, &route, response_to, answer, next.is_some()).await?;
+            match next {
+                Some(next) => request = next,
+                None => return Ok(()),
+            }
+            if turn::is_over() {
+                tokio::task::yield_now().await;
             }
         }
     }
@@ -155,16 +193,19 @@ impl<B: Backend> Connection<B> {
         route: &Route,
         to: i32,
         answer: Answer,
+        more: bool,
     ) -> Result<i32, End> {
         let id = self.reply_id();
         if !route.silent {
-            let Answer { body, more } = answer;
-            self.write(shared, Outgoing::msg(route.envelope, id, to, more, body)).await?;
+            let large = !route.envelope.is_plain() && answer.body.len() >= LARGE_MESSAGE_BYTES;
+            let encode = || Outgoing::msg(route.envelope, id, to, more, answer.body);
+            let outgoing = if large { turn::aside(encode) } else { encode() };
+            self.write(shared, outgoing).await?;
         }
         Ok(id)
     }
 
-    fn reply_id(&mut self) -> i32 {
+    pub fn reply_id(&mut self) -> i32 {
         let id = self.next_id;
         self.next_id = id.checked_add(1).unwrap_or(1);
         id
@@ -172,8 +213,21 @@ impl<B: Backend> Connection<B> {
 
     async fn write(&mut self, shared: &Shared, outgoing: Outgoing) -> Result<(), End> {
         shared.counters.bytes_out.add(outgoing.len());
-        self.stream.write_all(outgoing.buf()).await.map_err(End::Io)
+        let mut held = Held::new(Kind::Traffic);
+        held.force(outgoing.len());
+        self.stream.write_all(outgoing.buf()).await
     }
+}
+
+/// A large message is checked aside, and few of them at once: it costs the client nothing to
+/// send one, before any login.
+async fn decode(shared: &Shared, frame: Bytes) -> Result<Incoming, Fault> {
+    if wire::plain_bytes(&frame) < LARGE_MESSAGE_BYTES {
+        return wire::decode(frame);
+    }
+    // It is never closed.
+    let _permit = shared.decoding.acquire().await;
+    turn::aside(|| wire::decode(frame))
 }
 
 fn request(body: Bytes, sequences: Vec<wire::Sequence>) -> Request {

@@ -1,8 +1,9 @@
 //! The embedded engine as the server's backend.
 
-use crate::backend::{Backend, Status};
+use crate::backend::{Backend, Health, Status};
 use crate::run::{GIT_VERSION, VERSION};
 use bson::{RawBson, RawBsonRef, RawDocumentBuf, Timestamp, rawdoc};
+use budget::Kind;
 use command::{Client, Reply, Request};
 use engine::{Engine, Identity};
 use error::{Code, Error, Result};
@@ -17,6 +18,9 @@ const TRANSACTION_LIFETIME: &str = "transactionLifetimeLimitSeconds";
 
 /// How far ahead forecasts of growth are logged.
 const GROWTH_HORIZON: &str = "growthHorizonSeconds";
+
+/// How long a document must have been seen to grow before anything is forecast of it.
+const GROWTH_OBSERVED: &str = "growthObservedSeconds";
 
 /// Whether the figures of `growthStats` are kept up.
 const GROWTH_STATS: &str = "growthStats";
@@ -33,6 +37,7 @@ impl Embedded {
             TRANSACTION_LIFETIME => Some((&self.0.sessions.transaction_lifetime_seconds, 1)),
             // Nothing is forecast within no time.
             GROWTH_HORIZON => Some((&self.0.store.growth().horizon_seconds, 0)),
+            GROWTH_OBSERVED => Some((&self.0.store.growth().observed_seconds, 1)),
             TTL_SLEEP => Some((&self.0.ttl_sleep_seconds, 1)),
             _ => None,
         }
@@ -40,8 +45,18 @@ impl Embedded {
 }
 
 impl Backend for Embedded {
-    async fn run(&self, request: Request, client: &Arc<Client>) -> Result<Reply> {
-        self.0.run(request, client).await
+    /// Not async by itself: the engine's future is large, and every async function around it
+    /// would copy it.
+    fn run(
+        &self,
+        request: Request,
+        client: &Arc<Client>,
+    ) -> impl Future<Output = Result<Reply>> + Send {
+        self.0.run(request, client)
+    }
+
+    fn interrupt_all(&self) {
+        self.0.interrupt_all();
     }
 
     async fn stop(&self) {
@@ -73,7 +88,11 @@ impl Status for Embedded {
     }
 
     fn cluster_time(&self) -> Option<Timestamp> {
-        self.0.cluster_time()
+        Some(self.0.cluster_time())
+    }
+
+    fn health(&self) -> Health {
+        Health { well: self.0.health(), ready: self.0.readiness() }
     }
 
     fn server_status(&self) -> RawDocumentBuf {
@@ -83,6 +102,7 @@ impl Status for Embedded {
         let (open, without_timeout) = self.0.cursors.count();
         let sessions = &self.0.sessions;
         let transactions = &sessions.figures;
+        let memory = budget::process();
         rawdoc! {
             "storageEngine": { "name": "freeboard", "supportsCommittedReads": true, "persistent": true },
             "metrics": {
@@ -104,6 +124,12 @@ impl Status for Embedded {
                     "groups": number(&figures.groups),
                     "fsyncs": number(&figures.syncs),
                 },
+                "memory": {
+                    "budgetBytes": memory.memory_bytes() as i64,
+                    "requestsBytes": memory.limit_bytes() as i64,
+                    "trafficBytes": memory.held_bytes(Kind::Traffic) as i64,
+                    "workBytes": memory.held_bytes(Kind::Work) as i64,
+                },
                 "journal": { "bytes": self.0.store.journaled_bytes() as i64 },
                 "background": {
                     "flushes": background.flushes as i64,
@@ -115,7 +141,7 @@ impl Status for Embedded {
     }
 
     fn parameters(&self) -> &'static [&'static str] {
-        &[GROWTH_HORIZON, GROWTH_STATS, TRANSACTION_LIFETIME, TTL_SLEEP]
+        &[GROWTH_HORIZON, GROWTH_OBSERVED, GROWTH_STATS, TRANSACTION_LIFETIME, TTL_SLEEP]
     }
 
     fn parameter(&self, name: &str) -> Option<RawBson> {

@@ -9,24 +9,24 @@ use tracing::level_filters::LevelFilter;
 
 struct Parameter {
     name: &'static str,
-    get: fn() -> RawBson,
+    get: fn(&Shared) -> RawBson,
 }
 
-const fn row(name: &'static str, get: fn() -> RawBson) -> Parameter {
+const fn row(name: &'static str, get: fn(&Shared) -> RawBson) -> Parameter {
     Parameter { name, get }
 }
 
 const TABLE: &[Parameter] = &[
-    row("authenticationMechanisms", || RawArrayBuf::new().into()),
-    row("enableTestCommands", || false.into()),
-    row("featureCompatibilityVersion", || rawdoc! { "version": "8.2" }.into()),
-    row("localLogicalSessionTimeoutMinutes", || SESSION_TIMEOUT_MINUTES.into()),
-    row("logComponentVerbosity", || rawdoc! { "verbosity": verbosity() }.into()),
-    row("logLevel", || verbosity().into()),
-    row("maxBSONDepth", || (wire::DEPTH_MAX as i32).into()),
-    row("networkMessageCompressors", || RawBson::String("snappy,zstd,zlib".to_owned())),
-    row("quiet", || false.into()),
-    row("requireApiVersion", || false.into()),
+    row("authenticationMechanisms", |_| RawArrayBuf::new().into()),
+    row("enableTestCommands", |shared| shared.options.test_commands.into()),
+    row("featureCompatibilityVersion", |_| rawdoc! { "version": "8.2" }.into()),
+    row("localLogicalSessionTimeoutMinutes", |_| SESSION_TIMEOUT_MINUTES.into()),
+    row("logComponentVerbosity", |_| rawdoc! { "verbosity": verbosity() }.into()),
+    row("logLevel", |_| verbosity().into()),
+    row("maxBSONDepth", |_| (wire::DEPTH_MAX as i32).into()),
+    row("networkMessageCompressors", |_| RawBson::String("snappy,zstd,zlib".to_owned())),
+    row("quiet", |_| false.into()),
+    row("requireApiVersion", |_| false.into()),
 ];
 
 /// How much the log tells, in MongoDB's numbers.
@@ -48,7 +48,7 @@ pub(crate) fn names(shared: &Shared) -> Vec<&'static str> {
 
 pub(crate) fn get(shared: &Shared, name: &str) -> Option<RawBson> {
     match TABLE.iter().find(|parameter| parameter.name == name) {
-        Some(parameter) => Some((parameter.get)()),
+        Some(parameter) => Some((parameter.get)(shared)),
         None => shared.status.parameter(name),
     }
 }

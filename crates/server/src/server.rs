@@ -3,20 +3,23 @@
 use crate::backend::Backend;
 use crate::embedded::Embedded;
 use crate::recent::RecentLines;
-use crate::{accept, http, limits, shared::Shared};
+use crate::replica_set::{Member, ReplicaSet};
+use crate::{accept, http, limits, memory, shared::Shared, warnings};
 use bson::RawDocumentBuf;
 use command::Namespace;
 use engine::Engine;
+use engine::backups::Backups;
 use std::fmt;
 use std::io;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::time::Duration;
 use tokio::net::{TcpListener, TcpSocket, lookup_host};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
-use tracing::info;
+use tracing::{info, warn};
 
 #[derive(Debug, Clone)]
 pub struct Options {
@@ -26,11 +29,25 @@ pub struct Options {
     pub listen: String,
     /// `host:port` of the HTTP side, if there is to be one.
     pub http: Option<String>,
+    /// Answer as the primary of a replica set of one instead of as a mongos.
+    pub replica_set: Option<ReplicaSet>,
+    /// Take the commands that let clients test how they cope with failures.
+    pub test_commands: bool,
+    /// Listen off this machine though anyone who reaches the server owns its data.
+    pub allow_open: bool,
     pub connections_max: usize,
+    /// What the whole process may take; `None` for a share of the machine's memory.
+    pub memory_bytes: Option<u64>,
+    /// Returns what the allocator keeps to the system.
+    pub collect_memory: Option<fn()>,
+    /// How long a message that has begun, or a reply, may stay where it is.
+    pub transfer_stall_max: Duration,
     /// Free space on the data's disk below which writes that take room are refused.
     pub reserve_bytes: u64,
     /// Documents that will reach their bounds within so many seconds are logged.
     pub growth_horizon_seconds: u32,
+    /// The directory below which copies of the store may be written, if anywhere.
+    pub backups: Option<PathBuf>,
     /// Growth policies to be set before clients are let in.
     pub policies: Vec<(Namespace, RawDocumentBuf)>,
     /// What the log has told last.
@@ -44,9 +61,16 @@ impl Options {
             data: data.into(),
             listen: "127.0.0.1:0".to_owned(),
             http: None,
+            replica_set: None,
+            test_commands: false,
+            allow_open: false,
             connections_max: limits::CONNECTIONS_MAX,
+            memory_bytes: None,
+            collect_memory: None,
+            transfer_stall_max: limits::TRANSFER_STALL_MAX,
             reserve_bytes: 0,
             growth_horizon_seconds: engine::growth::HORIZON_SECONDS,
+            backups: None,
             policies: Vec::new(),
             recent_lines: RecentLines::default(),
         }
@@ -76,16 +100,20 @@ struct Listeners {
     address: SocketAddr,
     http: Option<TcpListener>,
     http_address: Option<SocketAddr>,
+    member: Option<Member>,
 }
 
 impl Server {
     /// Starts a server on the embedded engine.
     pub async fn start(options: Options) -> Result<Running, StartError> {
         let listeners = Listeners::bind(&options).await?;
+        let backups = backups(&options)?;
+        set_memory(&options)?;
         let engine = Engine::open(&options.data)
             .await
             .map_err(|error| StartError::new(error.to_string()))?;
         engine.store.space().set_reserve(options.reserve_bytes);
+        backups.into_iter().for_each(|backups| engine.set_backups(backups));
         let horizon = options.growth_horizon_seconds;
         engine.store.growth().horizon_seconds.store(horizon, Ordering::Relaxed);
         let set = engine.ensure_policies(&options.policies).await;
@@ -99,28 +127,70 @@ impl Server {
         backend: B,
     ) -> Result<Running, StartError> {
         let listeners = Listeners::bind(&options).await?;
+        set_memory(&options)?;
         Ok(run(options, listeners, backend))
     }
 }
 
+/// The directory of backups, if there is to be one.
+fn backups(options: &Options) -> Result<Option<Backups>, StartError> {
+    let Some(directory) = &options.backups else { return Ok(None) };
+    let opened = Backups::open(directory, &options.data);
+    opened.map(Some).map_err(|error| {
+        StartError(format!(
+            "cannot keep backups in {}: {error}; choose another directory with --backups",
+            directory.display()
+        ))
+    })
+}
+
+/// Gives the process its budget of memory.
+fn set_memory(options: &Options) -> Result<(), StartError> {
+    let bytes = options.memory_bytes.unwrap_or_else(memory::default_bytes);
+    let least = budget::MEMORY_BYTES_MIN;
+    if bytes < least {
+        return Err(StartError(format!(
+            "a memory budget of {bytes} bytes is too little; give at least {} MB with --memory",
+            least >> 20
+        )));
+    }
+    budget::process().set_memory(bytes);
+    Ok(())
+}
+
 fn run<B: Backend>(options: Options, listeners: Listeners, backend: B) -> Running {
-    let Listeners { clients, address, http, http_address } = listeners;
+    let Listeners { clients, address, http, http_address, member } = listeners;
     let backend = Arc::new(backend);
-    let shared = Arc::new(Shared::new(options, address, backend.clone()));
+    let shared = Arc::new(Shared::new(options, address, http_address, member, backend.clone()));
+    for warning in &shared.warnings {
+        warn!("{warning}");
+    }
     backend.listening(&shared.hostname, address.port());
     let stop = shared.stop.clone();
+    if let Some(collect) = shared.options.collect_memory {
+        tokio::spawn(memory::give_back(collect, stop.clone()));
+    }
     let failed = tokio::spawn({
         let backend = backend.clone();
         async move { backend.failed().await }
     });
-    let http = http.map(|listener| tokio::spawn(http::serve(listener, stop.clone())));
+    let http = http.map(|listener| tokio::spawn(http::serve(listener, shared.clone())));
     let finished = tokio::spawn(async move {
         accept::accept(clients, shared, backend.clone()).await;
         if let Some(http) = http {
             http.abort();
         }
-        backend.stop().await;
+        if tokio::time::timeout(limits::STOP_CLOSE_WAIT, backend.stop()).await.is_err() {
+            warn!("closing took too long; the next start recovers what was left");
+        }
     });
+    let shares = budget::process().shares();
+    info!(
+        memory_mb = budget::process().memory_bytes() >> 20,
+        cache_mb = shares.cache_bytes >> 20,
+        requests_mb = shares.requests_bytes >> 20,
+        "memory budget"
+    );
     info!("listening on {address}");
     if let Some(http_address) = http_address {
         info!("serving HTTP on {http_address}");
@@ -130,14 +200,16 @@ fn run<B: Backend>(options: Options, listeners: Listeners, backend: B) -> Runnin
 
 impl Listeners {
     async fn bind(options: &Options) -> Result<Listeners, StartError> {
-        let clients = bind(&options.listen, "--listen").await?;
+        let clients = bind(&options.listen, "--listen", options.allow_open).await?;
         let address = local_address(&clients)?;
+        let set = options.replica_set.as_ref();
+        let member = set.map(|set| set.member(&options.listen, address)).transpose()?;
         let http = match &options.http {
-            Some(listen) => Some(bind(listen, "--http").await?),
+            Some(listen) => Some(bind(listen, "--http", options.allow_open).await?),
             None => None,
         };
         let http_address = http.as_ref().map(local_address).transpose()?;
-        Ok(Listeners { clients, address, http, http_address })
+        Ok(Listeners { clients, address, http, http_address, member })
     }
 }
 
@@ -169,7 +241,20 @@ impl Drop for Running {
     }
 }
 
-async fn bind(listen: &str, flag: &str) -> Result<TcpListener, StartError> {
+async fn bind(listen: &str, flag: &str, allow_open: bool) -> Result<TcpListener, StartError> {
+    let listener = listen_on(listen, flag).await?;
+    let address = local_address(&listener)?;
+    if !allow_open && !warnings::is_private(address) {
+        return Err(StartError(format!(
+            "{address} can be reached from other machines, and there are no users yet: anyone \
+             there could read and change everything; listen on 127.0.0.1 with {flag}, or say \
+             with --allow-open that this is meant"
+        )));
+    }
+    Ok(listener)
+}
+
+async fn listen_on(listen: &str, flag: &str) -> Result<TcpListener, StartError> {
     open(listen).await.map_err(|error| {
         StartError(match error.kind() {
             io::ErrorKind::AddrInUse => format!(

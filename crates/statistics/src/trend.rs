@@ -11,8 +11,8 @@ use std::fmt;
 pub const DAY_MS: u64 = 24 * 60 * 60 * 1_000;
 /// Growth before this is past.
 const WINDOW_MS: u64 = 7 * DAY_MS;
-/// A rate over less time says nothing.
-const SPAN_MIN_MS: u64 = 1_000;
+/// Fewer samples say nothing: two are a step, be it of a bulk load.
+const SAMPLES_MIN: usize = 3;
 /// Between two samples at the least.
 const GAP_MIN_MS: u64 = 1_000;
 /// Samples are as far apart as this part of the time they span.
@@ -46,7 +46,9 @@ impl Trend {
         self.samples.push((now_ms, size));
         let start = now_ms.saturating_sub(WINDOW_MS);
         let past = self.samples.iter().take_while(|(time, _)| *time <= start).count();
-        self.samples.drain(..past.saturating_sub(1));
+        // As many are left as a rate takes: something may grow once a week.
+        let spare = self.samples.len().saturating_sub(SAMPLES_MIN);
+        self.samples.drain(..past.saturating_sub(1).min(spare));
         if self.samples.len() >= SAMPLES_MAX {
             let mut at = 0;
             self.samples.retain(|_| {
@@ -57,12 +59,24 @@ impl Trend {
         true
     }
 
-    /// What it grows by in a day; negative if it shrinks. `None` while that cannot
-    /// be told.
-    pub fn per_day(&self, now_ms: u64, size: u32) -> Option<f64> {
+    /// What it grows by in a day; negative if it shrinks. `None` while that is not known:
+    /// samples are few, or span less than `observed_min_ms`.
+    pub fn per_day(&self, now_ms: u64, size: u32, observed_min_ms: u64) -> Option<f64> {
+        if !self.is_observed(observed_min_ms) {
+            return None;
+        }
         let (time, then) = self.start(now_ms, size)?;
-        let span = now_ms.checked_sub(time).filter(|span| *span >= SPAN_MIN_MS)?;
+        let span = now_ms.checked_sub(time).filter(|span| *span > 0)?;
         Some((f64::from(size) - then) / span as f64 * DAY_MS as f64)
+    }
+
+    /// Whether it has been written to often and long enough to go by.
+    fn is_observed(&self, min_ms: u64) -> bool {
+        let (Some((first, _)), Some((last, _))) = (self.samples.first(), self.samples.last())
+        else {
+            return false;
+        };
+        self.samples.len() >= SAMPLES_MIN && last - first >= min_ms
     }
 
     /// Where the window begins, and the size there: between two samples it is taken
@@ -149,7 +163,7 @@ mod tests {
     fn steady_growth_is_told_right_over_any_time() {
         for (every, hours) in [(500, 1), (5_000, 24), (300_000, 24 * 30), (HOUR, 24 * 90)] {
             let (trend, now, size) = grown(1_000, every, hours);
-            let rate = trend.per_day(now, size).unwrap();
+            let rate = trend.per_day(now, size, HOUR / 2).unwrap();
             assert!((rate / 24_000.0 - 1.0).abs() < 0.01, "{every} {hours}: {rate}");
             assert!(trend.samples.len() < SAMPLES_MAX);
         }
@@ -165,9 +179,9 @@ mod tests {
     #[test]
     fn what_stops_growing_has_stopped_after_the_window() {
         let (trend, now, size) = grown(1_000, 60_000, 24);
-        let day_later = trend.per_day(now + DAY_MS, size).unwrap();
+        let day_later = trend.per_day(now + DAY_MS, size, HOUR).unwrap();
         assert!((day_later / 12_000.0 - 1.0).abs() < 0.01, "{day_later}");
-        let week_later = trend.per_day(now + 8 * DAY_MS, size).unwrap();
+        let week_later = trend.per_day(now + 8 * DAY_MS, size, HOUR).unwrap();
         assert!(week_later < 300.0, "{week_later}");
     }
 
@@ -178,16 +192,40 @@ mod tests {
         for day in 0..7 {
             trend.note(year + day * DAY_MS, 1_000 * (day as u32 + 1));
         }
-        let rate = trend.per_day(year + 6 * DAY_MS, 7_000).unwrap();
+        let rate = trend.per_day(year + 6 * DAY_MS, 7_000, HOUR).unwrap();
         assert!(rate > 800.0, "{rate}");
     }
 
     #[test]
-    fn a_moment_is_too_short_to_tell() {
-        let trend = Trend::begin(START, 100);
-        assert_eq!(trend.per_day(START + 500, 200), None);
-        assert_eq!(trend.per_day(START - 500, 200), None, "the clock went back");
-        assert_eq!(trend.per_day(START + 1_000, 200), Some(86_400.0 * 100.0));
+    fn seconds_of_growth_are_too_short_to_go_by() {
+        // A load of some seconds, which nobody goes on with.
+        let mut trend = Trend::begin(START, 0);
+        for second in 1..=30 {
+            trend.note(START + second * 1_000, second as u32 * 100_000);
+        }
+        assert_eq!(trend.per_day(START + 30_000, 3_000_000, HOUR), None);
+        assert_eq!(trend.per_day(START + 5 * HOUR, 3_000_000, HOUR), None);
+        assert!(trend.per_day(START + 30_000, 3_000_000, 1_000).is_some());
+    }
+
+    #[test]
+    fn two_sizes_are_too_few_to_go_by() {
+        let mut trend = Trend::begin(START, 100);
+        trend.note(START + HOUR, 200);
+        assert_eq!(trend.per_day(START + HOUR, 200, HOUR), None);
+        trend.note(START + 2 * HOUR, 300);
+        assert_eq!(trend.per_day(START + 2 * HOUR, 300, HOUR), Some(2_400.0));
+        assert_eq!(trend.per_day(START - 500, 200, HOUR), None, "the clock went back");
+    }
+
+    #[test]
+    fn what_grows_once_a_week_is_told() {
+        let mut trend = Trend::begin(START, 0);
+        for week in 1..=10 {
+            trend.note(START + week * WINDOW_MS, week as u32 * 7_000);
+        }
+        let rate = trend.per_day(START + 10 * WINDOW_MS, 70_000, HOUR).unwrap();
+        assert!((rate / 1_000.0 - 1.0).abs() < 0.01, "{rate}");
     }
 
     #[test]

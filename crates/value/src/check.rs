@@ -1,6 +1,6 @@
 //! The check every document passes once, where it enters.
 
-use crate::element::{length, split_cstring};
+use crate::element::{elements, length, split_cstring};
 use crate::shape::Shape;
 use bson::RawDocument;
 use bson::spec::ElementType;
@@ -12,6 +12,9 @@ pub const DEPTH_MAX: usize = 180;
 /// A document's length and its closing zero byte.
 const DOCUMENT_BYTES_MIN: usize = 5;
 
+/// What a document around another one adds at least: that, a type and an empty name.
+const LEVEL_BYTES_MIN: usize = DOCUMENT_BYTES_MIN + 2;
+
 /// Checks lengths, types, UTF-8 and depth of the document at the start of
 /// `bytes` and returns it; what follows it is left alone. Code 22 (InvalidBSON)
 /// for malformed bytes, 15 (Overflow) for nesting past `depth_max`.
@@ -21,6 +24,21 @@ pub fn document(bytes: &[u8], depth_max: usize) -> Result<&RawDocument> {
     let bytes = &bytes[..len];
     Walk { bytes, at: 4, ends: vec![len], depth_max }.run()?;
     RawDocument::from_bytes(bytes).map_err(|error| malformed(&error.to_string()))
+}
+
+/// Whether documents and arrays nest deeper than so many levels, the document itself counted.
+/// What is too short to be so deep is not walked.
+pub fn is_deeper(document: &RawDocument, depth_max: usize) -> bool {
+    if document.as_bytes().len() < depth_max * LEVEL_BYTES_MIN {
+        return false;
+    }
+    let Some(inside) = depth_max.checked_sub(1) else { return true };
+    elements(document).any(|field| match field.kind {
+        ElementType::EmbeddedDocument | ElementType::Array => {
+            field.as_document().is_some_and(|inner| is_deeper(inner, inside))
+        }
+        _ => false,
+    })
 }
 
 /// The length of the document at the start of `bytes`, which holds all of it.
@@ -200,6 +218,11 @@ mod tests {
         assert!(document(&nested(180), 180).is_ok());
         assert_eq!(document(&nested(181), 180).unwrap_err().code().number(), 15);
         assert_eq!(document(&nested(10_000), 180).unwrap_err().code().number(), 15);
+        for depth in [1, 2, 179, 180, 181, 200] {
+            let bytes = nested(depth);
+            let nested = RawDocument::from_bytes(&bytes).unwrap();
+            assert_eq!(is_deeper(nested, 180), depth > 180, "{depth}");
+        }
         assert!(document(&nested(10_000), 20_000).is_ok());
     }
 

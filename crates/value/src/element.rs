@@ -4,6 +4,7 @@
 //! that are malformed nonetheless it ends early, and reads nothing out of bounds.
 
 use crate::shape::Shape;
+use crate::wide;
 use bson::raw::{CStr, RawBinaryRef, RawDbPointerRef, RawJavaScriptCodeWithScopeRef, RawRegexRef};
 use bson::spec::{BinarySubtype, ElementType};
 use bson::{
@@ -61,8 +62,9 @@ pub fn array_elements(array: &RawArray) -> Elements<'_> {
 }
 
 /// The first element with this key.
+#[inline]
 pub fn get<'a>(document: &'a RawDocument, key: &str) -> Option<Element<'a>> {
-    elements(document).find_key(key)
+    elements(document).find_first(key)
 }
 
 /// The value of the first element with this key.
@@ -104,6 +106,22 @@ impl<'a> Elements<'a> {
         let step = step(self.rest)?;
         self.rest = step.rest;
         Some((step.key, step.item()))
+    }
+
+    /// The first element with this key, of all elements of a document.
+    #[inline]
+    pub fn find_first(mut self, key: &str) -> Option<Element<'a>> {
+        if self.rest.len() >= wide::WIDE_BYTES_MIN
+            && let Some(place) = wide::find(self.rest, key)
+        {
+            return step(self.rest.get(place?..)?)?.element();
+        }
+        self.find_key(key)
+    }
+
+    /// How many bytes are left.
+    pub(crate) fn len_bytes(&self) -> usize {
+        self.rest.len()
     }
 
     /// Moves past the next element with this key and returns it.

@@ -17,6 +17,7 @@ mod sample;
 mod shape;
 pub mod text;
 pub mod value;
+pub mod wide;
 pub mod writer;
 
 pub use collation::Collator;

@@ -1,5 +1,6 @@
 //! Dotted paths.
 
+use rustc_hash::FxHashSet;
 use std::sync::Arc;
 
 /// `a.b.0.c`, split once. Empty components are kept as they are. A copy is cheap: every update
@@ -76,6 +77,12 @@ impl Path {
         }
     }
 
+    /// The texts of its prefixes, without itself.
+    fn above(&self) -> impl Iterator<Item = &str> {
+        let (_, ends) = self.ends.split_last().unwrap_or((&0, &[]));
+        ends.iter().filter_map(|end| self.text.get(..*end as usize))
+    }
+
     /// Whether one path is the other or a prefix of it, component-wise.
     pub fn overlaps(&self, other: &Path) -> bool {
         self.components().zip(other.components()).all(|(a, b)| a == b)
@@ -95,6 +102,32 @@ impl Path {
     /// Whether any component is an array index.
     pub fn has_index(&self) -> bool {
         self.components().any(|component| array_index(component).is_some())
+    }
+}
+
+/// Paths that are apart from each other, and whether a further one is.
+#[derive(Debug, Default)]
+pub struct Apart<'a> {
+    paths: FxHashSet<&'a str>,
+    /// What they begin with.
+    above: FxHashSet<&'a str>,
+}
+
+impl<'a> Apart<'a> {
+    /// Adds a path; false where it overlaps one of those that were added.
+    pub fn add(&mut self, path: &'a Path) -> bool {
+        let is_below = path.above().any(|above| self.paths.contains(above));
+        if is_below || self.above.contains(path.as_str()) || !self.paths.insert(path.as_str()) {
+            return false;
+        }
+        self.above.extend(path.above());
+        true
+    }
+
+    /// Whether all of these are apart.
+    pub fn all(paths: impl IntoIterator<Item = &'a Path>) -> bool {
+        let mut apart = Apart::default();
+        paths.into_iter().all(|path| apart.add(path))
     }
 }
 
@@ -139,6 +172,15 @@ mod tests {
         assert!(prefix("a", "a.b") && prefix("a.b", "a.b"));
         assert!(!prefix("a.b", "a") && !prefix("a", "ab"));
         assert!(Path::new("a.b").overlaps(&Path::new("a")));
+    }
+
+    #[test]
+    fn paths_are_apart_unless_they_overlap() {
+        let paths = ["a.b", "a.c", "ab", "a.b.c", "a", "ab", "x.y.z", "x.y", "x.yz"].map(Path::new);
+        let mut apart = Apart::default();
+        let added: Vec<bool> = paths.iter().map(|path| apart.add(path)).collect();
+        assert_eq!(added, [true, true, true, false, false, false, true, false, true]);
+        assert!(Apart::all(&paths[..3]) && !Apart::all(&paths[..4]));
     }
 
     #[test]

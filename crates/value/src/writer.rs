@@ -77,6 +77,14 @@ impl DocumentWriter {
         self.append(key, RawBsonRef::Int64(value));
     }
 
+    /// An int32 where the number fits, an int64 elsewhere.
+    pub fn append_number(&mut self, key: &str, value: i64) {
+        match i32::try_from(value) {
+            Ok(value) => self.append_i32(key, value),
+            Err(_) => self.append_i64(key, value),
+        }
+    }
+
     pub fn append_null(&mut self, key: &str) {
         self.append(key, RawBsonRef::Null);
     }

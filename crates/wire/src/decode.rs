@@ -1,8 +1,8 @@
 //! From a frame to a message.
 
 use crate::{
-    Compressor, Content, DEPTH_MAX, Envelope, Fault, HEADER_BYTES, Header, Incoming, Msg, Opcode,
-    Query, Sequence, compress,
+    Compressor, Content, DEPTH_MAX, Envelope, Fault, HEADER_BYTES, Header, Incoming,
+    MESSAGE_BYTES_MAX, Msg, Opcode, Query, Sequence, compress,
 };
 use bytes::Bytes;
 use value::check;
@@ -38,6 +38,42 @@ pub fn decode(frame: Bytes) -> Result<Incoming, Fault> {
                 .map(|incoming| Incoming { envelope, ..incoming })
         }
         _ => content(header.opcode, header.request_id, payload, Some(&frame)),
+    }
+}
+
+/// Bytes of a whole message once it is decompressed, as far as its sender can be believed: a
+/// message that turns out longer is refused.
+pub fn plain_bytes(frame: &[u8]) -> usize {
+    announced_bytes(frame).unwrap_or(0).max(frame.len())
+}
+
+/// What decoding a frame takes beside the frame.
+pub fn unpacked_bytes(frame: &[u8]) -> usize {
+    announced_bytes(frame).unwrap_or(0).min(MESSAGE_BYTES_MAX)
+}
+
+/// The size that a compressed message announces.
+fn announced_bytes(frame: &[u8]) -> Option<usize> {
+    let header = Header::parse(frame.first_chunk()?).ok()?;
+    let prefix = frame[HEADER_BYTES..].first_chunk::<{ compress::PREFIX_BYTES }>()?;
+    let [_, _, _, _, a, b, c, d, _] = *prefix;
+    match Opcode::from_number(header.opcode)? {
+        Opcode::Compressed => usize::try_from(i32::from_le_bytes([a, b, c, d])).ok(),
+        _ => None,
+    }
+}
+
+/// Whether the sender of a message waits for a reply, as its first bytes tell. Those of a
+/// compressed message do not.
+pub fn wants_reply(begin: &[u8]) -> Option<bool> {
+    let header = Header::parse(begin.first_chunk()?).ok()?;
+    match Opcode::from_number(header.opcode)? {
+        Opcode::Msg => {
+            let flags = begin.get(HEADER_BYTES..)?.first_chunk()?;
+            Some(u32::from_le_bytes(*flags) & MORE_TO_COME == 0)
+        }
+        Opcode::Query => Some(true),
+        Opcode::Compressed | Opcode::Reply => None,
     }
 }
 

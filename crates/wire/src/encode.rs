@@ -9,7 +9,9 @@ use bytes::Buf;
 const HEAD_BYTES_MAX: usize = HEADER_BYTES + 4 + 8 + 4 + 4;
 
 /// AwaitCapable, which every server since 2008 sets.
-const REPLY_FLAGS: u32 = 8;
+const AWAIT_CAPABLE: u32 = 8;
+/// QueryFailure: the document is an error, under `$err`, and no result.
+const QUERY_FAILURE: u32 = 2;
 
 /// A reply in three pieces, so that the body goes to the socket from where it
 /// was built.
@@ -61,9 +63,18 @@ impl Outgoing {
 
     /// The OP_REPLY that answers an OP_QUERY.
     pub fn reply(request_id: i32, response_to: i32, body: Vec<u8>) -> Outgoing {
+        Outgoing::flagged_reply(AWAIT_CAPABLE, request_id, response_to, body)
+    }
+
+    /// The OP_REPLY to a query of a collection that failed.
+    pub fn query_failure(request_id: i32, response_to: i32, body: Vec<u8>) -> Outgoing {
+        Outgoing::flagged_reply(AWAIT_CAPABLE | QUERY_FAILURE, request_id, response_to, body)
+    }
+
+    fn flagged_reply(flags: u32, request_id: i32, response_to: i32, body: Vec<u8>) -> Outgoing {
         let mut head = Head::new();
         head.header(HEAD_BYTES_MAX + body.len(), request_id, response_to, Opcode::Reply);
-        head.extend(REPLY_FLAGS.to_le_bytes());
+        head.extend(flags.to_le_bytes());
         head.extend(0_i64.to_le_bytes());
         head.extend(0_i32.to_le_bytes());
         head.extend(1_i32.to_le_bytes());

@@ -14,7 +14,7 @@ mod header;
 mod message;
 
 pub use compress::Compressor;
-pub use decode::decode;
+pub use decode::{decode, plain_bytes, unpacked_bytes, wants_reply};
 pub use encode::{Outgoing, encode};
 pub use fault::Fault;
 pub use header::{HEADER_BYTES, Header, MESSAGE_BYTES_MAX, Opcode};

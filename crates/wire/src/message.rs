@@ -22,6 +22,13 @@ pub struct Envelope {
     pub checksum: bool,
 }
 
+impl Envelope {
+    /// Whether wrapping takes no work.
+    pub fn is_plain(self) -> bool {
+        self == Envelope::default()
+    }
+}
+
 #[derive(Debug, Clone, PartialEq)]
 pub enum Content {
     Msg(Msg),

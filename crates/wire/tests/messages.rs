@@ -235,6 +235,9 @@ fn a_reply_is_head_and_body() {
     assert_eq!(bytes[..4], (bytes.len() as i32).to_le_bytes());
     assert_eq!(bytes[12..16], 1_i32.to_le_bytes());
     assert_eq!(bytes[32..36], 1_i32.to_le_bytes());
+    assert_eq!(bytes[16..20], 8_u32.to_le_bytes());
+    let failure = Outgoing::query_failure(5, 42, reply.into_bytes());
+    assert_eq!(self::bytes(&failure)[16..20], 10_u32.to_le_bytes());
 }
 
 #[test]

@@ -146,6 +146,6 @@ pub async fn guarded<'d, T: Transaction>(
 fn check_size(document: &RawDocument) -> Result<()> {
     match document.as_bytes().len() {
         size if size > limits::DOCUMENT_BYTES_MAX => Err(limits::insert_too_large(size)),
-        _ => Ok(()),
+        _ => limits::check_depth(document),
     }
 }

@@ -1,6 +1,8 @@
 //! The sizes a document may have.
 
-use error::{Code, Error};
+use bson::RawDocument;
+use error::{Code, Error, Result};
+use value::check::{DEPTH_MAX, is_deeper};
 
 /// The largest document a client may store.
 pub const DOCUMENT_BYTES_MAX: usize = 16 * 1024 * 1024;
@@ -18,4 +20,14 @@ pub fn update_too_large() -> Error {
 
 pub fn upsert_too_large() -> Error {
     Code::location(17420).error(format!("Document to upsert is larger than {DOCUMENT_BYTES_MAX}"))
+}
+
+/// Of a new document; updates check what they make of one.
+pub fn check_depth(document: &RawDocument) -> Result<()> {
+    match is_deeper(document, DEPTH_MAX) {
+        true => Err(Code::Overflow.error(format!(
+            "cannot insert document because it exceeds {DEPTH_MAX} levels of nesting"
+        ))),
+        false => Ok(()),
+    }
 }

@@ -148,3 +148,13 @@ test('all elements are aggregated through the view', async () => {
     .toArray();
   assert.deepEqual({ sum: sum.sum, n: sum.n }, { sum: (COUNT * (COUNT - 1)) / 2, n: COUNT });
 });
+
+test('what the policy refuses is told in its own words', async () => {
+  await overflowed();
+  // The driver takes code 20 for a server without retryable writes.
+  await assert.rejects(mongoose.connection.collection('pages').drop(), (error) => {
+    assert.equal(error.code, 96);
+    assert.match(error.message, /holds the pages of/);
+    return true;
+  });
+});

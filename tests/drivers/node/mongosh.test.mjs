@@ -36,7 +36,10 @@ test('create, read, update, delete', async () => {
 
 test('show dbs, show collections', async () => {
   await shell.says('db.c.drop(); db.shown.insertOne({})');
-  assert.match(await shell.says('show dbs'), new RegExp(`^${DATABASE}\\s`, 'm'));
+  const shown = await shell.says('show dbs');
+  for (const name of [DATABASE, 'admin', 'config', 'local']) {
+    assert.match(shown, new RegExp(`^${name}\\s`, 'm'));
+  }
   assert.match(await shell.says('show collections'), /^shown$/m);
 });
 
@@ -50,6 +53,22 @@ test('db.stats() and db.c.stats()', async () => {
   assert.equal(database.ok, 1);
   assert.equal(collection.count, 2);
   assert.equal(collection.ns, `${DATABASE}.c`);
+});
+
+test('sizes are numbers to reckon with', async () => {
+  const [sum, fixed, size] = await shell.value(`
+    db.c.drop();
+    db.c.insertOne({ _id: 1 });
+    return [
+      db.c.totalIndexSize() + db.c.storageSize(),
+      db.c.stats().size.toFixed(1),
+      db.c.dataSize() + db.c.totalSize(),
+    ];
+  `);
+  assert.equal(typeof sum, 'number');
+  assert.ok(sum >= 8192);
+  assert.match(fixed, /^\d+\.0$/);
+  assert.equal(typeof size, 'number');
 });
 
 test('it shows the next page', async () => {

@@ -11,14 +11,14 @@ import { uri } from './place.mjs';
 const BINARY = fileURLToPath(new URL('node_modules/mongosh/bin/mongosh.js', import.meta.url));
 
 export class Shell {
-  constructor(database, home) {
-    this.database = database;
+  constructor(place, home) {
+    this.place = place;
     this.home = home;
   }
 
-  /** A shell on an empty database. */
-  static async open(database) {
-    const shell = new Shell(database, await mkdtemp(path.join(tmpdir(), 'freeboard-mongosh-')));
+  /** A shell on an empty database, of another server where one is named. */
+  static async open(database, place = uri(database)) {
+    const shell = new Shell(place, await mkdtemp(path.join(tmpdir(), 'freeboard-mongosh-')));
     // Otherwise the shell speaks of its telemetry at the first start.
     await shell.says('disableTelemetry(); db.dropDatabase()');
     return shell;
@@ -31,7 +31,7 @@ export class Shell {
 
   run(args, { input = '', environment = {} } = {}) {
     return new Promise((resolve, reject) => {
-      const child = spawn(process.execPath, [BINARY, uri(this.database), ...args], {
+      const child = spawn(process.execPath, [BINARY, this.place, ...args], {
         env: { ...process.env, HOME: this.home, NO_COLOR: '1', ...environment },
         stdio: ['pipe', 'pipe', 'pipe'],
       });

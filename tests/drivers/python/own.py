@@ -11,8 +11,8 @@ STOP_TIMEOUT_S = 20
 
 
 class Server:
-    def __init__(self, data, log=subprocess.DEVNULL):
-        arguments = ["serve", "--data", data, "--listen", "127.0.0.1:0", "--http", "127.0.0.1:0"]
+    def __init__(self, data, log=subprocess.DEVNULL, options=()):
+        arguments = ["serve", "--data", data, "--listen", "127.0.0.1:0", "--http", "127.0.0.1:0", *options]
         self.process = subprocess.Popen(
             [BINARY, *arguments], stdout=subprocess.PIPE, stderr=log, text=True
         )

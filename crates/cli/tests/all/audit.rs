@@ -1,7 +1,7 @@
 //! `freeboard audit` from the command line.
 
 use crate::binary::{assert_failed, freeboard, signal, start};
-use std::io::Write;
+use std::io::{Read, Write};
 use std::process::{Child, Output, Stdio};
 use tempfile::TempDir;
 
@@ -50,7 +50,8 @@ fn findings_have_an_exit_code_and_reports_a_difference() {
     let output = audit(&[&uri, "--db", "shop", "--full", "--format", "json", "-o", &old]);
     assert!(output.status.success() && output.stdout.is_empty());
     let json = std::fs::read_to_string(&old).unwrap();
-    assert!(json.starts_with("{\n  \"version\": 1,\n  \"target\": {"), "{json}");
+    assert!(json.starts_with("{\n  \"version\": 1,\n  \"looked_at\": {"), "{json}");
+    assert!(json.contains("\"sentence\": \"All was looked at: 50 documents.\""), "{json}");
 
     let thresholds = path("thresholds.yaml");
     std::fs::write(
@@ -74,6 +75,122 @@ fn findings_have_an_exit_code_and_reports_a_difference() {
     assert_failed(&audit(&["diff", &old, &thresholds]), "is no report of freeboard audit");
     let wrong = uri.replace("mongodb://", "mongodb://ann:secret@");
     assert_failed(&audit(&[&wrong]), "the server refused the user name or password");
+    signal(&child, "TERM");
+    child.wait().unwrap();
+}
+
+/// An exit code of 0 means that all was looked at.
+#[test]
+fn what_could_not_be_looked_at_is_no_success() {
+    let directory = tempfile::tempdir().unwrap();
+    let (mut child, uri) = serve(&directory, 3);
+    let code = |arguments: &[&str]| {
+        let output = audit(arguments);
+        (output.status.code(), text(&output), String::from_utf8_lossy(&output.stderr).into_owned())
+    };
+    let (exit, report, _) = code(&[&uri, "--fail-on", "info"]);
+    assert_eq!(exit, Some(0), "{report}");
+    assert!(report.starts_with("All was looked at: 50 documents.\n"), "{report}");
+
+    // A database that is not there.
+    for more in [&[][..], &["--fail-on", "critical"]] {
+        let (exit, report, error) = code(&[&[&*uri, "--db", "shp"], more].concat());
+        assert_eq!(exit, Some(2), "{report}");
+        assert!(
+            report.starts_with("Nothing was looked at: there is no database 'shp'."),
+            "{report}"
+        );
+        assert!(error.contains("there is no database 'shp'"), "{error}");
+    }
+
+    // Less time than it takes, and an interrupt.
+    let (exit, report, _) = code(&[&uri, "--budget", "1ms", "--fail-on", "critical"]);
+    assert_eq!(exit, Some(2), "{report}");
+    let mut slow = freeboard();
+    let slow = slow.args(["audit", &uri, "--budget", "1h,0.0001%", "--fail-on", "critical"]);
+    let waiting = slow.spawn().unwrap();
+    std::thread::sleep(std::time::Duration::from_secs(2));
+    signal(&waiting, "INT");
+    let output = waiting.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(2), "{}", text(&output));
+    assert!(text(&output).contains("interrupted"), "{}", text(&output));
+    signal(&child, "TERM");
+    child.wait().unwrap();
+
+    // A server that takes no command.
+    let address = refuse_everything();
+    let (exit, _, error) = code(&[&format!("mongodb://{address}/"), "--fail-on", "critical"]);
+    assert_eq!(exit, Some(2));
+    assert!(error.contains("the databases cannot be listed"), "{error}");
+    let named = format!("mongodb://{address}/shop");
+    let (exit, report, _) = code(&[&named, "--fail-on", "critical", "--format", "json"]);
+    assert_eq!(exit, Some(2));
+    assert!(report.contains("\"extent\": \"nothing\""), "{report}");
+}
+
+/// A server that shakes hands and refuses everything else.
+fn refuse_everything() -> std::net::SocketAddr {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    std::thread::spawn(move || {
+        for stream in listener.incoming().flatten() {
+            std::thread::spawn(move || refuse(stream));
+        }
+    });
+    address
+}
+
+fn refuse(mut stream: std::net::TcpStream) -> std::io::Result<()> {
+    loop {
+        let mut head = [0; 16];
+        stream.read_exact(&mut head)?;
+        let word = |at: usize| u32::from_le_bytes(*head[at..].first_chunk().unwrap());
+        let mut rest = vec![0; word(0) as usize - head.len()];
+        stream.read_exact(&mut rest)?;
+        let shakes = [&b"hello\0"[..], b"isMaster\0", b"ismaster\0"];
+        let hello = shakes.iter().any(|word| rest.windows(word.len()).any(|it| it == *word));
+        let reply = match hello {
+            true => bson::doc! {
+                "ok": 1.0, "helloOk": true, "ismaster": true, "isWritablePrimary": true,
+                "minWireVersion": 0, "maxWireVersion": 21, "maxBsonObjectSize": 16 << 20,
+                "maxMessageSizeBytes": 48_000_000, "maxWriteBatchSize": 100_000,
+            },
+            false => {
+                bson::doc! { "ok": 0.0, "code": 8000, "codeName": "AtlasError", "errmsg": "no" }
+            }
+        };
+        let body = bson::RawDocumentBuf::try_from(&reply).unwrap().into_bytes();
+        // An old handshake is answered in the old form.
+        let legacy = word(12) == 2004;
+        let before: Vec<u8> = match legacy {
+            true => [8_u32.to_le_bytes(), [0; 4], [0; 4], [0; 4], 1_u32.to_le_bytes()].concat(),
+            false => vec![0; 5],
+        };
+        let length = (head.len() + before.len() + body.len()) as u32;
+        let operation = if legacy { 1_u32 } else { 2013 };
+        let head = [length, 0, word(4), operation].map(u32::to_le_bytes).concat();
+        stream.write_all(&[head, before, body].concat())?;
+    }
+}
+
+/// What the report proposes as policies is one file, and the server takes it.
+#[test]
+fn policies_are_written_as_a_file_that_apply_takes() {
+    let directory = tempfile::tempdir().unwrap();
+    let (mut child, uri) = serve(&directory, 1_500);
+    let file = directory.path().join("policy.yaml").to_str().unwrap().to_owned();
+    let output = audit(&[&uri, "--policy-out", &file]);
+    assert!(output.status.success());
+    let policies = std::fs::read_to_string(&file).unwrap();
+    assert!(policies.starts_with("version: 1\ndatabase: shop\ncollections:\n"), "{policies}");
+    let apply = freeboard().args(["apply", &uri, &file]).output().unwrap();
+    assert!(apply.status.success(), "{}", String::from_utf8_lossy(&apply.stderr));
+    // What is cured is neither found nor proposed again.
+    std::fs::remove_file(&file).unwrap();
+    let output = audit(&[&uri, "--policy-out", &file, "--fail-on", "info"]);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output));
+    assert!(!std::path::Path::new(&file).exists());
+    assert!(String::from_utf8_lossy(&output.stderr).contains("no cure is a policy"));
     signal(&child, "TERM");
     child.wait().unwrap();
 }

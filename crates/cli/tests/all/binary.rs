@@ -26,7 +26,8 @@ pub fn start_with(data: &Path, more: &[&str]) -> (Child, String) {
     let mut child = freeboard()
         .arg("serve")
         .env("FREEBOARD_DATA", data)
-        .args(["--listen", "127.0.0.1:0", "--http", "127.0.0.1:0"])
+        .env("FREEBOARD_LISTEN", "127.0.0.1:0")
+        .env("FREEBOARD_HTTP", "127.0.0.1:0")
         .args(more)
         .spawn()
         .unwrap();

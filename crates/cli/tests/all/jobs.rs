@@ -1,13 +1,17 @@
 //! Export, import and backup from the command line.
 
-use crate::binary::{assert_failed, freeboard, signal, start};
+use crate::binary::{assert_failed, freeboard, signal, start, start_with};
 use std::io::Write;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
 use std::process::Stdio;
 
 #[test]
 fn documents_go_out_and_in_and_the_store_is_copied() {
     let data = tempfile::tempdir().unwrap();
-    let (mut child, address) = start(&data.path().join("store"));
+    let backups = data.path().join("backups");
+    let arguments = ["--backups", backups.to_str().unwrap()];
+    let (mut child, address) = start_with(&data.path().join("store"), &arguments);
     let uri = format!("mongodb://{address}/");
     let mut import = freeboard()
         .args(["import", &uri, "d.c", "-", "--format", "ndjson"])
@@ -26,9 +30,11 @@ fn documents_go_out_and_in_and_the_store_is_copied() {
     let expected = "{\"_id\":{\"$numberInt\":\"1\"}}\n{\"_id\":{\"$numberInt\":\"2\"}}\n";
     assert_eq!(String::from_utf8_lossy(&output.stdout), expected);
 
-    let copy = data.path().join("copy");
-    let output = freeboard().args(["backup", &uri]).arg(&copy).output().unwrap();
+    let copy = backups.join("monday");
+    let output = freeboard().args(["backup", &uri, "monday"]).output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    assert_private(data.path().join("store").as_path());
+    assert_private(&backups);
     let output = freeboard().args(["backup", &uri]).arg(&copy).output().unwrap();
     assert_failed(&output, "is not empty");
     signal(&child, "TERM");
@@ -41,6 +47,17 @@ fn documents_go_out_and_in_and_the_store_is_copied() {
     assert_eq!(String::from_utf8_lossy(&output.stdout), expected);
     signal(&child, "TERM");
     assert!(child.wait().unwrap().success());
+}
+
+/// Nobody but the server's user may look into it.
+fn assert_private(path: &Path) {
+    let file = std::fs::metadata(path).unwrap();
+    assert_eq!(file.permissions().mode() & 0o077, 0, "{}", path.display());
+    if file.is_dir() {
+        for entry in std::fs::read_dir(path).unwrap() {
+            assert_private(&entry.unwrap().path());
+        }
+    }
 }
 
 #[test]

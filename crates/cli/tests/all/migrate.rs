@@ -197,6 +197,7 @@ fn ctrl_c_stops_between_two_batches_and_the_next_run_goes_on() {
     until(|| count(&uri, "p", doc! {}) > 0);
     signal(&migrate, "INT");
     let output = migrate.wait_with_output().unwrap();
+    assert_failed(&output, "freeboard: stopping after this batch; Ctrl-C again ends it at once");
     assert_failed(&output, "the same command goes on from here");
     assert_eq!(count(&uri, "p", doc! {}), 1);
     let done = place.migrated(&uri, &["--rate", "0"]);

@@ -1,7 +1,8 @@
 //! Its ready line, its signals, its exit codes.
 
-use crate::binary::{assert_failed, freeboard, signal, start};
-use bson::doc;
+use crate::binary::{assert_failed, freeboard, signal, start, start_with};
+use bson::{doc, rawdoc};
+use freeboard_tests::connection::Connection;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::time::{Duration, Instant};
@@ -21,6 +22,35 @@ fn signals_stop_it_cleanly() {
         child.stderr.unwrap().read_to_string(&mut log).unwrap();
         assert!(log.contains("listening on 127.0.0.1:"), "{log}");
         assert!(log.lines().all(|line| line.starts_with('{')), "a log line is not JSON: {log}");
+    }
+}
+
+/// Standard error is a pipe that is full: every thread that logs waits.
+#[test]
+fn a_log_that_nobody_reads_does_not_keep_it_from_stopping() {
+    let data = tempfile::tempdir().unwrap();
+    let (mut child, address) = start(data.path());
+    let mut connection = Connection::open(address.parse().unwrap()).unwrap();
+    let validator = rawdoc! { "x": { "$exists": true } };
+    let create = rawdoc! {
+        "create": "c", "validator": validator, "validationAction": "warn", "$db": "d",
+    };
+    connection.command(&create).unwrap();
+    std::thread::spawn(move || {
+        let mut documents = bson::RawArrayBuf::new();
+        (0..2_000).for_each(|at| documents.push(rawdoc! { "_id": at }));
+        // It is never answered.
+        let _ = connection.command(&rawdoc! { "insert": "c", "documents": documents, "$db": "d" });
+    });
+    std::thread::sleep(Duration::from_secs(1));
+    signal(&child, "TERM");
+    let started = Instant::now();
+    while child.try_wait().unwrap().is_none() {
+        if started.elapsed() > Duration::from_secs(6) {
+            child.kill().unwrap();
+            panic!("it runs on after SIGTERM");
+        }
+        std::thread::sleep(Duration::from_millis(20));
     }
 }
 
@@ -86,4 +116,36 @@ fn a_failure_is_one_sentence_and_exits_with_2() {
     assert!(!data.path().join("other").exists());
     signal(&child, "TERM");
     child.wait().unwrap();
+}
+
+#[test]
+fn addresses_of_other_machines_are_refused_unless_that_is_meant() {
+    let data = tempfile::tempdir().unwrap();
+    let data = data.path().join("store");
+    for listen in ["0.0.0.0:0", "[::]:0"] {
+        let output = freeboard().args(["serve", "--listen", listen, "--data"]).arg(&data).output();
+        assert_failed(&output.unwrap(), "--allow-open");
+    }
+    let arguments = ["serve", "--listen", "127.0.0.1:0", "--http", "0.0.0.0:0", "--data"];
+    assert_failed(&freeboard().args(arguments).arg(&data).output().unwrap(), "--http");
+    assert!(!data.exists(), "it got as far as making a store");
+}
+
+#[tokio::test]
+async fn an_open_server_warns_whoever_connects() {
+    let data = tempfile::tempdir().unwrap();
+    let (mut child, address) = start_with(data.path(), &["--allow-open", "--listen", "0.0.0.0:0"]);
+    let port = address.split_once(':').unwrap().1;
+    let client =
+        mongodb::Client::with_uri_str(format!("mongodb://127.0.0.1:{port}/")).await.unwrap();
+    let reply = client.database("admin").run_command(doc! { "getLog": "startupWarnings" }).await;
+    let reply = reply.unwrap();
+    let line = reply.get_array("log").unwrap()[0].as_str().unwrap();
+    assert!(line.contains("read and change everything"), "{line}");
+    assert_eq!(reply.get_i32("totalLinesWritten").unwrap(), 1);
+    signal(&child, "TERM");
+    assert!(child.wait().unwrap().success());
+    let mut log = String::new();
+    child.stderr.unwrap().read_to_string(&mut log).unwrap();
+    assert!(log.contains("WARN") && log.contains("read and change everything"), "{log}");
 }

@@ -9,6 +9,7 @@ mod stable;
 use bson::spec::ElementType;
 use bson::{RawBsonRef, RawDocument};
 use error::{Code, Error, Result};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 pub use concern::{Acknowledgement, ReadConcern, ReadLevel, WriteConcern};
 
@@ -18,6 +19,8 @@ use crate::{Command, Request};
 
 /// The longest time limit, which is MongoDB's int32.
 const MAX_TIME_MS_MAX: i64 = i32::MAX as i64;
+/// How far a client's `$clusterTime` may be ahead of the wall clock: a year, as in MongoDB.
+const CLOCK_DRIFT_SECONDS_MAX: u64 = 31_536_000;
 /// A replica cannot tell how stale it is more exactly than that.
 const MAX_STALENESS_SECONDS_MIN: i64 = 90;
 
@@ -312,7 +315,9 @@ impl<'a> Reading<'a> {
             "comment" => common.comment = Some(field.value()),
             "$readPreference" => common.read_preference = read_preference(field)?,
             "$clusterTime" => {
-                field.object()?;
+                if let Some(gossip) = field.object()? {
+                    check_cluster_time(gossip)?;
+                }
             }
             "help" => common.help = field.boolean()?.unwrap_or(false),
             "allowImplicitCollectionCreation"
@@ -339,6 +344,22 @@ impl<'a> Reading<'a> {
         }
         Ok(())
     }
+}
+
+/// The clock does not follow what clients say, but a time that cannot be is refused.
+fn check_cluster_time(gossip: &RawDocument) -> Result<()> {
+    let Some(field) = value::element::get(gossip, "clusterTime") else { return Ok(()) };
+    let RawBsonRef::Timestamp(given) = field.value() else {
+        return Field::new(field, &Scope::new("$clusterTime")).timestamp().map(|_| ());
+    };
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
+    if u64::from(given.time) <= now.saturating_add(CLOCK_DRIFT_SECONDS_MAX) {
+        return Ok(());
+    }
+    Err(Code::ClusterTimeFailsRateLimiter.error(format!(
+        "New cluster time, {}, is too far from this node's wall clock time.",
+        given.time
+    )))
 }
 
 #[derive(Default)]

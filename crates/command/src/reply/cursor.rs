@@ -2,6 +2,8 @@
 //! straight into the reply.
 
 use bson::{RawBsonRef, RawDocument, Timestamp};
+use budget::{Held, Kind};
+use error::Result;
 use value::DocumentWriter;
 
 use super::Reply;
@@ -11,6 +13,8 @@ pub struct CursorReply {
     writer: DocumentWriter,
     documents: usize,
     time: Option<Timestamp>,
+    /// What the batch takes of the budget, until the reply is handed on.
+    held: Held,
 }
 
 impl CursorReply {
@@ -28,12 +32,18 @@ impl CursorReply {
         let mut writer = DocumentWriter::new();
         writer.begin_document("cursor");
         writer.begin_array(batch);
-        CursorReply { writer, documents: 0, time: None }
+        let held = Held::new(Kind::Traffic);
+        CursorReply { writer, documents: 0, time: None, held }
     }
 
     /// Says when a snapshot read was.
     pub fn at(self, time: Option<Timestamp>) -> CursorReply {
         CursorReply { time, ..self }
+    }
+
+    /// Reserves the room that a document of so many bytes takes.
+    pub fn make_room(&mut self, bytes: usize) -> Result<()> {
+        self.held.resize(self.writer.len() + bytes)
     }
 
     pub fn push(&mut self, document: &RawDocument) {

@@ -20,6 +20,15 @@ pub fn error_reply(error: &Error) -> Reply {
     Reply { body: writer.finish() }
 }
 
+/// An error as the document of an OP_REPLY that is flagged as a failure.
+pub fn query_failure(error: &Error) -> Reply {
+    let mut writer = DocumentWriter::new();
+    writer.append_str("$err", error.message());
+    writer.append_i32("code", error.code().number());
+    writer.append_f64("ok", 0.0);
+    Reply { body: writer.finish() }
+}
+
 fn append_labels(writer: &mut DocumentWriter, error: &Error) {
     if error.labels().is_empty() {
         return;

@@ -9,11 +9,11 @@ mod write;
 use bson::{RawBsonRef, RawDocumentBuf};
 use value::DocumentWriter;
 
-pub use cluster_time::append_cluster_time;
+pub use cluster_time::{Times, append_cluster_time};
 pub use cursor::CursorReply;
-pub use error::error_reply;
+pub use error::{error_reply, query_failure};
 pub use failures::{Failure, Failures, FailuresRoom};
-pub use write::{WriteReply, append_write_concern_error};
+pub use write::{WriteReply, append_write_concern_error, write_concern_error};
 
 /// The reply's body, `ok` included.
 #[derive(Debug, Clone)]

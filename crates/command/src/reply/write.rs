@@ -1,7 +1,7 @@
 //! What insert, update and delete answer: how much was done, and what failed at
 //! which statement.
 
-use bson::{RawBson, RawBsonRef};
+use bson::{RawBson, RawBsonRef, RawDocumentBuf};
 use error::Error;
 use value::DocumentWriter;
 
@@ -79,14 +79,19 @@ impl WriteReply {
 
 /// `writeConcernError: {code, codeName, errmsg, errInfo?}`.
 pub fn append_write_concern_error(writer: &mut DocumentWriter, error: &Error) {
-    writer.begin_document("writeConcernError");
+    writer.append_document("writeConcernError", &write_concern_error(error));
+}
+
+/// `{code, codeName, errmsg, errInfo?}`.
+pub fn write_concern_error(error: &Error) -> RawDocumentBuf {
+    let mut writer = DocumentWriter::new();
     writer.append_i32("code", error.code().number());
     writer.append_str("codeName", &error.code().name());
     writer.append_str("errmsg", error.message());
     for (name, value) in error.details() {
         writer.append(name, value);
     }
-    writer.end();
+    writer.finish()
 }
 
 #[cfg(test)]

@@ -24,22 +24,25 @@ pub struct Aggregate<'a> {
 
 impl<'a> Aggregate<'a> {
     pub fn parse(request: &'a Request) -> Result<Aggregate<'a>> {
-        let aggregate = Aggregate::parse_explained(request)?;
+        let aggregate = Aggregate::parse_either(request)?;
         let given = |name| value::element::get(request.body(), name).is_some();
         if !given("cursor") && !given("explain") {
             return Err(Code::FailedToParse.error(
                 "The 'cursor' option is required, except for aggregate with the explain argument",
             ));
         }
-        if aggregate.explain && given("writeConcern") {
-            return Err(Code::FailedToParse
-                .error("Aggregation explain does not support the'writeConcern' option"));
+        match aggregate.explain {
+            true => without_write_concern(request, aggregate),
+            false => Ok(aggregate),
         }
-        Ok(aggregate)
     }
 
     /// As `parse` for the command inside `explain`, which needs no cursor.
     pub fn parse_explained(request: &'a Request) -> Result<Aggregate<'a>> {
+        without_write_concern(request, Aggregate::parse_either(request)?)
+    }
+
+    fn parse_either(request: &'a Request) -> Result<Aggregate<'a>> {
         let mut aggregate = Aggregate::new(fields::namespace_or_database(request)?);
         let mut pipeline = None;
         let mut fields = Fields::of_command(request, "aggregate")?;
@@ -101,6 +104,15 @@ impl<'a> Aggregate<'a> {
             variables: None,
             collection_uuid: None,
         }
+    }
+}
+
+/// An explained pipeline writes nothing.
+fn without_write_concern<'a>(request: &Request, aggregate: Aggregate<'a>) -> Result<Aggregate<'a>> {
+    match value::element::get(request.body(), "writeConcern") {
+        Some(_) => Err(Code::FailedToParse
+            .error("Aggregation explain does not support the 'writeConcern' option")),
+        None => Ok(aggregate),
     }
 }
 

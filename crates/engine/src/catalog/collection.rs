@@ -7,7 +7,7 @@ use bson::{RawArrayBuf, RawBsonRef, RawDocumentBuf};
 use command::Namespace;
 use error::Result;
 use std::sync::Arc;
-use std::sync::atomic::AtomicU64;
+use std::sync::atomic::{AtomicU64, AtomicUsize};
 use tokio::sync::{Mutex, Notify, RwLock};
 use value::Collator;
 use value::key::{Direction, Key};
@@ -53,6 +53,8 @@ pub struct State {
     /// Writers hold it shared from their first look at the definition until
     /// their commit is applied; a change of definition holds it alone.
     pub gate: Arc<RwLock<()>>,
+    /// Changes of definition that have waited for the gate in vain so far.
+    pub definitions_waiting: AtomicUsize,
     /// The next record id, or 0 until the first insert has looked it up.
     pub next_record: AtomicU64,
     /// Rings when something was inserted, for tailable cursors.

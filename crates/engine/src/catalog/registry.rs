@@ -36,11 +36,13 @@ impl Catalog {
 
     /// The names of the databases that hold something, in order.
     pub fn databases(&self) -> Vec<Box<str>> {
+        let first = |database: &str| Namespace { database: database.into(), collection: "".into() };
         let mut names: Vec<Box<str>> = Vec::new();
-        for namespace in self.collections.keys() {
-            if names.last() != Some(&namespace.database) {
-                names.push(namespace.database.clone());
-            }
+        let mut from = first("");
+        while let Some((namespace, _)) = self.collections.range(from..).next() {
+            // Nothing is between a name and the same name with a zero.
+            from = first(&format!("{}\0", namespace.database));
+            names.push(namespace.database.clone());
         }
         names
     }

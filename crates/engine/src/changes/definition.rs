@@ -7,11 +7,13 @@ use command::Namespace;
 use value::element::{elements, get};
 use value::{DocumentWriter, Element};
 
-/// An event, where the collection is one that streams watch. Views are not told
-/// of: they hold nothing that changes.
+/// An event, where the collection or view is one that streams watch.
 fn of(operation: Operation, collection: &Collection) -> Option<Event> {
-    let told = !collection.is_view() && is_watched(&collection.namespace);
-    told.then(|| Event::of(operation, collection))
+    let event = || match collection.is_view() {
+        true => Event::of_view(operation, &collection.namespace),
+        false => Event::of(operation, collection),
+    };
+    is_watched(&collection.namespace).then(event)
 }
 
 pub fn created(collection: &Collection) -> Option<Event> {
@@ -52,6 +54,9 @@ pub fn renamed(
 
 pub fn altered(collection: &Collection, options: &RawDocument) -> Option<Event> {
     let event = of(Operation::Modify, collection)?;
+    if collection.is_view() {
+        return Some(event.description(options));
+    }
     let is_new = |option: &Element<'_>| {
         let old = get(&collection.options, option.key);
         old.is_none_or(|old| old.kind != option.kind || old.bytes != option.bytes)

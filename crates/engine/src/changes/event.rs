@@ -6,6 +6,7 @@
 //! k  document key         f  the whole document      m  what an update changed
 //! b  document before      a  document after
 //! x  what a change of definition did                 s  the definition before it
+//! v  it is about a view
 //! n  number of the client's transaction              l  its session
 //! ```
 
@@ -65,8 +66,8 @@ impl Operation {
         }
     }
 
-    /// Whether only streams with `showExpandedEvents` are told.
-    pub fn is_expanded(self) -> bool {
+    /// Whether only streams with `showExpandedEvents` show it.
+    fn is_expanded(self) -> bool {
         matches!(
             self,
             Operation::Create
@@ -90,6 +91,14 @@ impl Event {
             "u",
             bson::RawBson::from(bson::Binary::from(collection.uuid)).as_raw_bson_ref(),
         );
+        event
+    }
+
+    /// An event of a view's definition.
+    pub fn of_view(operation: Operation, namespace: &Namespace) -> Event {
+        let mut event = Event::of_database(operation, &namespace.database);
+        event.0.append_str("c", &namespace.collection);
+        event.0.append_bool("v", true);
         event
     }
 
@@ -195,6 +204,16 @@ impl<'a> Stored<'a> {
             collection: text("c"),
             document,
         })
+    }
+
+    /// Whether it is about a view, which holds nothing that changes.
+    pub fn is_of_view(&self) -> bool {
+        self.part("v").is_some()
+    }
+
+    /// Whether only streams with `showExpandedEvents` show it.
+    pub fn is_expanded(&self) -> bool {
+        self.operation.is_expanded() || self.is_of_view()
     }
 
     /// A part of it, by the name it is stored under.

@@ -2,7 +2,7 @@
 
 use crate::Engine;
 use crate::define::Definition;
-use crate::storage::log::timestamp;
+use crate::storage::clock::timestamp;
 use crate::storage::{Change, Commit, LogChange, Mark, Position, Tree, keys};
 use bson::Timestamp;
 use error::Result;
@@ -27,17 +27,17 @@ impl Engine {
         definition.commit().await
     }
 
-    /// The cluster time of the last event, where there is a log.
-    pub fn cluster_time(&self) -> Option<Timestamp> {
-        let log = self.store.log();
-        log.is_on().then(|| timestamp(log.last()))
+    /// The cluster time of the last commit that has been synced.
+    pub fn cluster_time(&self) -> Timestamp {
+        timestamp(self.store.clock().synced())
     }
 
     /// Waits until every event so far has been synced.
     pub async fn log_synced(&self) {
-        let last = self.store.log().last();
+        let clock = self.store.clock();
+        let last = clock.last();
         // It fails only when the store is gone, and then nobody reads it.
-        let _ = self.store.log().synced().wait_for(|synced| *synced >= last).await;
+        let _ = clock.reached().wait_for(|synced| *synced >= last).await;
     }
 
     /// Trims the log whenever it has outgrown its bound, until the engine closes.

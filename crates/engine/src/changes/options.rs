@@ -88,6 +88,8 @@ impl Scope {
     /// Whether an event is about what is watched.
     pub fn covers(&self, event: &Stored<'_>) -> bool {
         match self {
+            // Those of a view are events of its database.
+            Scope::Collection(_) if event.is_of_view() => false,
             Scope::Collection(namespace) => {
                 event.is_of(namespace) || event.renamed_to() == Some(pair(namespace))
             }

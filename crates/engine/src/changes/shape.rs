@@ -4,7 +4,7 @@ use super::event::Stored;
 use super::options::{BeforeChange, FullDocument, Options};
 use super::{Operation, Token};
 use crate::Engine;
-use crate::storage::log::timestamp;
+use crate::storage::clock::timestamp;
 use crate::storage::{Document, View};
 use bson::{RawBsonRef, RawDocumentBuf};
 use command::Namespace;
@@ -42,7 +42,7 @@ impl Shape<'_> {
         self.update_description(stored, &mut out);
         copy(&mut out, "stateBeforeChange", stored.part("s"));
         if self.options.expanded && stored.operation == Operation::Create {
-            out.append_str("nsType", "collection");
+            out.append_str("nsType", if stored.is_of_view() { "view" } else { "collection" });
         }
         self.before_change(stored, &mut out)?;
         Ok(out.finish())

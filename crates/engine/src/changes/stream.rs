@@ -7,7 +7,7 @@ use super::{Token, TokenKind};
 use crate::Engine;
 use crate::cursor::{BATCH_BYTES_MAX, Batch};
 use crate::plan::Interrupt;
-use crate::storage::log::time;
+use crate::storage::clock::time;
 use crate::storage::{Position, View};
 use bson::RawDocumentBuf;
 use command::CursorReply;
@@ -68,12 +68,11 @@ impl Stream {
         options: Options,
         pipeline: Pipeline,
     ) -> Result<Stream> {
-        let log = engine.store.log();
-        let synced = log.synced();
+        let synced = engine.store.clock().reached();
         let feed = Feed::default();
         let rows = pipeline.run(Box::new(feed.clone()), Arc::new(Nowhere))?;
         let token = match options.start {
-            Start::Now => high_water(Position::after(log.last())),
+            Start::Now => high_water(Position::after(*synced.borrow())),
             Start::At(timestamp) => high_water(Position::before(time(timestamp))),
             Start::After(token) => token,
         };
@@ -146,7 +145,7 @@ impl Stream {
         reply: &mut CursorReply,
     ) -> Result<Outcome> {
         let stored = Stored::read(&bytes)?;
-        let shown = self.options.expanded || !stored.operation.is_expanded();
+        let shown = self.options.expanded || !stored.is_expanded();
         let mut outcome = Outcome::Dropped;
         let token = Token { position, kind: TokenKind::Event };
         if shown && self.scope.covers(&stored) {
@@ -186,6 +185,9 @@ impl Stream {
         }
         if !reply.is_empty() && reply.size_bytes() + size > BATCH_BYTES_MAX {
             return Ok(Outcome::Left);
+        }
+        if let Err(error) = reply.make_room(size) {
+            return if reply.is_empty() { Err(error) } else { Ok(Outcome::Left) };
         }
         reply.push(&event);
         Ok(Outcome::Given)

@@ -108,7 +108,71 @@ async fn without_streams_nothing_is_logged() {
     world.insert(vec![rawdoc! { "_id": 1 }]).await;
     let log = world.engine.store.log();
     assert!(!log.is_on() && log.bytes() == 0);
-    assert_eq!(world.engine.cluster_time(), None);
+}
+
+/// Before the first stream nothing is logged, and yet a client knows the time.
+#[tokio::test]
+async fn a_first_stream_starts_behind_the_last_commit() {
+    let world = World::new().await;
+    world.insert(vec![rawdoc! { "_id": 1 }]).await;
+    let written = world.engine.cluster_time();
+    // The write's own event was not kept.
+    let lost = run(&world.engine, watch(rawdoc! { "startAtOperationTime": written })).await;
+    assert_eq!(lost.unwrap_err().code().number(), 286);
+
+    let world = World::new().await;
+    let early = world.engine.cluster_time();
+    world.insert(vec![rawdoc! { "_id": 1 }]).await;
+    let written = world.engine.cluster_time();
+    assert!(written > early, "every commit has a time");
+    let late = bson::Timestamp { increment: written.increment + 1, ..written };
+    let mut stream = world.watch(rawdoc! { "startAtOperationTime": late }).await;
+    world.insert(vec![rawdoc! { "_id": 2 }]).await;
+    let event = stream.next().await.unwrap();
+    assert_eq!(event.get_document("documentKey").unwrap(), &*rawdoc! { "_id": 2 });
+    assert_eq!(event.get_timestamp("clusterTime").unwrap(), world.engine.cluster_time());
+    let lost = run(&world.engine, watch(rawdoc! { "startAtOperationTime": early })).await;
+    assert_eq!(lost.unwrap_err().code().number(), 286);
+}
+
+/// A snapshot read comes back to the time of a reply, and of another snapshot read.
+#[tokio::test]
+async fn the_time_of_a_reply_is_a_moment() {
+    let world = World::new().await;
+    let read = |time: bson::Timestamp| {
+        let concern = rawdoc! { "level": "snapshot", "atClusterTime": time };
+        run(&world.engine, rawdoc! { "find": "c", "$db": "d", "readConcern": concern })
+    };
+    let behind = |time: bson::Timestamp| bson::Timestamp { increment: time.increment + 1, ..time };
+    world.insert(vec![rawdoc! { "_id": 1 }]).await;
+    let first = world.engine.cluster_time();
+    for time in [first, behind(first)] {
+        let reply = read(time).await.expect("reads");
+        let cursor = reply.get_document("cursor").unwrap();
+        assert_eq!(cursor.get_timestamp("atClusterTime").unwrap(), first);
+    }
+    world.insert(vec![rawdoc! { "_id": 2 }]).await;
+    let unread = world.engine.cluster_time();
+    world.insert(vec![rawdoc! { "_id": 3 }]).await;
+    for (time, count) in [(first, 1), (behind(first), 1), (world.engine.cluster_time(), 3)] {
+        assert_eq!(batch(&read(time).await.expect("reads")).len(), count);
+    }
+    assert_eq!(read(unread).await.unwrap_err().code().number(), 246);
+}
+
+/// What clients have seen of the clock is behind it after a restart.
+#[tokio::test]
+async fn the_clock_does_not_go_back() {
+    let mut world = World::new().await;
+    let mut last = world.engine.cluster_time();
+    for id in 0..3 {
+        world = world.reopened().await;
+        assert!(world.engine.cluster_time() >= last, "a restart");
+        last = world.engine.cluster_time();
+        world.insert(vec![rawdoc! { "_id": id }]).await;
+        assert!(world.engine.cluster_time() > last, "a commit");
+        last = world.engine.cluster_time();
+    }
 }
 
 #[tokio::test]

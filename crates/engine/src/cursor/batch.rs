@@ -63,6 +63,14 @@ pub fn fill(
             *pending = Some(row);
             return Ok(Batch::Full);
         }
+        // With little memory the batches are smaller.
+        if let Err(error) = reply.make_room(size) {
+            if reply.is_empty() {
+                return Err(error);
+            }
+            *pending = Some(row);
+            return Ok(Batch::Full);
+        }
         reply.push(&row);
     }
 }

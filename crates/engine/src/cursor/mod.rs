@@ -4,10 +4,13 @@
 //! ones are timed out so that none holds back garbage collection for ever.
 
 mod batch;
+mod footprint;
+mod idle;
 mod owner;
 mod tail;
 
 pub use batch::{BATCH_BYTES_MAX, Batch, FIRST_BATCH_DOCUMENTS, RESULT_BYTES_MAX, fill};
+pub use idle::IdleCursor;
 pub use owner::Owner;
 pub use tail::Tail;
 
@@ -16,18 +19,22 @@ use crate::changes::Stream;
 use crate::plan::{Execution, Interrupt};
 use crate::session::SessionId;
 use crate::storage::Document;
-use bson::{RawDocumentBuf, Timestamp};
+use bson::{RawDocument, RawDocumentBuf, Timestamp};
+use budget::Kind;
 use command::Namespace;
 use error::{Code, Result};
+use idle::History;
 use parking_lot::Mutex;
 use rand::Rng;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::hash_map::Entry;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// How long a cursor may lie idle, as in MongoDB.
 pub const CURSOR_IDLE_MAX: Duration = Duration::from_secs(10 * 60);
+/// Cursors that may be open at once. What a small one takes is not counted otherwise.
+pub const CURSORS_MAX: usize = 50_000;
 const SWEEP_INTERVAL: Duration = Duration::from_secs(4);
 
 /// What a cursor still has to give.
@@ -77,6 +84,11 @@ struct Slot {
     ends_with_collection: bool,
     interrupt: Interrupt,
     state: Lying,
+    history: History,
+    /// What its pending row takes of the budget.
+    memory: budget::Held,
+    /// What its plan takes.
+    _plan: budget::Held,
 }
 
 /// A cursor in use by one command.
@@ -84,17 +96,28 @@ pub struct Borrowed<'a> {
     cursors: &'a Cursors,
     pub id: i64,
     cursor: Option<Box<Cursor>>,
+    /// Documents that this command has got from it.
+    pub given: usize,
 }
 
 impl Cursors {
-    /// Keeps a cursor for later and gives it a number.
-    pub fn add(&self, cursor: Cursor) -> i64 {
+    /// Keeps the cursor of a command for later, after its first batch, and gives it a number.
+    pub fn add(&self, cursor: Cursor, command: &RawDocument, given: usize) -> Result<i64> {
+        let mut plan = budget::Held::new(Kind::Work);
+        plan.resize(footprint::bytes(command))?;
+        let history = History::begin(command, given);
         let mut open = self.open.lock();
+        if open.len() >= CURSORS_MAX {
+            return Err(Code::ExceededMemoryLimit.error(format!(
+                "{CURSORS_MAX} cursors are open, which is the limit; read some to their end, or \
+                 end them with killCursors"
+            )));
+        }
         loop {
             let id = rand::rng().random_range(1..i64::MAX);
             if let Entry::Vacant(free) = open.entry(id) {
-                free.insert(Slot::new(Box::new(cursor)));
-                return id;
+                free.insert(Slot::new(Box::new(cursor), history, plan));
+                return Ok(id);
             }
         }
     }
@@ -114,7 +137,7 @@ impl Cursors {
         match std::mem::replace(&mut slot.state, Lying::InUse) {
             Lying::Idle(cursor) => {
                 cursor.interrupt.resume();
-                Ok(Borrowed { cursors: self, id, cursor: Some(cursor) })
+                Ok(Borrowed { cursors: self, id, cursor: Some(cursor), given: 0 })
             }
             Lying::InUse => {
                 Err(Code::location(12051).error(format!("cursor id {id} is already in use")))
@@ -141,8 +164,17 @@ impl Cursors {
 
     /// Ends the cursors of a collection that is no more. The next `getMore` of each hears why.
     pub fn kill_namespace(&self, namespace: &Namespace) {
+        self.kill_with_collections(|of| of == namespace);
+    }
+
+    /// The same for every collection of a database.
+    pub fn kill_database(&self, database: &str) {
+        self.kill_with_collections(|of| &*of.database == database);
+    }
+
+    fn kill_with_collections(&self, gone: impl Fn(&Namespace) -> bool) {
         self.open.lock().retain(|_, slot| {
-            if !slot.ends_with_collection || slot.namespace != *namespace {
+            if !slot.ends_with_collection || !gone(&slot.namespace) {
                 return true;
             }
             slot.interrupt.stop(Code::QueryPlanKilled);
@@ -153,7 +185,7 @@ impl Cursors {
     }
 
     /// Ends the cursors of sessions that have ended.
-    pub fn kill_sessions(&self, sessions: &[[u8; 16]]) {
+    pub fn kill_sessions(&self, sessions: &FxHashSet<SessionId>) {
         let theirs =
             |slot: &Slot| slot.owner.session.is_some_and(|session| sessions.contains(&session));
         self.kill_if(theirs, Code::CursorKilled);
@@ -189,13 +221,17 @@ impl Cursors {
 }
 
 impl Slot {
-    fn new(cursor: Box<Cursor>) -> Slot {
+    fn new(cursor: Box<Cursor>, history: History, plan: budget::Held) -> Slot {
         // What awaits data has the time that each `getMore` gives it.
         match cursor.awaits() {
             true => cursor.interrupt.lift(),
             false => cursor.interrupt.pause(),
         }
+        let mut memory = budget::Held::new(Kind::Work);
+        memory.force(cursor.pending_bytes());
         Slot {
+            memory,
+            _plan: plan,
             namespace: cursor.namespace.clone(),
             owner: cursor.owner,
             used: Instant::now(),
@@ -203,11 +239,16 @@ impl Slot {
             ends_with_collection: !matches!(cursor.source, Source::Changes(_)),
             interrupt: cursor.interrupt.clone(),
             state: Lying::Idle(cursor),
+            history,
         }
     }
 }
 
 impl Cursor {
+    fn pending_bytes(&self) -> usize {
+        self.pending.as_ref().map_or(0, |row| row.as_bytes().len())
+    }
+
     /// What a client resumes after, if this is a change stream.
     pub fn resume_token(&self) -> Option<RawDocumentBuf> {
         match &self.source {
@@ -249,6 +290,8 @@ impl Drop for Borrowed<'_> {
                 cursor.interrupt.pause();
                 if let Some(slot) = open.get_mut(&self.id) {
                     slot.used = Instant::now();
+                    slot.history.note(self.given);
+                    slot.memory.force(cursor.pending_bytes());
                     slot.state = Lying::Idle(cursor);
                 }
             }

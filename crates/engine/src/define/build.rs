@@ -10,7 +10,7 @@ use crate::Engine;
 use crate::catalog::{Collection, Index};
 use crate::operation;
 use crate::plan::Interrupt;
-use crate::storage::{IndexId, RecordId};
+use crate::storage::{IndexId, Mark, RecordId, Ticket};
 use crate::transaction::Transaction;
 use command::Namespace;
 use error::{Code, Result};
@@ -20,6 +20,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Documents whose intents are held at once.
 const CHUNK_DOCUMENTS: usize = 512;
+/// What the entries of one commit may weigh before the next document begins another.
+const CHUNK_BYTES: usize = 4 * 1024 * 1024;
 
 /// How far a build, or other long work, has come, for `currentOp`.
 #[derive(Debug, Default)]
@@ -47,48 +49,59 @@ pub(super) struct Build<'a> {
 
 impl Build<'_> {
     pub async fn run(&self) -> Result<()> {
-        let view = self.engine.store.view();
         let Some(collection) = self.engine.registry.get(self.namespace) else { return Ok(()) };
-        self.progress.total.store(view.counts(collection.id)?.documents, Ordering::Relaxed);
-        let mut records = view.records(collection.id, (Bound::Unbounded, Bound::Unbounded));
-        let mut chunk = Vec::with_capacity(CHUNK_DOCUMENTS);
+        let counts = self.engine.store.view().counts(collection.id)?;
+        self.progress.total.store(counts.documents, Ordering::Relaxed);
+        let mut from = Bound::Unbounded;
+        let mut last = self.engine.store.newest();
         loop {
             self.progress.interrupt.check()?;
             self.engine.store.space().check()?;
-            chunk.clear();
-            for record in records.by_ref().take(CHUNK_DOCUMENTS) {
-                chunk.push(record?.0);
-            }
-            if chunk.is_empty() {
-                return Ok(());
-            }
-            self.add(&chunk).await?;
+            let chunk = self.next(&collection, from)?;
+            let Some(end) = chunk.last() else { return Ok(()) };
+            from = Bound::Excluded(*end);
+            let added = self.add(&chunk).await?;
+            // One chunk is made while another is applied, and no more wait for it.
+            self.engine.store.reach(last, Mark::Applied).await?;
+            last = added;
             self.progress.done.fetch_add(chunk.len() as u64, Ordering::Relaxed);
             tokio::task::yield_now().await;
         }
     }
 
+    /// The next documents. Each time they are looked for as things stand then: a view that
+    /// lasts keeps everything in memory that is written meanwhile.
+    fn next(&self, collection: &Collection, from: Bound<RecordId>) -> Result<Vec<RecordId>> {
+        let view = self.engine.store.view();
+        let records = view.records(collection.id, (from, Bound::Unbounded)).take(CHUNK_DOCUMENTS);
+        records.map(|record| Ok(record?.0)).collect()
+    }
+
     /// Adds a chunk together; if others are in the way, one by one.
-    async fn add(&self, chunk: &[RecordId]) -> Result<()> {
+    async fn add(&self, chunk: &[RecordId]) -> Result<Ticket> {
         match self.add_together(chunk).await {
             Err(error) if error.code() == Code::WriteConflict => {
                 for record in chunk {
                     self.add_one(*record).await?;
                 }
-                Ok(())
+                Ok(self.engine.store.newest())
             }
             outcome => outcome,
         }
     }
 
-    async fn add_together(&self, chunk: &[RecordId]) -> Result<()> {
+    async fn add_together(&self, chunk: &[RecordId]) -> Result<Ticket> {
         let mut transaction = self.begin();
-        let (collection, indexes) = self.indexes(&mut transaction).await?;
+        let (mut collection, mut indexes) = self.indexes(&mut transaction).await?;
         for record in chunk {
+            // A document may have very many keys.
+            if transaction.size_bytes() >= CHUNK_BYTES {
+                self.commit(std::mem::replace(&mut transaction, self.begin())).await?;
+                (collection, indexes) = self.indexes(&mut transaction).await?;
+            }
             transaction.index_record(&collection, &indexes, *record).await?;
         }
-        self.engine.store.submit(transaction.into_commit())?;
-        Ok(())
+        self.engine.store.submit(transaction.into_commit())
     }
 
     async fn add_one(&self, record: RecordId) -> Result<()> {
@@ -100,7 +113,11 @@ impl Build<'_> {
             }
             transaction.start_over().await?;
         }
-        self.engine.store.submit(transaction.into_commit())?;
+        self.commit(transaction).await
+    }
+
+    async fn commit(&self, transaction: Transaction) -> Result<()> {
+        self.engine.store.commit(transaction.into_commit(), Mark::Applied).await?;
         Ok(())
     }
 

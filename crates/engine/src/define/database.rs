@@ -18,8 +18,9 @@ impl Engine {
             }
             let mut definition = Definition::begin(self, &names.iter().collect::<Vec<_>>()).await?;
             let collections: Vec<_> = definition.catalog.database(database).cloned().collect();
-            // One that came in between has not been waited for.
-            if collections.iter().any(|collection| !names.contains(&collection.namespace)) {
+            // One that came in between has not been waited for. Both are in the order of names.
+            let mut held = names.iter();
+            if !collections.iter().all(|it| held.any(|name| *name == it.namespace)) {
                 continue;
             }
             for collection in &collections {
@@ -30,9 +31,7 @@ impl Engine {
             definition.tell(|| changes::database_dropped(database));
             definition.policies = Some(self.policies.current().without_database(database));
             definition.commit().await?;
-            for namespace in &names {
-                self.cursors.kill_namespace(namespace);
-            }
+            self.cursors.kill_database(database);
             return Ok(true);
         }
     }

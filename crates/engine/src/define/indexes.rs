@@ -244,7 +244,6 @@ impl Definition<'_> {
     ) -> Result<Vec<IndexId>> {
         let collection = current(self, namespace)?;
         let Found::Missing(missing) = look(&collection, specs)? else { return Ok(Vec::new()) };
-        check_room(&collection, &missing)?;
         let first = self.take_ids(missing.len() as u32);
         let ids: Vec<_> = (first..).take(missing.len()).map(IndexId).collect();
         let mut made = Vec::with_capacity(ids.len());
@@ -305,7 +304,7 @@ fn current(definition: &Definition<'_>, namespace: &Namespace) -> Result<Arc<Col
 }
 
 /// Refuses more indexes than a collection may have.
-pub(crate) fn check_room(collection: &Collection, specs: &[&RawDocumentBuf]) -> Result<()> {
+fn check_room(collection: &Collection, specs: &[&RawDocumentBuf]) -> Result<()> {
     if collection.indexes.len() + specs.len() <= INDEXES_MAX {
         return Ok(());
     }
@@ -316,7 +315,8 @@ pub(crate) fn check_room(collection: &Collection, specs: &[&RawDocumentBuf]) -> 
     )))
 }
 
-/// How the indexes of these specifications stand; an error where another is in the way.
+/// How the indexes of these specifications stand; an error where another is in the way, or
+/// where there would be too many.
 pub(crate) fn look<'a>(collection: &Collection, specs: &'a [RawDocumentBuf]) -> Result<Found<'a>> {
     let mut missing: Vec<&RawDocumentBuf> = Vec::new();
     let mut building = Vec::new();
@@ -332,6 +332,8 @@ pub(crate) fn look<'a>(collection: &Collection, specs: &'a [RawDocumentBuf]) -> 
         }
         if !is_there {
             missing.push(spec);
+            // Before the next is compared with all of these.
+            check_room(collection, &missing)?;
         }
     }
     Ok(match (building.is_empty(), missing.is_empty()) {

@@ -5,8 +5,10 @@
 
 mod build;
 mod capped;
+mod changes;
 mod collection;
 mod database;
+mod gates;
 mod indexes;
 mod purge;
 
@@ -14,14 +16,15 @@ pub use build::Progress;
 pub use collection::{New, TEMPORARY_PREFIX, is_temporary};
 pub(crate) use collection::{check_case, define};
 pub use indexes::Created;
-pub(crate) use indexes::{Found, check_room, look};
+pub(crate) use indexes::{Found, look};
 
 use crate::Engine;
 use crate::catalog::{Catalog, Collection, row};
 use crate::changes::Event;
-use crate::operation::{held_up, unless_stopped};
+use crate::operation::unless_stopped;
 use crate::storage::{Change, CollectionId, Commit, Events, LogChange, Mark, Tree, keys};
 use crate::transaction::Transaction;
+use changes::Changes;
 use command::Namespace;
 use error::Result;
 use fjall::Slice;
@@ -33,7 +36,7 @@ use tokio::sync::{MutexGuard, OwnedRwLockWriteGuard};
 pub struct Definition<'e> {
     engine: &'e Arc<Engine>,
     pub catalog: Catalog,
-    changes: Vec<Change>,
+    changes: Changes,
     retired: Vec<Weak<Collection>>,
     /// Collections whose data go.
     discarded: Vec<CollectionId>,
@@ -59,10 +62,7 @@ impl<'e> Definition<'e> {
     ) -> Definition<'e> {
         loop {
             let seen = defined(&engine.registry.current(), alters);
-            let mut gates = Vec::new();
-            for collection in &seen {
-                gates.push(held_up(collection.state.gate.clone().write_owned()).await);
-            }
+            let gates = gates::take(&seen).await;
             let turn = engine.registry.changes.lock().await;
             let catalog = Catalog::clone(&engine.registry.current());
             // Another change may have come in between: then these are others' gates.
@@ -74,7 +74,7 @@ impl<'e> Definition<'e> {
                 return Definition {
                     engine,
                     catalog,
-                    changes: Vec::new(),
+                    changes: Changes::default(),
                     retired: Vec::new(),
                     discarded: Vec::new(),
                     log: LogChange::None,
@@ -156,10 +156,8 @@ impl<'e> Definition<'e> {
         self.change(Change { tree: Tree::Records, key, value: Some(Slice::empty()) });
     }
 
-    /// A later change of the same row takes the place of an earlier one.
     fn change(&mut self, change: Change) {
-        self.changes.retain(|earlier| earlier.key != change.key);
-        self.changes.push(change);
+        self.changes.put(change);
     }
 
     /// Tells change streams of the change.
@@ -195,10 +193,11 @@ impl<'e> Definition<'e> {
     pub async fn commit_with(self, transaction: Transaction) -> Result<()> {
         let engine = self.engine.clone();
         let (catalog, policies) = (self.catalog, self.policies);
-        let purge = self.changes.iter().any(|change| keys::is_dropped_row(&change.key));
+        let changes = self.changes.into_vec();
+        let purge = changes.iter().any(|change| keys::is_dropped_row(&change.key));
         let written = transaction.into_commit();
         let commit = Commit {
-            changes: self.changes.into_iter().chain(written.changes).collect(),
+            changes: changes.into_iter().chain(written.changes).collect(),
             grown: written.grown,
             held: Box::new((self.gates, written.held)),
             publish: Some(Box::new(move || {

@@ -1,19 +1,45 @@
 //! Removing what lies under dropped prefixes, in the background.
 
 use crate::Engine;
-use crate::storage::{Change, Commit, Mark, Tree, keys};
-use error::Result;
+use crate::storage::{Change, Commit, Mark, Tree, View, failed, keys};
+use error::{Code, Result};
 use fjall::Slice;
-use std::ops::Bound;
+use std::collections::{BTreeSet, VecDeque};
+use std::ops::{Bound, RangeInclusive};
 use std::sync::Arc;
 use std::time::Duration;
 
-type KeyRange = (Bound<Slice>, Bound<Slice>);
-
 /// How often readers of dropped definitions are looked for.
 const READERS_INTERVAL: Duration = Duration::from_millis(50);
+/// Dropped prefixes that are looked up at once.
+const PURGE_ROWS_MAX: usize = 65_536;
 /// Keys removed in one commit.
 const PURGE_KEYS_MAX: usize = 4_096;
+
+/// Dropped prefixes on their way out. Each turn goes on where the one before has ended: what
+/// was removed is still in the trees for a while, and would be passed over again and again.
+#[derive(Default)]
+struct Purge {
+    /// The rows of prefixes that nobody reads any more.
+    rows: VecDeque<Slice>,
+    /// The last row that was taken up.
+    last_row: Option<Slice>,
+    /// The last key that was removed under the first of the rows.
+    last_key: Option<Slice>,
+    has_discarded: bool,
+}
+
+/// Ids without a gap between them, together.
+fn runs(ids: BTreeSet<u32>) -> Vec<RangeInclusive<u32>> {
+    let mut runs: Vec<RangeInclusive<u32>> = Vec::new();
+    for id in ids {
+        match runs.last_mut() {
+            Some(run) if run.end().checked_add(1) == Some(id) => *run = *run.start()..=id,
+            _ => runs.push(id..=id),
+        }
+    }
+    runs
+}
 
 impl Engine {
     /// Purges what has been dropped whenever something was, until the engine closes.
@@ -43,50 +69,124 @@ impl Engine {
         }
     }
 
-    async fn purge_all(&self) -> Result<()> {
+    /// Each turn is taken aside of the threads that serve clients, and is short, so that a
+    /// stop need not wait for it.
+    async fn purge_all(self: &Arc<Self>) -> Result<()> {
+        let mut purge = Purge::default();
+        let mut found;
         loop {
-            let view = self.store.view();
-            let row = view.range(Tree::Records, keys::rows(keys::DROPPED_ROWS)).next();
-            drop(view);
-            let Some(row) = row else { return Ok(()) };
-            self.readers_gone().await;
-            let (key, _) = row.map_err(crate::storage::failed)?;
-            if let Some((tree, id)) = keys::dropped_parts(&key) {
-                let mut rest = keys::prefix(id);
-                while let Some(last) = self.purge_some(tree, rest.clone()).await? {
-                    // What was removed before it is not looked at again.
-                    rest.0 = Bound::Excluded(last);
-                }
+            (purge, found) = self.aside(purge, Purge::look).await?;
+            if !found {
+                return Ok(());
             }
-            let done = Change { tree: Tree::Records, key, value: None };
-            self.commit_changes(vec![done]).await?;
+            self.readers_gone().await;
+            purge = self.aside(purge, Purge::discard).await?.0;
+            while !purge.rows.is_empty() {
+                let changes;
+                (purge, changes) = self.aside(purge, Purge::turn).await?;
+                self.store.commit(Commit::of(changes), Mark::Applied).await?;
+            }
+            if purge.has_discarded || self.store.space().is_low() {
+                self.reclaim().await?;
+            }
         }
+    }
+
+    /// Takes a step on a thread of its own.
+    async fn aside<T: Send + 'static>(
+        self: &Arc<Self>,
+        mut purge: Purge,
+        step: fn(&mut Purge, &Engine) -> Result<T>,
+    ) -> Result<(Purge, T)> {
+        let engine = self.clone();
+        let stepped = tokio::task::spawn_blocking(move || {
+            let outcome = step(&mut purge, &engine)?;
+            Ok((purge, outcome))
+        });
+        stepped.await.unwrap_or_else(|error| Err(Code::InternalError.error(error.to_string())))
     }
 
     /// How many dropped prefixes are still to be purged.
     pub fn dropped(&self) -> usize {
         self.store.view().range(Tree::Records, keys::rows(keys::DROPPED_ROWS)).count()
     }
+}
 
-    /// Removes the first keys of a range and gives the last of them, if there was any.
-    async fn purge_some(&self, tree: Tree, range: KeyRange) -> Result<Option<Slice>> {
-        let view = self.store.view();
-        let pairs = view.range(tree, range).take(PURGE_KEYS_MAX);
-        let mut changes = Vec::new();
-        for pair in pairs {
-            let (key, _) = pair.map_err(crate::storage::failed)?;
-            changes.push(Change { tree, key, value: None });
+impl Purge {
+    /// Looks for dropped prefixes after the last that was taken up; false if there is none.
+    fn look(&mut self, engine: &Engine) -> Result<bool> {
+        let (first, end) = keys::rows(keys::DROPPED_ROWS);
+        let first = self.last_row.take().map_or(first, Bound::Excluded);
+        let view = engine.store.view();
+        for row in view.range(Tree::Records, (first, end)).take(PURGE_ROWS_MAX) {
+            self.rows.push_back(row.map_err(failed)?.0);
         }
-        drop(view);
-        let last = changes.last().map(|change| change.key.clone());
-        if last.is_some() {
-            self.commit_changes(changes).await?;
-        }
-        Ok(last)
+        self.last_row = self.rows.back().cloned();
+        self.has_discarded = false;
+        Ok(!self.rows.is_empty())
     }
 
-    async fn commit_changes(&self, changes: Vec<Change>) -> Result<()> {
-        self.store.commit(Commit::of(changes), Mark::Applied).await?;
+    /// Gives back at once what holds nothing but dead keys. An id names one thing, in one or
+    /// two of the trees, and is never given again: where it is dropped it is dead in all.
+    fn discard(&mut self, engine: &Engine) -> Result<()> {
+        let ids = self.rows.iter().filter_map(|row| keys::dropped_parts(row)).map(|(_, id)| id);
+        for ids in runs(ids.collect()) {
+            for tree in Tree::ALL {
+                self.has_discarded |= engine.store.discard(tree, ids.clone())?;
+            }
+        }
         Ok(())
+    }
+
+    /// The removal of the next keys, and of the rows of prefixes that hold nothing more.
+    fn turn(&mut self, engine: &Engine) -> Result<Vec<Change>> {
+        let view = engine.store.view();
+        let mut changes = Vec::new();
+        while changes.len() < PURGE_KEYS_MAX
+            && let Some(row) = self.rows.front().cloned()
+        {
+            if let Some((tree, id)) = keys::dropped_parts(&row) {
+                self.remove_some(&view, tree, id, &mut changes)?;
+                if changes.len() >= PURGE_KEYS_MAX {
+                    break;
+                }
+            }
+            changes.push(Change { tree: Tree::Records, key: row, value: None });
+            self.rows.pop_front();
+            self.last_key = None;
+        }
+        Ok(changes)
+    }
+
+    /// Removes the next keys under a prefix, as many as there is room for.
+    fn remove_some(
+        &mut self,
+        view: &View,
+        tree: Tree,
+        id: u32,
+        changes: &mut Vec<Change>,
+    ) -> Result<()> {
+        let (first, end) = keys::prefix(id);
+        let first = self.last_key.take().map_or(first, Bound::Excluded);
+        let room = PURGE_KEYS_MAX - changes.len();
+        for pair in view.range(tree, (first, end)).take(room) {
+            let (key, _) = pair.map_err(failed)?;
+            self.last_key = Some(key.clone());
+            changes.push(Change { tree, key, value: None });
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn neighbours_go_together() {
+        let ids = BTreeSet::from([1, 2, 3, 7, 9, 10, u32::MAX - 1, u32::MAX]);
+        let expected = [1..=3, 7..=7, 9..=10, u32::MAX - 1..=u32::MAX];
+        assert_eq!(runs(ids), expected);
+        assert!(runs(BTreeSet::new()).is_empty());
     }
 }

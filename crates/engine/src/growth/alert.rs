@@ -7,7 +7,9 @@
 //! is told of when the forecast first says so, and again only when the forecast has
 //! been twice as far away in between. Only the largest documents have forecasts, and
 //! those are heeded from an eighth of the bound on: what is small and new may well
-//! grow fast for a while. A horizon of nothing turns forecasts off.
+//! grow fast for a while, and a load of some seconds says nothing of the days to come: before
+//! anything is forecast a document has grown for `OBSERVED_SECONDS`. A horizon of nothing turns
+//! forecasts off.
 
 use super::event::Event;
 use super::figures::Figures;
@@ -22,6 +24,14 @@ use write::limits::DOCUMENT_BYTES_MAX;
 const HEEDED_PART: u64 = 8;
 /// A forecast is past when it is so many horizons away.
 const PAST_HORIZONS: u64 = 2;
+
+/// How far ahead is looked, and by how long a past.
+#[derive(Debug, Clone, Copy)]
+pub struct Ahead {
+    pub horizon_ms: u64,
+    /// What a document must have been seen to grow for before anything is forecast of it.
+    pub observed_min_ms: u64,
+}
 
 /// A line for the log.
 #[derive(Debug, Clone, PartialEq)]
@@ -58,7 +68,7 @@ pub fn reason(
     figures: &mut Figures,
     policy: Option<&Policy>,
     event: &Event,
-    horizon_ms: u64,
+    ahead: Ahead,
     turn: &mut Turn,
 ) -> (Option<Reason>, bool) {
     let Some(bytes) = event.after else { return (None, false) };
@@ -78,15 +88,15 @@ pub fn reason(
         return (None, false);
     }
     let now = turn.now_ms();
-    let forecast = Forecast::of(&kept.note.trend, now, bytes, bound);
+    let forecast = Forecast::of(&kept.note.trend, now, bytes, bound, ahead.observed_min_ms);
     let within = |horizon: u64| {
         horizon > 0 && forecast.reached_ms.is_some_and(|at| at <= now.saturating_add(horizon))
     };
     let grows = event.before.is_some_and(|before| bytes > before);
     let was_told = kept.note.alerted;
     kept.note.alerted = match was_told {
-        true => within(horizon_ms.saturating_mul(PAST_HORIZONS)),
-        false => heeded && grows && within(horizon_ms),
+        true => within(ahead.horizon_ms.saturating_mul(PAST_HORIZONS)),
+        false => heeded && grows && within(ahead.horizon_ms),
     };
     let soon = kept.note.alerted && !was_told;
     let reason = Reason { warn_bytes, soon, bound, forecast: Some(forecast) };
@@ -102,8 +112,14 @@ pub struct Forecast {
 }
 
 impl Forecast {
-    pub fn of(trend: &Trend, now_ms: u64, bytes: u32, bound: u32) -> Forecast {
-        let per_day = trend.per_day(now_ms, bytes);
+    pub fn of(
+        trend: &Trend,
+        now_ms: u64,
+        bytes: u32,
+        bound: u32,
+        observed_min_ms: u64,
+    ) -> Forecast {
+        let per_day = trend.per_day(now_ms, bytes, observed_min_ms);
         Forecast { per_day, reached_ms: reached(now_ms, bytes, per_day, bound) }
     }
 }

@@ -119,6 +119,22 @@ impl Grown {
     }
 }
 
+impl Event {
+    /// Whether an array reaches what its policy lets it hold in the document: what the document
+    /// has grown by until now says nothing of how it goes on.
+    pub fn fills_an_array(&self, policy: &Policy) -> bool {
+        self.arrays.iter().any(|change| {
+            let Lengthened { rule, before, after } = change;
+            let max = policy.arrays.get(*rule).and_then(|rule| rule.bounds.max);
+            let is_full = |lengths: &Lengths| {
+                let longest = lengths.each.iter().max().copied().unwrap_or(0);
+                lengths.pages > 0 || max.is_some_and(|max| longest as usize >= max)
+            };
+            !is_full(before) && is_full(after)
+        })
+    }
+}
+
 /// The policy among what guards a collection.
 pub fn policy(guarded: Option<&Lease>) -> Option<&Policy> {
     match guarded.map(|guarded| &**guarded) {

@@ -139,6 +139,9 @@ impl Figures {
         *total = (*total + bytes(event.after)).saturating_sub(bytes(event.before));
         if let Some(sizes) = &mut self.sizes {
             sizes.apply(collection, event, turn);
+            if policy.is_some_and(|policy| event.fills_an_array(policy)) {
+                sizes.begin_trend(collection, event, turn);
+            }
         }
         for change in &event.arrays {
             let Some(rule) = policy.and_then(|policy| policy.arrays.get(change.rule)) else {

@@ -38,7 +38,7 @@ use crate::define::is_temporary;
 use crate::plan::Interrupt;
 use crate::storage::large::Secret;
 use crate::storage::{Change, CollectionId, RecordId, Tree, View, keys};
-use alert::Alert;
+use alert::{Ahead, Alert};
 use bson::RawDocument;
 use command::Namespace;
 use error::Result;
@@ -53,6 +53,9 @@ use turn::Turn;
 /// Forecasts within so many seconds are logged, unless `--growth-horizon` says
 /// otherwise: seven days.
 pub const HORIZON_SECONDS: u32 = 7 * 24 * 60 * 60;
+/// Nothing is forecast of a document that has been seen to grow for less, unless the parameter
+/// says otherwise: an hour.
+pub const OBSERVED_SECONDS: u32 = 60 * 60;
 /// Alerts of a collection that `$out` is making which are kept until it takes its place.
 const HELD_MAX: usize = 1_000;
 /// How many of the largest documents and longest arrays are shown.
@@ -66,6 +69,8 @@ pub struct Growth {
     crowded: Crowded,
     /// The parameter `growthHorizonSeconds`.
     pub horizon_seconds: AtomicU32,
+    /// The parameter `growthObservedSeconds`.
+    pub observed_seconds: AtomicU32,
     /// The parameter `growthStats`. While it is off, documents and bytes are counted and
     /// nothing else; what was written to then is counted by a scan when someone asks.
     pub is_on: AtomicBool,
@@ -91,7 +96,7 @@ struct Standing {
 /// The figures while a group of commits is taken in.
 pub struct Ledger<'g> {
     crowded: &'g Crowded,
-    horizon_ms: u64,
+    ahead: Ahead,
     is_on: bool,
     standings: MutexGuard<'g, FxHashMap<CollectionId, Standing>>,
     touched: Vec<CollectionId>,
@@ -117,6 +122,7 @@ impl Growth {
             standings: Mutex::default(),
             crowded: Crowded::default(),
             horizon_seconds: AtomicU32::new(HORIZON_SECONDS),
+            observed_seconds: AtomicU32::new(OBSERVED_SECONDS),
             is_on: AtomicBool::new(true),
         }
     }
@@ -125,10 +131,18 @@ impl Growth {
         &self.secret
     }
 
+    /// How long a document must have been seen to grow before anything is forecast of it.
+    pub fn observed_min_ms(&self) -> u64 {
+        u64::from(self.observed_seconds.load(Ordering::Relaxed)) * 1_000
+    }
+
     pub fn open(&self) -> Ledger<'_> {
         Ledger {
             crowded: &self.crowded,
-            horizon_ms: u64::from(self.horizon_seconds.load(Ordering::Relaxed)) * 1_000,
+            ahead: Ahead {
+                horizon_ms: u64::from(self.horizon_seconds.load(Ordering::Relaxed)) * 1_000,
+                observed_min_ms: self.observed_min_ms(),
+            },
             is_on: self.is_on.load(Ordering::Relaxed),
             standings: self.standings.lock(),
             touched: Vec::new(),
@@ -225,7 +239,7 @@ impl Ledger<'_> {
         }
         for event in grown.net().iter() {
             let figures = &mut standing.figures;
-            let (reason, noted) = alert::reason(figures, policy, event, self.horizon_ms, turn);
+            let (reason, noted) = alert::reason(figures, policy, event, self.ahead, turn);
             if noted {
                 figures.write_tracked(collection, event.record, turn);
             }

@@ -15,7 +15,6 @@ use crate::catalog::Collection;
 use crate::define::Definition;
 use crate::operation::unless_stopped;
 use crate::plan::Interrupt;
-use crate::run::blocking;
 use crate::storage::large::{self, Secret};
 use crate::storage::{CollectionId, Counts, Mark, Record, View};
 use crate::transaction::Transaction;
@@ -122,7 +121,7 @@ impl Engine {
         interrupt: &Interrupt,
     ) -> Result<Option<Figures>> {
         for _ in 0..ATTEMPTS {
-            if let Some(figures) = blocking(|| self.known_figures(collection, interrupt))? {
+            if let Some(figures) = turn::aside(|| self.known_figures(collection, interrupt))? {
                 return Ok(Some(figures));
             }
             if !self.store.growth().is_on.load(Ordering::Relaxed) {
@@ -242,7 +241,7 @@ pub(super) async fn count(
     let mut records = view.records(place.collection, (Bound::Unbounded, Bound::Unbounded));
     loop {
         interrupt.check()?;
-        let more = blocking(|| -> Result<bool> {
+        let more = turn::aside(|| -> Result<bool> {
             let mut turn = Turn::default();
             let mut counted = 0;
             for record in records.by_ref().take(DOCUMENTS_PER_LOOK) {
@@ -277,7 +276,7 @@ fn found(place: Place<'_>, view: &View, secret: &Secret, record: &Record) -> Res
 }
 
 fn off(namespace: &Namespace) -> Error {
-    Code::IllegalOperation.error(format!(
+    Code::OperationFailed.error(format!(
         "the growth of {namespace} is not kept up: the parameter growthStats is off. Turn it on \
          with {{setParameter: 1, growthStats: true}}"
     ))

@@ -12,7 +12,6 @@ use super::event::{self, Lengths};
 use super::{Growth, figures::Place, measure, stand};
 use crate::Engine;
 use crate::plan::Interrupt;
-use crate::run::blocking;
 use crate::storage::large::{self, Secret};
 use crate::storage::{CollectionId, RecordId, View};
 use error::Result;
@@ -97,7 +96,7 @@ impl Engine {
         loop {
             growth.crowded.rings.notified().await;
             for collection in std::mem::take(&mut *growth.crowded.collections.lock()) {
-                blocking(|| growth.resolve_crowded(collection, &|| self.store.view()));
+                turn::aside(|| growth.resolve_crowded(collection, &|| self.store.view()));
             }
         }
     }

@@ -83,6 +83,17 @@ impl Sizes {
         }
     }
 
+    /// Forgets how one of the largest has grown.
+    pub fn begin_trend(&mut self, collection: CollectionId, event: &Event, turn: &mut Turn) {
+        let (record, now) = (event.record.0, turn.now_ms());
+        if let Some(kept) = self.largest.get_mut(record)
+            && let Some(size) = event.after
+        {
+            kept.note.trend = Trend::begin(now, size);
+            turn.put(collection, "", record, kept.note.write());
+        }
+    }
+
     /// Lets the smallest of the largest go if there are too many; false if some have gone.
     pub fn trim(&mut self) -> bool {
         !self.largest.is_full() || self.largest.trim().is_empty()

@@ -107,6 +107,7 @@ impl<'a> Walk<'_, 'a> {
     }
 
     fn finish(&mut self, slots: &[Slot<'a>]) -> Result<()> {
+        language::interrupt::check()?;
         let values: Vec<_> = slots
             .iter()
             .map(|slot| match slot {

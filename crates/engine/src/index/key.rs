@@ -4,6 +4,7 @@ use super::{extract, hashed, multikey, wildcard};
 use crate::catalog::{Index, IndexField, IndexKind};
 use bson::{RawBsonRef, RawDocument};
 use error::{Code, Result};
+use language::interrupt;
 use value::Path;
 use value::key::{Direction, Key};
 
@@ -156,7 +157,7 @@ fn push(key: &mut Key, index: &Index, field: &IndexField, found: Option<RawBsonR
 
 /// Of keys with equal bytes (1 and 1.0 in one array) the first stays.
 fn sorted(mut keys: Vec<Key>) -> Vec<Key> {
-    keys.sort_by(|a, b| a.bytes.cmp(&b.bytes));
+    keys.sort_by(interrupt::yielding(|a: &Key, b: &Key| a.bytes.cmp(&b.bytes)));
     keys.dedup_by(|b, a| a.bytes == b.bytes);
     keys
 }

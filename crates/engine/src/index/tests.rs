@@ -112,6 +112,8 @@ fn wildcards_index_every_leaf() {
     assert_keys(rooted, document.clone(), &expected[..3], 1);
     let only = rawdoc! { "key": { "$**": 1 }, "wildcardProjection": { "_id": 1, "e": 1 } };
     assert_keys(only, document.clone(), &["\"_id\" | 1", "\"e\" | {}"], 1);
+    let within = rawdoc! { "key": { "$**": 1 }, "wildcardProjection": { "a": { "b": 1 } } };
+    assert_keys(within, document.clone(), &expected[..3], 1);
     let except = rawdoc! { "key": { "$**": 1 }, "wildcardProjection": { "a": 0 } };
     assert_keys(except, document, &expected[3..], 1);
 }

@@ -5,14 +5,44 @@
 
 use crate::catalog::Index;
 use bson::{RawArray, RawBsonRef, RawDocument};
+use rustc_hash::FxHashSet;
+use std::borrow::Cow;
 use value::Path;
 
 /// `wildcardProjection`: which paths a `$**` index covers.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Covers<'a> {
     All,
-    Only(Vec<&'a str>),
-    Except(Vec<&'a str>),
+    Only(Paths<'a>),
+    Except(Paths<'a>),
+}
+
+/// Beyond this many, paths are looked up in a table.
+const LINEAR_PATHS_MAX: usize = 8;
+
+/// The paths that a projection names.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Paths<'a> {
+    list: Vec<Cow<'a, str>>,
+    /// Empty while there are few.
+    table: FxHashSet<Cow<'a, str>>,
+}
+
+impl<'a> Paths<'a> {
+    fn of(list: Vec<Cow<'a, str>>) -> Paths<'a> {
+        let many = list.len() > LINEAR_PATHS_MAX;
+        let table = if many { list.iter().cloned().collect() } else { FxHashSet::default() };
+        Paths { list, table }
+    }
+
+    /// Whether a path is one of these or lies below one.
+    fn reach(&self, path: &str) -> bool {
+        if self.table.is_empty() {
+            return self.list.iter().any(|root| under(path, root));
+        }
+        let mut above = path.match_indices('.').filter_map(|(at, _)| path.get(..at));
+        self.table.contains(path) || above.any(|above| self.table.contains(above))
+    }
 }
 
 impl<'a> Covers<'a> {
@@ -24,15 +54,12 @@ impl<'a> Covers<'a> {
         let RawBsonRef::Document(projection) = element.value() else { return Covers::All };
         let mut only = Vec::new();
         let mut except = Vec::new();
-        for element in value::elements(projection) {
-            let list = if truthy(element.value()) { &mut only } else { &mut except };
-            list.push(element.key);
-        }
+        split(projection, "", &mut only, &mut except);
         // `_id` is left out unless it is asked for, and may be asked for or left
         // out beside a list of the other kind.
         match only.is_empty() || only == ["_id"] && !except.is_empty() {
-            true => Covers::Except(except),
-            false => Covers::Only(only),
+            true => Covers::Except(Paths::of(except)),
+            false => Covers::Only(Paths::of(only)),
         }
     }
 
@@ -40,8 +67,29 @@ impl<'a> Covers<'a> {
     pub fn contains(&self, path: &str) -> bool {
         match self {
             Covers::All => true,
-            Covers::Only(paths) => paths.iter().any(|kept| under(path, kept)),
-            Covers::Except(paths) => !paths.iter().any(|left_out| under(path, left_out)),
+            Covers::Only(paths) => paths.reach(path),
+            Covers::Except(paths) => !paths.reach(path),
+        }
+    }
+}
+
+/// Sorts the paths of a projection, those of documents within it included, by whether it
+/// takes them or leaves them out.
+fn split<'a>(
+    projection: &'a RawDocument,
+    above: &str,
+    only: &mut Vec<Cow<'a, str>>,
+    except: &mut Vec<Cow<'a, str>>,
+) {
+    for element in value::elements(projection) {
+        let path = match above {
+            "" => Cow::Borrowed(element.key),
+            above => Cow::Owned(format!("{above}.{}", element.key)),
+        };
+        match element.value() {
+            RawBsonRef::Document(below) => split(below, &path, only, except),
+            value if truthy(value) => only.push(path),
+            _ => except.push(path),
         }
     }
 }
@@ -88,7 +136,7 @@ impl<'a> Reach<'a> {
     fn leaves_out_id(&self, path: &str) -> bool {
         self.root.is_empty()
             && under(path, "_id")
-            && !matches!(&self.covers, Covers::Only(only) if only.contains(&"_id"))
+            && !matches!(&self.covers, Covers::Only(only) if only.list.iter().any(|path| path == "_id"))
     }
 }
 

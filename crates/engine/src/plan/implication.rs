@@ -7,8 +7,16 @@ use super::bounds::{
     Conjunct, Place, Target, Tightness, conjuncts, implies_exists, is_positional, translate,
 };
 use crate::catalog::IndexKind;
+use bson::RawBson;
+use bson::spec::ElementType;
+use language::query::operators::Types;
 use language::query::{Node, Predicate};
+use rustc_hash::FxHashMap;
 use value::{Collator, Path};
+
+/// The types that compare as numbers.
+const NUMBERS: &[ElementType] =
+    &[ElementType::Double, ElementType::Int32, ElementType::Int64, ElementType::Decimal128];
 
 /// How strings are compared in the query and in the index's filter.
 #[derive(Debug, Clone, Copy)]
@@ -19,20 +27,51 @@ pub struct Strings<'a> {
 
 /// Whether all of the query's conjuncts together imply the condition.
 pub fn implies(query: &[Conjunct<'_>], condition: &Node, strings: Strings<'_>) -> bool {
-    match condition {
-        Node::True => true,
-        Node::And(conditions) => {
-            conditions.iter().all(|condition| implies(query, condition, strings))
+    Given::of(query, strings).implies(condition)
+}
+
+/// The conjuncts of a query.
+struct Given<'q> {
+    /// What is asked of each path,
+    fields: FxHashMap<&'q Path, Vec<&'q Predicate>>,
+    /// and what else is asked.
+    others: Vec<&'q Node>,
+    strings: Strings<'q>,
+}
+
+impl<'q> Given<'q> {
+    fn of(query: &[Conjunct<'q>], strings: Strings<'q>) -> Given<'q> {
+        let mut given = Given { fields: FxHashMap::default(), others: Vec::new(), strings };
+        for conjunct in query {
+            match conjunct.node {
+                Node::Field(path, predicate) => {
+                    given.fields.entry(path).or_default().push(predicate);
+                }
+                node => given.others.push(node),
+            }
         }
-        Node::Or(conditions) => {
-            conditions.iter().any(|condition| implies(query, condition, strings))
-                || query.iter().any(|given| every_branch(given.node, condition, strings))
+        given
+    }
+
+    fn implies(&self, condition: &Node) -> bool {
+        match condition {
+            Node::True => true,
+            Node::And(conditions) => conditions.iter().all(|condition| self.implies(condition)),
+            Node::Or(conditions) => {
+                conditions.iter().any(|condition| self.implies(condition))
+                    || self.by_branches(condition)
+            }
+            Node::Field(path, wanted) => {
+                let given = self.fields.get(path).into_iter().flatten();
+                given.into_iter().any(|given| follows(given, wanted, path, self.strings))
+                    || self.by_branches(condition)
+            }
+            _ => false,
         }
-        Node::Field(path, predicate) => query.iter().any(|given| match given.node {
-            Node::Field(of, given) => of == path && follows(given, predicate, path, strings),
-            node => every_branch(node, condition, strings),
-        }),
-        _ => false,
+    }
+
+    fn by_branches(&self, condition: &Node) -> bool {
+        self.others.iter().any(|node| every_branch(node, condition, self.strings))
     }
 }
 
@@ -49,8 +88,13 @@ fn every_branch(node: &Node, condition: &Node, strings: Strings<'_>) -> bool {
 /// Whether a value that satisfies `given` satisfies `wanted`. Both speak of some
 /// value at the path, so that this also holds for the elements of an array.
 fn follows(given: &Predicate, wanted: &Predicate, path: &Path, strings: Strings<'_>) -> bool {
-    if matches!(wanted, Predicate::Exists(true)) {
-        return implies_exists(given, path.len() == 1);
+    if is_same(given, wanted, strings) {
+        return true;
+    }
+    match wanted {
+        Predicate::Exists(true) => return implies_exists(given, path.len() == 1),
+        Predicate::Type(types) => return is_of(given, types),
+        _ => {}
     }
     let target = Target {
         kind: IndexKind::Ascending,
@@ -71,4 +115,55 @@ fn follows(given: &Predicate, wanted: &Predicate, path: &Path, strings: Strings<
         && !wanted.intervals.is_all()
         && given.tightness != Tightness::Document
         && given.intervals.within(&wanted.intervals)
+}
+
+/// Whether both are the same condition. Strings are the same only under the same collation.
+fn is_same(given: &Predicate, wanted: &Predicate, strings: Strings<'_>) -> bool {
+    let equal = match (given, wanted) {
+        (Predicate::Eq(given), Predicate::Eq(wanted))
+        | (Predicate::Gt(given), Predicate::Gt(wanted))
+        | (Predicate::Gte(given), Predicate::Gte(wanted))
+        | (Predicate::Lt(given), Predicate::Lt(wanted))
+        | (Predicate::Lte(given), Predicate::Lte(wanted)) => given == wanted,
+        (Predicate::In(given), Predicate::In(wanted)) => {
+            let plain = given.patterns.is_empty() && wanted.patterns.is_empty();
+            plain && given.values == wanted.values
+        }
+        _ => false,
+    };
+    equal && strings.same_collation
+}
+
+/// Whether a value that satisfies `given` can only be of these types.
+fn is_of(given: &Predicate, types: &Types) -> bool {
+    match given {
+        Predicate::Type(given) => {
+            let numbers = if given.all_numbers { NUMBERS } else { &[] };
+            given.kinds.iter().chain(numbers).all(|kind| types.contains(*kind))
+        }
+        Predicate::Eq(value)
+        | Predicate::Gt(value)
+        | Predicate::Gte(value)
+        | Predicate::Lt(value)
+        | Predicate::Lte(value) => compares_with(value, types),
+        Predicate::In(list) => {
+            list.patterns.is_empty() && list.values.iter().all(|value| compares_with(value, types))
+        }
+        _ => false,
+    }
+}
+
+/// Whether only values of these types compare with a value.
+fn compares_with(value: &RawBson, types: &Types) -> bool {
+    let all = |kinds: &[ElementType]| kinds.iter().all(|kind| types.contains(*kind));
+    match value.element_type() {
+        // What is missing compares with null, and arrays by their elements.
+        ElementType::Null | ElementType::Undefined | ElementType::Array => false,
+        ElementType::MinKey | ElementType::MaxKey => false,
+        kind if NUMBERS.contains(&kind) => all(NUMBERS),
+        ElementType::String | ElementType::Symbol => {
+            all(&[ElementType::String, ElementType::Symbol])
+        }
+        kind => all(&[kind]),
+    }
 }

@@ -1,4 +1,5 @@
-//! What may stop an operation while it runs: a deadline, or someone's wish.
+//! What may stop an operation while it runs: a deadline, or someone's wish. Where it is
+//! checked, work that has taken long also leaves the thread that serves sockets.
 
 use error::{Code, Result};
 use parking_lot::Mutex;
@@ -85,6 +86,7 @@ impl Interrupt {
 
 impl language::interrupt::Interrupt for Inner {
     fn check(&self) -> Result<()> {
+        turn::check()?;
         match self.code.load(Ordering::Relaxed) {
             0 => match *self.limit.lock() {
                 Limit::Until(deadline) if Instant::now() >= deadline => {
@@ -104,6 +106,8 @@ fn message(code: i32) -> &'static str {
         "cursor was killed"
     } else if code == Code::ClientDisconnect.number() {
         "operation was interrupted because a client disconnected"
+    } else if code == Code::InterruptedAtShutdown.number() {
+        "interrupted at shutdown"
     } else {
         "operation was interrupted"
     }

@@ -11,9 +11,6 @@ use std::sync::Arc;
 use value::key::Direction;
 use value::{Collator, Element, Path};
 
-/// The most fields a sort may have.
-pub const SORT_FIELDS_MAX: usize = 32;
-
 /// A read of one collection. `Query::new(filter)`, then set what else is asked.
 #[derive(Debug, Clone)]
 pub struct Query {
@@ -26,6 +23,8 @@ pub struct Query {
     /// Without a limit, `None`; a limit of 0 is also none.
     pub limit: Option<u64>,
     pub hint: Option<Hint>,
+    /// Whether the hint may name a hidden index, as that of the TTL job may.
+    pub hint_hidden: bool,
     pub min: Option<RawDocumentBuf>,
     pub max: Option<RawDocumentBuf>,
     pub collator: Option<Arc<Collator>>,
@@ -100,6 +99,7 @@ impl Query {
             skip: 0,
             limit: None,
             hint: None,
+            hint_hidden: false,
             min: None,
             max: None,
             collator: None,
@@ -123,6 +123,7 @@ impl Query {
 impl Sort {
     /// `{a: 1, b: -1}` or `{$natural: ±1}`.
     pub fn parse(spec: &RawDocument) -> Result<Sort> {
+        language::sort::check_len(spec)?;
         let mut fields = Vec::new();
         let count = value::elements(spec).count();
         for element in value::elements(spec) {
@@ -139,9 +140,6 @@ impl Sort {
                 path: sort_path(element.key)?,
                 direction: sort_direction(element)?,
             });
-        }
-        if fields.len() > SORT_FIELDS_MAX {
-            return Err(Code::location(13103).error("too many compound keys"));
         }
         Ok(if fields.is_empty() { Sort::None } else { Sort::Fields(fields) })
     }

@@ -38,11 +38,6 @@ impl Residual {
     }
 
     pub fn matches(&self, document: &RawDocument) -> Result<bool> {
-        for node in self.nodes() {
-            if !self.filter.matches_part(node, document)? {
-                return Ok(false);
-            }
-        }
-        Ok(true)
+        self.filter.matches_parts(self.nodes(), document)
     }
 }

@@ -92,6 +92,8 @@ pub struct IdRead {
     pub index: Arc<Index>,
     /// The encoded `_id`.
     pub key: Vec<u8>,
+    /// Whether the collection is clustered by it.
+    pub clustered: bool,
 }
 
 #[derive(Debug)]
@@ -202,6 +204,7 @@ impl Stage {
     pub fn name(&self) -> &'static str {
         match self {
             Stage::Empty => "EOF",
+            Stage::IdRead(read) if read.clustered => "EXPRESS_CLUSTERED_IXSCAN",
             Stage::IdRead(_) => "EXPRESS_IXSCAN",
             Stage::CollectionScan(_) => "COLLSCAN",
             Stage::IndexScan(_) => "IXSCAN",

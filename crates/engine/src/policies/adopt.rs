@@ -5,7 +5,6 @@ use super::survey::Survey;
 use crate::Engine;
 use crate::define::Definition;
 use crate::plan::Interrupt;
-use crate::run::blocking;
 use crate::run::writes::Writes;
 use crate::storage::RecordId;
 use bson::{RawBson, RawBsonRef};
@@ -130,7 +129,7 @@ impl Engine {
         let namespace = &policy.namespace;
         let Some(survey) = self.survey(policy, interrupt) else { return Ok(true) };
         loop {
-            let through = blocking(|| look.go_on(&survey))?;
+            let through = turn::aside(|| look.go_on(&survey))?;
             for id in std::mem::take(&mut look.stale) {
                 let id = id.as_raw_bson_ref();
                 if let Err(error) = settle(writes, namespace, id, Aim::Counters).await {

@@ -13,6 +13,8 @@ pub mod survey;
 #[cfg(test)]
 mod tests;
 
+pub use pages::page_indexes;
+
 use crate::catalog::{Collection, Registry};
 use crate::storage::View;
 use arc_swap::ArcSwap;
@@ -73,17 +75,17 @@ impl Policies {
     /// Refuses to change the definition of what policies keep for themselves.
     pub fn check_definition(&self, namespace: &Namespace) -> Result<()> {
         if namespace.is_policies() {
-            return Err(Code::IllegalOperation.error(format!(
+            return Err(Code::OperationFailed.error(format!(
                 "{namespace} holds the policies; change them with setGrowthPolicy and \
                  dropGrowthPolicy"
             )));
         }
         if let Some(Guarded::Pages { of }) = self.get(namespace).as_deref() {
-            return Err(Code::IllegalOperation
+            return Err(Code::OperationFailed
                 .error(format!("{namespace} holds the pages of {of}, whose policy needs them")));
         }
         match self.current.load().of_view(namespace) {
-            Some(of) => Err(Code::IllegalOperation.error(format!(
+            Some(of) => Err(Code::OperationFailed.error(format!(
                 "{namespace} is the view of all elements that the policy of {of} keeps; it goes \
                  with the policy"
             ))),
@@ -122,7 +124,7 @@ impl Policies {
     /// Refuses to give a collection another name while policies go by the old one.
     pub fn check_rename(&self, namespace: &Namespace) -> Result<()> {
         match self.get(namespace) {
-            Some(_) => Err(Code::IllegalOperation.error(format!(
+            Some(_) => Err(Code::OperationFailed.error(format!(
                 "{namespace} has a growth policy, which goes by its name; drop the policy first"
             ))),
             None => Ok(()),
@@ -135,7 +137,7 @@ pub fn check_kind(guarded: Option<&Guarded>, collection: &Collection) -> Result<
     let Some(Guarded::Policy(policy)) = guarded else { return Ok(()) };
     let overflows = policy.overflows().next().is_some();
     if collection.is_view() || (collection.is_capped() && overflows) {
-        return Err(Code::IllegalOperation.error(format!(
+        return Err(Code::OperationFailed.error(format!(
             "{} has a growth policy that is not for a view or a capped collection; drop the \
              policy first",
             collection.namespace

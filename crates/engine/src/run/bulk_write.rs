@@ -1,5 +1,6 @@
 //! `bulkWrite`: inserts, updates and deletes in several collections.
 
+use super::context::Let;
 use super::update::Step;
 use super::writes::Writes;
 use super::{Call, delete, listing, writing};
@@ -15,7 +16,8 @@ pub async fn run(call: Call<'_>) -> Result<Reply> {
     let bulk = BulkWrite::parse(call.request)?;
     let writes = Writes::of(call);
     let done = Done::of(bulk.operations.len());
-    let mut work = Work { call, bulk: &bulk, writes: &writes, done };
+    let variables = Let::new(bulk.variables);
+    let mut work = Work { call, bulk: &bulk, variables, writes: &writes, done };
     work.run().await?;
     let done = work.done;
     writes.acknowledge(call.common.write_concern.as_ref()).await?;
@@ -28,6 +30,7 @@ pub async fn run(call: Call<'_>) -> Result<Reply> {
 struct Work<'a> {
     call: Call<'a>,
     bulk: &'a BulkWrite<'a>,
+    variables: Let<'a>,
     writes: &'a Writes,
     done: Done,
 }
@@ -99,7 +102,7 @@ impl Work<'_> {
             _ => None,
         };
         let documents: Vec<&RawDocument> = places.iter().filter_map(document).collect();
-        let Work { call, bulk, writes, done } = self;
+        let Work { call, bulk, writes, done, .. } = self;
         let ends = bulk.ordered || call.statement().is_some();
         let succeed = |done: &mut Done, places: &[usize]| {
             places.iter().for_each(|place| done.insert(*place, bulk.errors_only));
@@ -210,7 +213,7 @@ impl Work<'_> {
         let step = Step {
             writes: self.writes,
             namespace,
-            variables: self.bulk.variables,
+            variables: &self.variables,
             bypass_validation: self.bulk.bypass_validation,
         };
         step.once(self.call, &statement, self.bulk.statement_at(at), retried).await
@@ -230,7 +233,7 @@ impl Work<'_> {
         writing::check_target(self.call, namespace)?;
         let statement =
             DeleteStatement { query: filter, multi: *multi, hint: *hint, collation: *collation };
-        let step = delete::Step { writes: self.writes, namespace, variables: self.bulk.variables };
+        let step = delete::Step { writes: self.writes, namespace, variables: &self.variables };
         step.once(self.call, &statement, self.bulk.statement_at(at), retried).await
     }
 }

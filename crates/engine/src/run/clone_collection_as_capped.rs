@@ -7,7 +7,7 @@ use super::{Call, lookup, reading};
 use crate::catalog::Collection;
 use crate::define::New;
 use crate::plan::{self, Query, Scan, Sort};
-use bson::{RawDocument, RawDocumentBuf};
+use bson::RawDocumentBuf;
 use command::views::CloneCollectionAsCapped;
 use command::{Namespace, Reply, ReplyWriter};
 use error::{Code, Result};
@@ -45,7 +45,7 @@ fn check_whole(call: Call<'_>, from: &Namespace) -> Result<()> {
     let overflow = table.policy(from).and_then(|policy| policy.overflows().next());
     match overflow {
         None => Ok(()),
-        Some(overflow) => Err(Code::IllegalOperation.error(format!(
+        Some(overflow) => Err(Code::OperationFailed.error(format!(
             "cloneCollectionAsCapped copies documents as they are stored, and elements of the \
              array '{}' of {from} may be in its pages '{}', which a copy would lack; expected a \
              collection whose arrays do not overflow",
@@ -68,7 +68,7 @@ async fn copy(call: Call<'_>, from: &Arc<Collection>, to: &Namespace) -> Result<
         if batch.is_empty() {
             return writes.acknowledge(call.common.write_concern.as_ref()).await;
         }
-        let batch: Vec<&RawDocument> = batch.iter().map(|document| &**document).collect();
-        write::insert(&writes, to, &batch, true, true, |_, error| Err(error)).await?;
+        let documents = batch.borrowed();
+        write::insert(&writes, to, &documents, true, true, |_, error| Err(error)).await?;
     }
 }

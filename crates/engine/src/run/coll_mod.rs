@@ -4,7 +4,7 @@ mod index;
 mod unique;
 
 use super::create::{action_name, check_validator, check_view, level_name, round_up, view_options};
-use super::{Call, blocking, lookup, reading};
+use super::{Call, lookup, reading};
 use crate::catalog::Collection;
 use bson::{RawBson, RawDocumentBuf};
 use command::views::{CollMod, Expiry};
@@ -53,7 +53,7 @@ pub async fn run(call: Call<'_>) -> Result<Reply> {
     if let Some(altered) = altered {
         if altered.unique {
             let (view, interrupt) = (reading::view(call)?, &call.operation.interrupt);
-            blocking(|| unique::check(&view, &collection, &altered.index, interrupt))?;
+            turn::aside(|| unique::check(&view, &collection, &altered.index, interrupt))?;
         }
         if !change.dry_run {
             call.engine.alter_index(namespace, &altered.index, &altered.spec).await?;

@@ -45,18 +45,18 @@ fn of_collection(
     let sizes = sizes::of(&reading::view(call)?, collection)?;
     let counts = sizes.counts;
     let scaled = |bytes: u64| bytes as i64 / i64::from(scale.max(1));
-    out.append_i64("size", scaled(counts.bytes));
-    out.append_i64("count", counts.documents as i64);
+    out.append_number("size", scaled(counts.bytes));
+    out.append_number("count", counts.documents as i64);
     if let Some(average) = counts.bytes.checked_div(counts.documents) {
-        out.append_i32("avgObjSize", i32::try_from(average).unwrap_or(i32::MAX));
+        out.append_number("avgObjSize", average as i64);
     }
-    out.append_i64("numOrphanDocs", 0);
-    out.append_i64("storageSize", scaled(sizes.storage));
-    out.append_i64("freeStorageSize", 0);
+    out.append_number("numOrphanDocs", 0);
+    out.append_number("storageSize", scaled(sizes.storage));
+    out.append_number("freeStorageSize", 0);
     out.append_bool("capped", collection.is_capped());
     if let Kind::Capped { bytes_max, documents_max } = collection.kind {
-        out.append_i64("max", documents_max.unwrap_or(0) as i64);
-        out.append_i64("maxSize", scaled(bytes_max));
+        out.append_number("max", documents_max.unwrap_or(0) as i64);
+        out.append_number("maxSize", scaled(bytes_max));
     }
     out.append_i32("nindexes", sizes.indexes.len() as i32);
     out.begin_document("indexDetails");
@@ -70,11 +70,11 @@ fn of_collection(
         out.push(RawBsonRef::String(&index.name));
     }
     out.end();
-    out.append_i64("totalIndexSize", scaled(sizes.indexes_total()));
-    out.append_i64("totalSize", scaled(sizes.total()));
+    out.append_number("totalIndexSize", scaled(sizes.indexes_total()));
+    out.append_number("totalSize", scaled(sizes.total()));
     out.begin_document("indexSizes");
     for (name, size) in &sizes.indexes {
-        out.append_i64(name, scaled(*size));
+        out.append_number(name, scaled(*size));
     }
     out.end();
     out.append_i32("scaleFactor", scale);

@@ -12,5 +12,8 @@ pub async fn run(call: Call<'_>) -> Result<Reply> {
     let ticket = session::commit(call.engine, call.common).await?;
     let mark = writes::mark(call.common.write_concern.as_ref());
     session::acknowledge(call.engine, ticket, mark).await?;
+    if let Some(ticket) = ticket {
+        writes::note_commit(call.engine, call.client, ticket);
+    }
     Ok(lookup::finish(call, ReplyWriter::new()))
 }

@@ -2,7 +2,7 @@
 
 use super::context::context;
 use super::reading::{self, hint_value, resolve};
-use super::{Call, aggregate, blocking, guarded, profile};
+use super::{Call, aggregate, guarded, profile};
 use crate::catalog::Collection;
 use crate::plan::{self, Hint, Purpose, Query};
 use command::views::Count;
@@ -44,7 +44,7 @@ fn counted(call: Call<'_>, count: &Count<'_>, collection: &Arc<Collection>) -> R
         });
     }
     let mut execution = plan::open(collection, query, view, call.operation.interrupt.clone())?;
-    let rows = blocking(|| execution.by_ref().try_fold(0, |rows, row| row.map(|_| rows + 1)))?;
+    let rows = turn::aside(|| execution.by_ref().try_fold(0, |rows, row| row.map(|_| rows + 1)))?;
     profile::note(call, &execution);
     // A plan that counts by itself gives no rows.
     Ok(rows + execution.counted())

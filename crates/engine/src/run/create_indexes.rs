@@ -1,5 +1,7 @@
 //! `createIndexes`.
 
+mod wildcard_projection;
+
 use super::create::full_collation;
 use super::{Call, lookup};
 use crate::catalog::Collection;
@@ -59,13 +61,14 @@ fn complete(spec: &IndexSpec<'_>, collection: Option<&Collection>) -> Result<Raw
         let context = super::context::context(None, spec.collation, None)?;
         check_partial(&Filter::parse(filter, &context)?.root, true)?;
     }
+    spec.wildcard_projection.map_or(Ok(()), wildcard_projection::check)?;
     let inherited = collection.and_then(|collection| get(&collection.options, "collation"));
     let collation = match (spec.collation, inherited) {
         (Some(own), _) => full_collation(Some(own))?,
         (None, Some(inherited)) => inherited.as_document().map(ToOwned::to_owned),
         (None, None) => None,
     };
-    let normalized = spec.normalized();
+    let normalized = plain(spec, collection)?.normalized();
     if collation.is_none() && spec.collation.is_none() {
         return Ok(normalized);
     }
@@ -76,6 +79,24 @@ fn complete(spec: &IndexSpec<'_>, collection: Option<&Collection>) -> Result<Raw
         writer.append_document("collation", &collation);
     }
     Ok(writer.finish())
+}
+
+/// The specification without `clustered`, which tells what the collection is: asked of one
+/// that is, it names the index that is there.
+fn plain<'a>(spec: &IndexSpec<'a>, collection: Option<&Collection>) -> Result<IndexSpec<'a>> {
+    let is_id = *spec.key == *lookup::id_key();
+    let mut plain = spec.clone();
+    match collection {
+        _ if !spec.clustered => Ok(plain),
+        Some(collection) if collection.is_clustered() && is_id => {
+            (plain.clustered, plain.unique) = (false, false);
+            Ok(plain)
+        }
+        _ => Err(Code::CannotCreateIndex.error(
+            "an index cannot make a collection clustered: create the collection with the option \
+             'clusteredIndex'",
+        )),
+    }
 }
 
 /// A partial index may only ask for what follows from a query's own conditions.

@@ -1,5 +1,6 @@
 //! `currentOp`, and the operations that `$currentOp` lists too.
 
+mod idle_cursor;
 mod transaction;
 
 use super::Call;
@@ -21,7 +22,7 @@ pub async fn run(call: Call<'_>) -> Result<Reply> {
     let mut reply = ReplyWriter::new();
     let out = reply.writer();
     out.begin_array("inprog");
-    for operation in operations(call, true) {
+    for operation in operations(call, Idle { sessions: true, cursors: false }) {
         if filter.matches(&operation)? {
             out.push(RawBsonRef::Document(&operation));
         }
@@ -30,17 +31,27 @@ pub async fn run(call: Call<'_>) -> Result<Reply> {
     Ok(reply.finish())
 }
 
-/// Everything under way, this command included, and open transactions that wait for
-/// their next statement.
-pub fn operations(call: Call<'_>, idle_sessions: bool) -> Vec<RawDocumentBuf> {
+/// What else to list beside operations under way.
+#[derive(Debug, Clone, Copy)]
+pub struct Idle {
+    /// Open transactions that wait for their next statement,
+    pub sessions: bool,
+    /// and cursors that wait for their next `getMore`.
+    pub cursors: bool,
+}
+
+/// Everything under way, this command included, and what is idle as far as it is wanted.
+pub fn operations(call: Call<'_>, idle: Idle) -> Vec<RawDocumentBuf> {
     let host = call.engine.identity().host_and_port();
     let transactions = call.engine.sessions.open_list();
     let running = call.engine.operations.list();
-    let idle = transactions.iter().filter(|transaction| idle_sessions && transaction.idle);
+    let waiting = transactions.iter().filter(|transaction| idle.sessions && transaction.idle);
+    let cursors = if idle.cursors { call.engine.cursors.idle() } else { Vec::new() };
     running
         .iter()
         .map(|operation| describe(operation, &host, &transactions))
-        .chain(idle.map(|transaction| transaction::idle(transaction, &host)))
+        .chain(waiting.map(|transaction| transaction::idle(transaction, &host)))
+        .chain(cursors.iter().map(|cursor| idle_cursor::describe(cursor, &host)))
         .collect()
 }
 

@@ -1,7 +1,7 @@
 //! `dataSize`.
 
 use super::context::context;
-use super::{Call, blocking, lookup, reading};
+use super::{Call, lookup, reading};
 use crate::catalog::Collection;
 use crate::plan::{self, Hint, Query};
 use crate::storage::Counts;
@@ -53,7 +53,7 @@ fn counts(call: Call<'_>, asked: &DataSize<'_>, collection: &Arc<Collection>) ->
     let rows = plan::open(collection, query, view, call.operation.interrupt.clone())?;
     let average = all.bytes.checked_div(all.documents).unwrap_or(0);
     let mut found = Counts::default();
-    blocking(|| {
+    turn::aside(|| {
         for row in rows {
             let size = row?.document.as_bytes().len() as u64;
             found.documents += 1;

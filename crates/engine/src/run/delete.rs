@@ -1,10 +1,10 @@
 //! `delete`.
 
-use super::context::context;
+use super::context::Let;
 use super::reading::hint_value;
 use super::writes::Writes;
 use super::{Call, writing};
-use bson::{RawDocument, RawDocumentBuf};
+use bson::RawDocumentBuf;
 use command::views::{Delete as DeleteView, DeleteStatement};
 use command::{Namespace, Reply, WriteReply};
 use error::{Code, Result};
@@ -16,10 +16,10 @@ pub async fn run(call: Call<'_>) -> Result<Reply> {
     let delete = DeleteView::parse(call.request)?;
     writing::check_target(call, &delete.namespace)?;
     let writes = Writes::of(call);
+    let variables = Let::new(delete.variables);
     let mut reply = WriteReply::of(delete.statements.len());
     for (index, statement) in delete.statements.iter().enumerate() {
-        let step =
-            Step { writes: &writes, namespace: &delete.namespace, variables: delete.variables };
+        let step = Step { writes: &writes, namespace: &delete.namespace, variables: &variables };
         let number = delete.options.statement_at(index);
         match step.once(call, statement, number, &mut reply.retried_statements).await {
             Ok(count) => reply.n += count as i32,
@@ -38,7 +38,7 @@ pub async fn run(call: Call<'_>) -> Result<Reply> {
 pub struct Step<'a> {
     pub writes: &'a Writes,
     pub namespace: &'a Namespace,
-    pub variables: Option<&'a RawDocument>,
+    pub variables: &'a Let<'a>,
 }
 
 impl Step<'_> {
@@ -66,7 +66,7 @@ impl Step<'_> {
 
     async fn run(&self, call: Call<'_>, statement: &DeleteStatement<'_>) -> Result<u64> {
         let collection = call.collection(self.namespace)?;
-        let context = context(collection.as_deref(), statement.collation, self.variables)?;
+        let context = self.variables.context(collection.as_deref(), statement.collation)?;
         let filter = Arc::new(Filter::parse(statement.query, &context)?);
         let selection = Selection {
             filter: &filter,

@@ -2,22 +2,27 @@
 
 use super::context::context;
 use super::reading::{self, hint_value, resolve};
-use super::{Call, aggregate, blocking, guarded, profile};
+use super::{Call, aggregate, guarded, profile};
 use crate::catalog::Collection;
 use crate::plan::{self, Hint, Purpose, Query};
 use bson::{RawBson, RawBsonRef, RawDocument};
+use budget::{Held, Kind};
 use command::views::Distinct;
 use command::{Reply, ReplyWriter};
 use error::{Code, Result};
 use language::Needs;
 use language::query::Filter;
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::sync::Arc;
 use value::key::{Direction, Key};
 use value::{Collator, Path, element};
 
 /// What the values of a reply may weigh together.
 const DISTINCT_BYTES_MAX: usize = 16 * 1024 * 1024;
+
+/// What an entry takes in memory beside the bytes of its key and value.
+const ENTRY_BYTES: usize = size_of::<(Vec<u8>, RawBson)>() + 32;
 
 pub async fn run(call: Call<'_>) -> Result<Reply> {
     let distinct = Distinct::parse(call.request)?;
@@ -32,14 +37,14 @@ pub async fn run(call: Call<'_>) -> Result<Reply> {
             Some(collection) => of_collection(call, &distinct, &collection)?,
             None => {
                 query(&distinct, None)?;
-                Vec::new()
+                Values::new(distinct.key, None)
             }
         }
     };
     let mut reply = ReplyWriter::new();
     let writer = reply.writer();
     writer.begin_array("values");
-    values.iter().for_each(|value| writer.push(value.as_raw_bson_ref()));
+    values.iter().for_each(|value| writer.push(value));
     writer.end();
     if let Some(time) = reading::time(call) {
         writer.append("atClusterTime", RawBsonRef::Timestamp(time));
@@ -51,14 +56,14 @@ fn of_collection(
     call: Call<'_>,
     distinct: &Distinct<'_>,
     collection: &Arc<Collection>,
-) -> Result<Vec<RawBson>> {
+) -> Result<Values> {
     let query = query(distinct, Some(collection))?;
     let mut values = Values::new(distinct.key, query.collator.clone());
     let interrupt = call.operation.interrupt.clone();
     let mut execution = plan::open(collection, query, reading::view(call)?, interrupt)?;
-    blocking(|| execution.by_ref().try_for_each(|row| values.add(&row?.document)))?;
+    turn::aside(|| execution.by_ref().try_for_each(|row| values.add(&row?.document)))?;
     profile::note(call, &execution);
-    Ok(values.finish())
+    Ok(values)
 }
 
 /// What a distinct asks of the planner.
@@ -77,9 +82,12 @@ pub fn query(distinct: &Distinct<'_>, collection: Option<&Collection>) -> Result
 pub struct Values {
     path: Path,
     collator: Option<Arc<Collator>>,
-    seen: BTreeSet<Vec<u8>>,
-    values: Vec<(Vec<u8>, RawBson)>,
+    /// By keys that sort as the values do.
+    values: BTreeMap<Vec<u8>, RawBson>,
+    /// Of the keys alone.
     bytes: usize,
+    memory_bytes: usize,
+    memory: Held,
 }
 
 impl Values {
@@ -87,10 +95,15 @@ impl Values {
         Values {
             path: Path::new(key),
             collator,
-            seen: BTreeSet::new(),
-            values: Vec::new(),
+            values: BTreeMap::new(),
             bytes: 0,
+            memory_bytes: 0,
+            memory: Held::new(Kind::Work),
         }
+    }
+
+    pub fn iter(&self) -> impl Iterator<Item = RawBsonRef<'_>> {
+        self.values.values().map(RawBson::as_raw_bson_ref)
     }
 
     /// Adds what stands at the path in a document.
@@ -138,19 +151,15 @@ impl Values {
     fn insert(&mut self, value: RawBsonRef<'_>) -> Result<()> {
         let mut key = Key::default();
         key.push(value, Direction::Ascending, self.collator.as_deref());
-        if !self.seen.insert(key.bytes.clone()) {
-            return Ok(());
-        }
-        self.bytes += key.bytes.len();
+        let Entry::Vacant(place) = self.values.entry(key.bytes) else { return Ok(()) };
+        self.bytes += place.key().len();
         if self.bytes > DISTINCT_BYTES_MAX {
             return Err(Code::location(17217).error("distinct too big, 16mb cap"));
         }
-        self.values.push((key.bytes, value::value::to_owned(value)));
+        // A value is about as long as its key.
+        self.memory_bytes += ENTRY_BYTES + 2 * place.key().len();
+        self.memory.resize(self.memory_bytes)?;
+        place.insert(value::value::to_owned(value));
         Ok(())
-    }
-
-    pub fn finish(mut self) -> Vec<RawBson> {
-        self.values.sort_by(|a, b| a.0.cmp(&b.0));
-        self.values.into_iter().map(|(_, value)| value).collect()
     }
 }

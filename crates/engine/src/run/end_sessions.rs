@@ -7,6 +7,6 @@ use error::Result;
 
 pub async fn run(call: Call<'_>) -> Result<Reply> {
     let ids = sessions::list(call.request, "endSessions", sessions::session)?;
-    call.engine.end_sessions(&ids);
+    turn::aside(|| call.engine.end_sessions(&ids.into_iter().collect()));
     Ok(Reply::ok())
 }

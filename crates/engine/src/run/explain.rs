@@ -1,11 +1,12 @@
 //! `explain`: how a command would run, or ran.
 
+mod query_shape;
 mod stages;
 
 use super::context::context;
 use super::reading::{self, hint_value, resolve};
 use super::update::{multi_replacement, parse_update};
-use super::{Call, aggregate, blocking, count, distinct, find, guarded, lookup};
+use super::{Call, aggregate, count, distinct, find, guarded, lookup};
 use crate::catalog::Collection;
 use crate::plan::explain::{self, Above, Change, Explained, Selection};
 use crate::plan::{Hint, Query, Sort};
@@ -259,10 +260,13 @@ impl Explaining<'_> {
         let explained =
             Explained { namespace, collection, query, above, verbosity: self.verbosity };
         let view = reading::view(self.call)?;
-        blocking(|| explain::explain(explained, &view, &self.call.operation.interrupt, out))
+        turn::aside(|| explain::explain(explained, &view, &self.call.operation.interrupt, out))
     }
 
     fn append_command(self, out: &mut DocumentWriter) {
+        if let Some(hash) = query_shape::hash(self.call.request) {
+            out.append_str("queryShapeHash", &hash);
+        }
         out.append_document("command", self.call.request.body());
     }
 

@@ -1,8 +1,9 @@
 //! `getMore`.
 
+use super::Call;
 use super::reading::fill_batch;
-use super::{Call, watch};
 use crate::cursor::{Batch, Source};
+use command::labels::stream_labelled;
 use command::views::GetMore;
 use command::{CursorReply, Reply};
 use error::{Code, Result};
@@ -45,7 +46,7 @@ pub async fn run(call: Call<'_>) -> Result<Reply> {
             Err(error) => {
                 let watches = matches!(cursor.source, Source::Changes(_));
                 borrowed.finish();
-                return Err(if watches { watch::labelled(error) } else { error });
+                return Err(if watches { stream_labelled(error) } else { error });
             }
         };
         let token = cursor.resume_token();
@@ -56,6 +57,7 @@ pub async fn run(call: Call<'_>) -> Result<Reply> {
         let waits = cursor.awaits() && reply.is_empty() && Instant::now() < deadline;
         if !waits {
             let name = namespace.to_string();
+            borrowed.given = reply.len();
             return Ok(reply.finish_resumable(more.cursor_id, &name, token.as_deref()));
         }
         let waiting = Instant::now();

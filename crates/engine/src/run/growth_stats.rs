@@ -1,7 +1,7 @@
 //! `growthStats`: how the documents of a collection are spread, which are the
 //! largest and how they grow, and how long its arrays are.
 
-use super::{Call, blocking, lookup};
+use super::{Call, lookup};
 use crate::catalog::Collection;
 use crate::growth::{self, Arrays, Figures, SHOWN, Sample, Sampled, now_ms};
 use crate::storage::{CollectionId, Record, RecordId, View, large};
@@ -29,7 +29,7 @@ pub async fn run(call: Call<'_>) -> Result<Reply> {
     lookup::refuse_view(&collection)?;
     match call.engine.growth_figures(&collection, &call.operation.interrupt).await? {
         Some(figures) => {
-            blocking(|| Stats::new(call, &collection, &figures).write(reply.writer()))?;
+            turn::aside(|| Stats::new(call, &collection, &figures).write(reply.writer()))?;
         }
         None => of_nothing(reply.writer()),
     }
@@ -130,7 +130,8 @@ impl<'a> Stats<'a> {
 
     /// How fast a document grows, and when it gets where it can grow no more.
     fn write_forecast(&self, bytes: u32, trend: Option<&Trend>, out: &mut DocumentWriter) {
-        let per_day = trend.and_then(|trend| trend.per_day(self.now_ms, bytes));
+        let observed_min_ms = self.call.engine.store.growth().observed_min_ms();
+        let per_day = trend.and_then(|it| it.per_day(self.now_ms, bytes, observed_min_ms));
         match per_day {
             Some(rate) => whole(out, "growthBytesPerDay", rate.round() as i64),
             None => out.append_null("growthBytesPerDay"),

@@ -12,7 +12,7 @@ pub async fn run(call: Call<'_>) -> Result<Reply> {
         call.engine.kill_sessions(None);
         return Ok(Reply::ok());
     }
-    let ids: Vec<_> = patterns
+    let ids = patterns
         .iter()
         .filter_map(|pattern| match pattern {
             Pattern::Session(id) => Some(*id),
@@ -20,6 +20,6 @@ pub async fn run(call: Call<'_>) -> Result<Reply> {
             Pattern::All | Pattern::User => None,
         })
         .collect();
-    call.engine.kill_sessions(Some(&ids));
+    turn::aside(|| call.engine.kill_sessions(Some(&ids)));
     Ok(Reply::ok())
 }

@@ -10,6 +10,9 @@ use error::Result;
 use language::query::Filter;
 use value::{ArrayWriter, DocumentWriter};
 
+/// Databases that every server has, if they hold nothing.
+const OWN_DATABASES: [&str; 3] = ["admin", "config", "local"];
+
 const MEGABYTE: i64 = 1024 * 1024;
 
 pub async fn run(call: Call<'_>) -> Result<Reply> {
@@ -20,7 +23,11 @@ pub async fn run(call: Call<'_>) -> Result<Reply> {
     let view = reading::view(call)?;
     let mut databases = ArrayWriter::new();
     let mut total = 0;
-    for name in catalog.databases() {
+    let mut names = catalog.databases();
+    names.extend(OWN_DATABASES.map(Box::from));
+    names.sort_unstable();
+    names.dedup();
+    for name in names {
         let mut database = DocumentWriter::new();
         database.append_str("name", &name);
         let mut size = 0;
@@ -29,7 +36,7 @@ pub async fn run(call: Call<'_>) -> Result<Reply> {
                 size += sizes::of(&view, collection)?.total() as i64;
             }
             database.append_i64("sizeOnDisk", size);
-            database.append_bool("empty", false);
+            database.append_bool("empty", catalog.database(&name).next().is_none());
         }
         let database = database.finish();
         if filter.as_ref().map_or(Ok(true), |filter| filter.matches(&database))? {

@@ -8,7 +8,7 @@
 mod rehearsal;
 
 use super::writes::Writes;
-use super::{Call, blocking, figures, lookup, reading, writing};
+use super::{Call, figures, lookup, reading, writing};
 use crate::policies::survey::Survey;
 use crate::storage::RecordId;
 use bson::{RawBson, RawDocument};
@@ -38,6 +38,8 @@ struct Batch {
     /// Documents settled.
     documents: u64,
     cost: Cost,
+    /// Index entries that would be added and removed; of a dry run alone.
+    entries: Option<u64>,
     /// What is over its bounds still.
     over: Vec<(RawBson, Over)>,
     over_documents: u64,
@@ -70,10 +72,10 @@ pub async fn run(call: Call<'_>) -> Result<Reply> {
             interrupt: call.operation.interrupt.clone(),
             costs: true,
         };
-        let work = blocking(|| batch.look(&survey, &migrate))?;
+        let work = turn::aside(|| batch.look(&survey, &migrate))?;
         let (namespace, aim) = (&migrate.namespace, Aim::Bounds);
         let table = call.engine.policies.current();
-        let mut rehearsal = Rehearsal::new(&survey, &table, call.engine.store.secret());
+        let mut rehearsal = Rehearsal::new(&survey, &table, call.engine.store.secret())?;
         for id in work {
             let settled = match migrate.dry_run {
                 true => {
@@ -84,6 +86,7 @@ pub async fn run(call: Call<'_>) -> Result<Reply> {
             };
             batch.note(call, id, settled)?;
         }
+        batch.entries = migrate.dry_run.then_some(rehearsal.entries);
         if !migrate.dry_run && batch.next.is_none() && !policy.is_counted() {
             let interrupt = &call.operation.interrupt;
             call.engine.adopt(&migrate.namespace, &writes, None, interrupt).await?;
@@ -166,6 +169,9 @@ impl Batch {
         figures::append(out, "pages", self.cost.pages);
         figures::append(out, "bytes", self.cost.bytes);
         figures::append(out, "dropped", self.cost.dropped);
+        if let Some(entries) = self.entries {
+            figures::append(out, "indexEntries", entries);
+        }
         figures::append(out, "stillOver", self.over_documents);
         out.begin_array("over");
         for (id, over) in &self.over {

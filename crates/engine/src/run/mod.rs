@@ -27,6 +27,7 @@ mod figures;
 mod find;
 mod find_and_modify;
 mod freeboard_backup;
+mod fsync;
 mod get_more;
 mod growth_policies;
 mod growth_stats;
@@ -71,7 +72,9 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
-use tokio::runtime::{Handle, RuntimeFlavor};
+
+/// From this length on, reading a request's arguments is work to be done aside.
+const LARGE_REQUEST_BYTES: usize = 1024 * 1024;
 
 type Running<'a> = Pin<Box<dyn Future<Output = Result<Reply>> + Send + 'a>>;
 type Handler = for<'a> fn(Call<'a>) -> Running<'a>;
@@ -103,6 +106,7 @@ const HANDLERS: &[(&str, Handler)] = &[
     ("find", |call| Box::pin(find::run(call))),
     ("findAndModify", |call| Box::pin(find_and_modify::run(call))),
     ("freeboardBackup", |call| Box::pin(freeboard_backup::run(call))),
+    ("fsync", |call| Box::pin(fsync::run(call))),
     ("getGrowthPolicy", |call| Box::pin(growth_policies::get(call))),
     ("getMore", |call| Box::pin(get_more::run(call))),
     ("growthStats", |call| Box::pin(growth_stats::run(call))),
@@ -153,14 +157,18 @@ pub async fn run(engine: &Arc<Engine>, request: Request, client: &Arc<Client>) -
     let limit = limit.map(|ms| Duration::from_millis(ms.into()));
     let running = engine.operations.begin(request.clone(), client, limit);
     let operation = &running.operation;
-    let labelled = |error| session::labelled(error, &common, row);
+    let labelled = |error| command::labels::labelled(error, &common, row);
     let standing = session::stand(engine, &common, row, operation).await;
     let standing = standing.map_err(labelled)?;
     // A `getMore` may name any read concern, and reads as its cursor does.
     let own_moment = !common.in_transaction() && row.name != "getMore";
     let moment = match &common.read_concern {
         Some(concern) if own_moment => engine.moment(concern).await?,
-        _ => None,
+        Some(concern) => {
+            engine.check_times(concern).map_err(labelled)?;
+            None
+        }
+        None => None,
     };
     let call = Call {
         engine,
@@ -172,8 +180,9 @@ pub async fn run(engine: &Arc<Engine>, request: Request, client: &Arc<Client>) -
         moment: moment.as_ref(),
     };
     let interrupt = operation.interrupt.shared();
-    let watched = Watched { running: handler(call), operation, interrupt };
-    let outcome = watched.await.map_err(labelled);
+    let is_large = request.bytes() >= LARGE_REQUEST_BYTES;
+    let watched = Watched { running: handler(call), operation, interrupt, is_large };
+    let outcome = watched.await.map_err(|error| labelled(writing::with_concern_error(call, error)));
     if let (Standing::Statement(statement), Ok(_)) = (&standing, &outcome) {
         statement.succeed();
     }
@@ -187,6 +196,8 @@ struct Watched<'a> {
     running: Running<'a>,
     operation: &'a Arc<Operation>,
     interrupt: Arc<dyn language::interrupt::Interrupt>,
+    /// The request's arguments are still to be read, and many.
+    is_large: bool,
 }
 
 impl Future for Watched<'_> {
@@ -195,14 +206,9 @@ impl Future for Watched<'_> {
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Result<Reply>> {
         let _operation = operation::enter(self.operation.clone());
         let _interrupt = language::interrupt::enter(self.interrupt.clone());
-        self.running.as_mut().poll(context)
-    }
-}
-
-/// Runs what may take long without keeping other tasks from their turn.
-pub fn blocking<T>(work: impl FnOnce() -> T) -> T {
-    match Handle::try_current().map(|handle| handle.runtime_flavor()) {
-        Ok(RuntimeFlavor::MultiThread) => tokio::task::block_in_place(work),
-        _ => work(),
+        match std::mem::take(&mut self.is_large) {
+            true => turn::aside(|| self.running.as_mut().poll(context)),
+            false => self.running.as_mut().poll(context),
+        }
     }
 }

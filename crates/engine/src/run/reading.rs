@@ -1,7 +1,7 @@
 //! What reads have in common: which view of the store they see, views of
 //! collections resolved, batches filled.
 
-use super::{Call, blocking, profile};
+use super::{Call, profile};
 use crate::catalog::{Catalog, Collection, Kind};
 use crate::cursor::{Batch, Cursor, Source, fill};
 use crate::plan::Execution;
@@ -98,7 +98,10 @@ pub fn first_batch(
     };
     let name = cursor.namespace.to_string();
     let token = cursor.resume_token();
-    let id = if batch == Batch::Exhausted || single { 0 } else { call.engine.cursors.add(cursor) };
+    let id = match batch == Batch::Exhausted || single {
+        true => 0,
+        false => call.engine.cursors.add(cursor, call.request.body(), reply.len())?,
+    };
     Ok(reply.finish_resumable(id, &name, token.as_deref()))
 }
 
@@ -117,10 +120,10 @@ pub fn fill_batch(
             profile::note(call, execution);
             batch
         }
-        Source::Rows(rows) => blocking(|| fill(rows, pending, reply, limit, None)),
+        Source::Rows(rows) => turn::aside(|| fill(rows, pending, reply, limit, None)),
         Source::Tail(tail) => {
             let rows = tail.rows(call.engine)?;
-            let batch = blocking(|| fill(rows, pending, reply, limit, None))?;
+            let batch = turn::aside(|| fill(rows, pending, reply, limit, None))?;
             if batch != Batch::Exhausted {
                 return Ok(batch);
             }
@@ -129,7 +132,7 @@ pub fn fill_batch(
         }
         Source::Changes(stream) => {
             let until = Instant::now() + LOOK;
-            blocking(|| stream.fill(call.engine, reply, limit, until, interrupt))
+            turn::aside(|| stream.fill(call.engine, reply, limit, until, interrupt))
         }
     }
 }
@@ -147,7 +150,7 @@ fn fill_planned(
             return Ok(batch);
         }
     }
-    blocking(|| fill(&mut documents(execution), pending, reply, limit, None))
+    turn::aside(|| fill(&mut documents(execution), pending, reply, limit, None))
 }
 
 fn documents(execution: &mut Execution) -> impl Iterator<Item = Result<Document>> {

@@ -1,7 +1,7 @@
 //! `setGrowthPolicy`.
 
 use super::writes::Writes;
-use super::{Call, blocking, figures, lookup};
+use super::{Call, figures, lookup};
 use crate::policies::adopt::LOOK_MAX;
 use command::views::SetGrowthPolicy;
 use command::{Reply, ReplyWriter};
@@ -19,7 +19,7 @@ pub async fn run(call: Call<'_>) -> Result<Reply> {
         if !set.count {
             return Ok(lookup::finish(call, reply));
         }
-        blocking(|| call.engine.count_oversize(&policy, LOOK_MAX, interrupt))?
+        turn::aside(|| call.engine.count_oversize(&policy, LOOK_MAX, interrupt))?
     } else {
         let engine = call.engine;
         let (writes, concern) = (Writes::of(call), call.common.write_concern.as_ref());

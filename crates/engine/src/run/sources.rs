@@ -24,8 +24,12 @@ pub fn documents(call: Call<'_>, namespace: &Namespace, source: &Source) -> Resu
         "$collStats" => ready(vec![coll_stats::document(call, namespace, &source.options)?]),
         "$currentOp" => {
             current_op::check_stage(call.common.database, namespace.is_collectionless())?;
-            let asked = get_value(&source.options, "idleSessions").and_then(|it| it.as_bool());
-            ready(current_op::operations(call, asked.unwrap_or(true)))
+            let asked = |name| get_value(&source.options, name).and_then(|it| it.as_bool());
+            let idle = current_op::Idle {
+                sessions: asked("idleSessions").unwrap_or(true),
+                cursors: asked("idleCursors").unwrap_or(false),
+            };
+            ready(current_op::operations(call, idle))
         }
         "$indexStats" => ready(index_stats::documents(call, namespace)?),
         "$listCatalog" => ready(list_catalog::documents(call, namespace)?),

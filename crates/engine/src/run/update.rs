@@ -1,6 +1,6 @@
 //! `update`.
 
-use super::context::context;
+use super::context::Let;
 use super::reading::{array, hint_value};
 use super::writes::Writes;
 use super::{Call, writing};
@@ -20,13 +20,14 @@ pub async fn run(call: Call<'_>) -> Result<Reply> {
     let update = UpdateView::parse(call.request)?;
     writing::check_target(call, &update.namespace)?;
     let writes = Writes::of(call);
+    let variables = Let::new(update.variables);
     let mut reply = WriteReply::of(update.statements.len());
     reply.n_modified = Some(0);
     for (index, statement) in update.statements.iter().enumerate() {
         let step = Step {
             writes: &writes,
             namespace: &update.namespace,
-            variables: update.variables,
+            variables: &variables,
             bypass_validation: update.options.bypass_validation,
         };
         let number = update.options.statement_at(index);
@@ -70,7 +71,7 @@ fn add(reply: &mut WriteReply, index: usize, updated: Updated) {
 pub struct Step<'a> {
     pub writes: &'a Writes,
     pub namespace: &'a Namespace,
-    pub variables: Option<&'a RawDocument>,
+    pub variables: &'a Let<'a>,
     pub bypass_validation: bool,
 }
 
@@ -99,7 +100,7 @@ impl Step<'_> {
     async fn run(&self, call: Call<'_>, statement: &UpdateStatement<'_>) -> Result<Updated> {
         statement.check()?;
         let collection = call.collection(self.namespace)?;
-        let context = context(collection.as_deref(), statement.collation, self.variables)?;
+        let context = self.variables.context(collection.as_deref(), statement.collation)?;
         let filter = Arc::new(Filter::parse(statement.query, &context)?);
         let update = parse_update(
             &statement.modification,

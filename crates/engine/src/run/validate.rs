@@ -4,7 +4,7 @@
 //! key of every record is in every index, and no index has another. All of it is
 //! looked at in one view of the store.
 
-use super::{Call, blocking, reading};
+use super::{Call, reading};
 use crate::catalog::{Collection, Index};
 use crate::index;
 use crate::plan::Interrupt;
@@ -37,7 +37,7 @@ pub async fn run(call: Call<'_>) -> Result<Reply> {
     }
     let interrupt = call.operation.interrupt.clone();
     let mut check = Check::new(reading::view(call)?, collection, interrupt);
-    blocking(|| check.run(validate.metadata))?;
+    turn::aside(|| check.run(validate.metadata))?;
     Ok(check.reply())
 }
 
@@ -241,14 +241,14 @@ impl Check {
         reply.append("uuid", RawBsonRef::Binary(uuid.as_raw_binary()));
         reply.append("nInvalidDocuments", self.invalid);
         reply.append("nNonCompliantDocuments", self.non_compliant);
-        reply.append("nrecords", self.counted.documents as i64);
+        reply.writer().append_number("nrecords", self.counted.documents as i64);
         // A clustered collection is its own index.
         let listed = usize::from(collection.is_clustered());
         let indexes = || collection.indexes.iter().enumerate().skip(listed);
         reply.append("nIndexes", indexes().count() as i32);
         let out = reply.writer();
         out.begin_document("keysPerIndex");
-        indexes().for_each(|(at, index)| out.append_i64(&index.name, self.keys[at] as i64));
+        indexes().for_each(|(at, index)| out.append_number(&index.name, self.keys[at] as i64));
         out.end();
         out.begin_document("indexDetails");
         for (at, index) in indexes() {

@@ -4,7 +4,7 @@
 
 mod repair;
 
-use super::{Call, blocking, figures, lookup, reading};
+use super::{Call, figures, lookup, reading};
 use crate::catalog::Collection;
 use crate::define::Progress;
 use crate::policies::survey::Survey;
@@ -60,7 +60,7 @@ pub async fn run(call: Call<'_>) -> Result<Reply> {
     let progress = Arc::new(Progress { interrupt, what, ..Progress::default() });
     // `currentOp` shows it.
     let _ = call.operation.progress.set(progress.clone());
-    blocking(|| check.run(&survey, &progress))?;
+    turn::aside(|| check.run(&survey, &progress))?;
     if verify.repair {
         check.repair(call, &verify.namespace, policy).await?;
     }

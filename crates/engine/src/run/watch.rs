@@ -8,8 +8,9 @@ use crate::cursor::{Cursor, Source};
 use bson::{RawBsonRef, RawDocument};
 use command::Reply;
 use command::common::ReadLevel;
+use command::labels::stream_labelled;
 use command::views::Aggregate;
-use error::{Code, Error, Result};
+use error::{Code, Result};
 use language::aggregate::Pipeline;
 use value::element::{elements, get};
 
@@ -27,22 +28,13 @@ const STAGES_BEHIND: &[&str] = &[
     "$unset",
 ];
 
-/// Errors that a client overcomes by opening the stream anew.
-const RESUMABLE: &[Code] = &[
-    Code::HostUnreachable,
-    Code::NetworkTimeout,
-    Code::ShutdownInProgress,
-    Code::ExceededTimeLimit,
-    Code::InterruptedAtShutdown,
-];
-
 /// Whether a pipeline is a change stream.
 pub fn is_stream(pipeline: &[&RawDocument]) -> bool {
     pipeline.first().and_then(|stage| elements(stage).next()).is_some_and(|it| it.key == STAGE)
 }
 
 pub async fn open(call: Call<'_>, aggregate: &Aggregate<'_>) -> Result<Reply> {
-    opened(call, aggregate).await.map_err(labelled)
+    opened(call, aggregate).await.map_err(stream_labelled)
 }
 
 async fn opened(call: Call<'_>, aggregate: &Aggregate<'_>) -> Result<Reply> {
@@ -110,16 +102,4 @@ fn check_read_concern(call: Call<'_>) -> Result<()> {
          readConcern: {}",
         concern.level.name()
     )))
-}
-
-/// An error as a change stream reports it: with what a client is to make of it.
-pub fn labelled(error: Error) -> Error {
-    let code = error.code();
-    if [Code::ChangeStreamFatalError, Code::ChangeStreamHistoryLost].contains(&code) {
-        error.label("NonResumableChangeStreamError")
-    } else if RESUMABLE.contains(&code) {
-        error.label("ResumableChangeStreamError")
-    } else {
-        error
-    }
 }

@@ -11,13 +11,14 @@ use crate::session::{Retry, Statement};
 use crate::storage::{Mark, RecordId, Ticket};
 use crate::transaction::{Row, Transaction};
 use bson::RawDocumentBuf;
-use command::Namespace;
 use command::common::WriteConcern;
+use command::{Client, Namespace};
 use error::Result;
 use language::Needs;
 use parking_lot::Mutex;
 use std::ops::Range;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use write::Selection;
 
 /// Candidates between two chances for other tasks.
@@ -29,6 +30,10 @@ pub struct Writes {
     interrupt: Interrupt,
     /// Where the figures of plans go, if they are wanted.
     noted: Option<Arc<Operation>>,
+    /// Whose writes they are.
+    client: Option<Arc<Client>>,
+    /// Whether hints may name hidden indexes.
+    hint_hidden: bool,
     /// The last commit of the command so far.
     last: Mutex<Option<Ticket>>,
     /// The client's transaction that everything is part of.
@@ -51,6 +56,8 @@ impl Writes {
             engine,
             interrupt: Interrupt::default(),
             noted: None,
+            client: None,
+            hint_hidden: false,
             last: Mutex::new(None),
             home: None,
             retrying: None,
@@ -68,7 +75,14 @@ impl Writes {
             inserts: Mutex::default(),
         });
         let home = call.statement().cloned();
-        Writes { engine, interrupt, noted, last: Mutex::new(None), home, retrying }
+        let client = Some(call.operation.client.clone());
+        let last = Mutex::new(None);
+        Writes { engine, interrupt, noted, client, hint_hidden: false, last, home, retrying }
+    }
+
+    /// The same, with hints that may name hidden indexes.
+    pub fn hint_hidden(self) -> Writes {
+        Writes { hint_hidden: true, ..self }
     }
 
     /// Whether statements are recorded, to be answered from the record if they
@@ -136,7 +150,18 @@ impl Writes {
     pub async fn acknowledge(&self, concern: Option<&WriteConcern<'_>>) -> Result<()> {
         let last = *self.last.lock();
         let Some(ticket) = last else { return Ok(()) };
-        self.engine.store.reach(ticket, mark(concern)).await
+        self.engine.store.reach(ticket, mark(concern)).await?;
+        if let Some(client) = &self.client {
+            note_commit(&self.engine, client, ticket);
+        }
+        Ok(())
+    }
+}
+
+/// Notes the time of a client's last commit, for its reply.
+pub fn note_commit(engine: &Engine, client: &Client, ticket: Ticket) {
+    if let Some(time) = engine.store.time_of(ticket) {
+        client.commit_time.store(time, Ordering::Relaxed);
     }
 }
 
@@ -205,6 +230,7 @@ impl write::Backend for Writes {
         query.needs = Needs::none();
         query.sort = selection.sort.map(Sort::parse).transpose()?.unwrap_or_default();
         query.hint = selection.hint.map(Hint::parse).transpose()?.flatten();
+        query.hint_hidden = self.hint_hidden;
         query.collator = selection.filter.collator().cloned();
         let view = match &self.home {
             Some(home) => home.view()?,
@@ -313,7 +339,7 @@ impl write::Candidates<Transaction> for Candidates {
         if self.advanced.is_multiple_of(CANDIDATES_PER_TURN) {
             tokio::task::yield_now().await;
         }
-        let row = if rows.is_light() { rows.next() } else { super::blocking(|| rows.next()) };
+        let row = if rows.is_light() { rows.next() } else { turn::aside(|| rows.next()) };
         match row? {
             Some(record) => {
                 self.current = Some(record);

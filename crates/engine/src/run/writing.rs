@@ -3,9 +3,8 @@
 use super::Call;
 use super::writes::Writes;
 use crate::catalog::Collection;
-use crate::session;
 use command::common::{Acknowledgement, ReadLevel};
-use command::{Failures, Namespace, Reply, WriteReply};
+use command::{Failures, Namespace, Reply, WriteReply, write_concern_error};
 use error::{Code, Error, Result};
 use language::aggregate::Pipeline;
 
@@ -53,7 +52,7 @@ pub fn of_statement(call: Call<'_>, error: Error) -> Result<Error> {
         return Err(error);
     }
     if let Some(statement) = call.statement() {
-        if session::is_transient(error.code()) {
+        if command::labels::is_transient(error.code()) {
             return Err(error);
         }
         statement.fail();
@@ -97,6 +96,16 @@ pub fn concern_error(call: Call<'_>) -> Option<Error> {
             "No write concern mode named '{name}' found in replica set configuration"
         ))),
         _ => None,
+    }
+}
+
+/// A failed command says, too, that its write concern could not be satisfied, unless its
+/// arguments could not even be read.
+pub fn with_concern_error(call: Call<'_>, error: Error) -> Error {
+    let unread = [Code::IDLDuplicateField, Code::IDLFailedToParse, Code::IDLUnknownField];
+    match concern_error(call).filter(|_| !unread.contains(&error.code())) {
+        Some(concern) => error.detail("writeConcernError", write_concern_error(&concern)),
+        None => error,
     }
 }
 

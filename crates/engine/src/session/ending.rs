@@ -5,6 +5,7 @@ use super::{Session, SessionId};
 use crate::Engine;
 use command::common::session_of;
 use error::Code;
+use rustc_hash::FxHashSet;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
@@ -35,14 +36,14 @@ impl Session {
 
 impl Engine {
     /// Ends sessions: their transactions, their cursors, what we know of them.
-    pub fn end_sessions(&self, ids: &[SessionId]) {
-        self.end(|session| ids.contains(&session.id));
+    pub fn end_sessions(&self, ids: &FxHashSet<SessionId>) {
+        self.abort_all(&self.sessions.take_these(ids));
         // A cursor may outlive what is known of its session.
         self.cursors.kill_sessions(ids);
     }
 
     /// Ends sessions whoever uses them: what they are doing is stopped, too.
-    pub fn kill_sessions(&self, wanted: Option<&[SessionId]>) {
+    pub fn kill_sessions(&self, wanted: Option<&FxHashSet<SessionId>>) {
         let is_wanted = |id: &SessionId| wanted.is_none_or(|wanted| wanted.contains(id));
         for operation in self.operations.list() {
             if session_of(&operation.request).is_some_and(|id| is_wanted(&id)) {
@@ -56,11 +57,16 @@ impl Engine {
     }
 
     pub(super) fn end(&self, wanted: impl Fn(&Session) -> bool) {
-        let ended: Vec<Arc<Session>> = self.sessions.take(wanted);
-        ended.iter().for_each(|session| session.abort(self, Code::Interrupted));
-        let ids: Vec<SessionId> = ended.iter().map(|session| session.id).collect();
+        let ended = self.sessions.take(wanted);
+        self.abort_all(&ended);
+        let ids: FxHashSet<SessionId> = ended.iter().map(|session| session.id).collect();
         if !ids.is_empty() {
             self.cursors.kill_sessions(&ids);
         }
+    }
+
+    /// Aborts the transactions of sessions that are off the list.
+    fn abort_all(&self, ended: &[Arc<Session>]) {
+        ended.iter().for_each(|session| session.abort(self, Code::Interrupted));
     }
 }

@@ -6,7 +6,6 @@
 
 mod commands;
 mod ending;
-mod labels;
 mod open;
 mod reap;
 mod record;
@@ -18,7 +17,6 @@ mod statement;
 mod tests;
 
 pub use commands::{abort, acknowledge, commit};
-pub use labels::{is_transient, labelled};
 pub use open::OpenTransaction;
 pub use retry::Retry;
 pub use standing::{Standing, stand};
@@ -26,7 +24,7 @@ pub use statement::Statement;
 
 use error::{Code, Result};
 use parking_lot::Mutex;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use state::State;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
@@ -136,6 +134,14 @@ impl Sessions {
         for shard in &self.shards {
             taken.extend(shard.lock().extract_if(|_, it| wanted(it)).map(|(_, session)| session));
         }
+        self.count.fetch_sub(taken.len(), Ordering::Relaxed);
+        taken
+    }
+
+    /// Takes the sessions of these ids off the list, whatever the number of others.
+    fn take_these(&self, ids: &FxHashSet<SessionId>) -> Vec<Arc<Session>> {
+        let find = |id: &SessionId| self.shard(*id).lock().remove(id);
+        let taken: Vec<_> = ids.iter().filter_map(find).collect();
         self.count.fetch_sub(taken.len(), Ordering::Relaxed);
         taken
     }

@@ -60,7 +60,7 @@ impl Statement {
     }
 
     /// A step that has not failed gives it back.
-    pub fn give_back(&self, transaction: Transaction) -> Result<()> {
+    pub fn give_back(&self, mut transaction: Transaction) -> Result<()> {
         transaction.check_size()?;
         *self.transaction.lock() = Some(transaction);
         Ok(())

@@ -6,7 +6,7 @@
 use super::disk::Disk;
 use super::store::write_marker;
 use super::trees::{Change, Snapshot, Trees};
-use super::{Space, Store, Tree, failed, keys};
+use super::{Space, Store, Tree, failed, keys, private};
 use error::{Code, Error, Result};
 use std::ops::Bound;
 use std::path::Path;
@@ -17,7 +17,7 @@ const BATCH_KEYS_MAX: usize = 1_024;
 const BATCH_BYTES_MAX: u64 = 4 * 1024 * 1024;
 
 /// Says to people what a directory without a marker is.
-const UNFINISHED: &str = "UNFINISHED-BACKUP";
+pub(super) const UNFINISHED: &str = "UNFINISHED-BACKUP";
 
 impl Store {
     /// Copies everything applied so far, and says how many bytes that were. After
@@ -41,12 +41,9 @@ impl Store {
 
 /// Makes sure that the directory is there and empty; true if it was not there.
 fn claim(directory: &Path) -> Result<bool> {
-    if !directory.is_absolute() {
-        return Err(Code::BadValue.error("the directory of a backup must be an absolute path"));
-    }
     let shown = directory.display();
     let made = !directory.exists();
-    std::fs::create_dir_all(directory).map_err(|error| broken(directory, &error))?;
+    private::create(directory).map_err(|error| broken(directory, &error))?;
     let mut entries = std::fs::read_dir(directory).map_err(|error| broken(directory, &error))?;
     if entries.next().is_some() {
         return Err(Code::BadValue.error(format!(
@@ -65,7 +62,7 @@ fn copy(
     reserve_bytes: u64,
     advance: &mut dyn FnMut(u64) -> Result<()>,
 ) -> Result<u64> {
-    let disk = Disk::open(directory).map_err(|fault| broken(directory, &fault))?;
+    let disk = Disk::open(directory, true).map_err(|fault| broken(directory, &fault))?;
     let disk = Arc::new(disk);
     // The copy leaves room where it is written, as the store does.
     let space = Space::new(disk.clone());
@@ -77,7 +74,7 @@ fn copy(
         for pair in snapshot.range(tree, (Bound::Unbounded, Bound::Unbounded)) {
             let (key, value) = pair.map_err(failed)?;
             // The copy stamps its own batches.
-            if tree == Tree::Records && keys::is_stamp(&key) {
+            if keys::is_stamp(&key) {
                 continue;
             }
             bytes += (key.len() + value.len()) as u64;
@@ -93,7 +90,7 @@ fn copy(
         total += bytes;
         advance(bytes)?;
     }
-    disk.flush().map_err(failed)?;
+    disk.flush(None).map_err(failed)?;
     drop((space, disk));
     finish(directory).map_err(|error| broken(directory, &error))?;
     Ok(total)
@@ -103,6 +100,7 @@ fn copy(
 fn finish(directory: &Path) -> std::io::Result<()> {
     std::fs::remove_file(directory.join(UNFINISHED))?;
     write_marker(directory)?;
+    private::tighten(directory)?;
     match directory.parent() {
         Some(parent) => std::fs::File::open(parent)?.sync_all(),
         None => Ok(()),

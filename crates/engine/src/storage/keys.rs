@@ -16,6 +16,7 @@
 //!          0 'd' <tree> <id>                  a dropped prefix, still to be purged
 //!          0 'r' <session> <statement: i32>   a retryable write that was carried out
 //!          0 'l'                              the log of changes: start u64, bytes u64
+//!          0 't'                              the second that the clock has reached: u64
 //!          <collection id> <record id>        a record
 //! Entries  <index id> <key>                   of a unique index: record id, types
 //!          <index id> <key> <record id>       of any other index: types
@@ -30,7 +31,7 @@
 use super::{CollectionId, IndexId, Position, RecordId, Tree};
 use command::Namespace;
 use fjall::Slice;
-use std::ops::Bound;
+use std::ops::{Bound, RangeInclusive};
 
 /// The prefix of the catalog's rows.
 const CATALOG: [u8; 4] = [0; 4];
@@ -184,6 +185,11 @@ pub fn entry(index: IndexId, key: &[u8], record: Option<RecordId>) -> Vec<u8> {
     bytes
 }
 
+/// The row of the clock.
+pub fn clock() -> Slice {
+    row(b't', &[])
+}
+
 /// The row that says that there is a log of changes.
 pub fn log() -> Slice {
     row(b'l', &[])
@@ -204,9 +210,14 @@ pub fn log_events() -> (Bound<Slice>, Bound<Slice>) {
 
 /// Everything under a prefix.
 pub fn prefix(id: u32) -> (Bound<Slice>, Bound<Slice>) {
-    let end = match id.checked_add(1) {
+    prefixes(id..=id)
+}
+
+/// Everything under some prefixes.
+pub fn prefixes(ids: RangeInclusive<u32>) -> (Bound<Slice>, Bound<Slice>) {
+    let end = match ids.end().checked_add(1) {
         Some(next) => Bound::Excluded(next.to_be_bytes().into()),
         None => Bound::Unbounded,
     };
-    (Bound::Included(id.to_be_bytes().into()), end)
+    (Bound::Included(ids.start().to_be_bytes().into()), end)
 }

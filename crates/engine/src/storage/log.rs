@@ -8,16 +8,15 @@
 //! The log is whole from `start` on. What is older has been trimmed, so that its
 //! events weigh no more than a bound.
 
+use super::clock::{Clock, between};
 use super::trees::{Change, Failure, Snapshot, Tree};
 use super::{View, failed, keys};
-use bson::Timestamp;
 use error::Result;
 use fjall::Slice;
 use std::ops::Bound;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use std::time::{SystemTime, UNIX_EPOCH};
-use tokio::sync::{Notify, watch};
+use tokio::sync::Notify;
 
 /// What the events of the log may weigh together, where nobody says.
 pub const LOG_BYTES_MAX: u64 = 1024 * 1024 * 1024;
@@ -79,46 +78,29 @@ pub struct Log {
     silent: AtomicUsize,
     /// Rings when the last of them is through.
     quiet: Notify,
-    /// The last cluster time given out.
-    last: AtomicU64,
+    clock: Arc<Clock>,
     start: AtomicU64,
     bytes: AtomicU64,
     bytes_max: AtomicU64,
-    /// The last cluster time that has been synced.
-    synced: watch::Sender<u64>,
     /// Rings when the log has outgrown its bound.
     pub outgrown: Notify,
 }
 
 impl Log {
     /// The log of a store that is being opened.
-    pub fn load(snapshot: &dyn Snapshot) -> Result<Log> {
-        let row = snapshot.get(Tree::Records, &keys::log()).map_err(failed)?;
+    pub fn load(snapshot: &dyn Snapshot, clock: Arc<Clock>) -> Result<Log> {
+        let row = stored(snapshot)?;
         let on = row.is_some();
-        let number = |at: usize| {
-            let bytes = row.as_ref().and_then(|row| row.get(at..)?.first_chunk().copied());
-            bytes.map_or(0, u64::from_be_bytes)
-        };
-        let mut last = number(0);
-        if on {
-            let newest = snapshot.range(Tree::Large, keys::log_events()).next_back();
-            if let Some(newest) = newest {
-                let (key, _) = newest.map_err(failed)?;
-                last = last.max(Position::read(&key).map_or(0, |position| position.time));
-            }
-            // Times given out just before a crash are not given out again.
-            last = last.max((seconds() + 1) << 32);
-        }
+        let (start, bytes) = row.unwrap_or_default();
         Ok(Log {
             on: AtomicBool::new(on),
             telling: AtomicBool::new(on),
             silent: AtomicUsize::new(0),
             quiet: Notify::new(),
-            last: AtomicU64::new(last),
-            start: AtomicU64::new(number(0)),
-            bytes: AtomicU64::new(number(8)),
+            clock,
+            start: AtomicU64::new(start),
+            bytes: AtomicU64::new(bytes),
             bytes_max: AtomicU64::new(LOG_BYTES_MAX),
-            synced: watch::Sender::new(last),
             outgrown: Notify::new(),
         })
     }
@@ -156,16 +138,6 @@ impl Log {
         }
     }
 
-    /// The cluster time of the last event applied.
-    pub fn last(&self) -> u64 {
-        self.last.load(Ordering::Acquire)
-    }
-
-    /// A cluster time that is not before any event applied so far.
-    pub fn now(&self) -> u64 {
-        self.last().max(seconds() << 32 | 1)
-    }
-
     /// The cluster time from which on the log is whole.
     pub fn start(&self) -> u64 {
         self.start.load(Ordering::Acquire)
@@ -184,29 +156,22 @@ impl Log {
         self.outgrown.notify_one();
     }
 
-    /// Says when events have been synced, with the cluster time of the last.
-    pub fn synced(&self) -> watch::Receiver<u64> {
-        self.synced.subscribe()
-    }
-
-    /// Everything up to here has been synced, and can be seen.
-    pub(super) fn note_sync(&self, last: u64) {
-        self.synced.send_if_modified(|synced| std::mem::replace(synced, last) != last);
-    }
-
-    /// Turns what a commit does to the log into changes of the trees; true if
-    /// the log's row is to be written anew.
+    /// Gives a commit its time, and turns what it does to the log into changes of the trees;
+    /// true if the log's row is to be written.
     pub(super) fn take(&self, change: LogChange, changes: &mut Vec<Change>) -> bool {
+        let before = self.clock.last();
+        let time = self.clock.tick();
         match change {
             LogChange::None => return false,
             LogChange::Begin if self.is_on() => return false,
+            // Whole behind the last commit: that is the time which clients know.
             LogChange::Begin => {
-                self.start.store(self.tick(), Ordering::Release);
+                self.start.store(between(before), Ordering::Release);
                 self.on.store(true, Ordering::Release);
             }
             // Told before the log has begun.
             LogChange::Append(_) if !self.is_on() => return false,
-            LogChange::Append(events) => self.append(events, changes),
+            LogChange::Append(events) => self.append(time, events, changes),
             LogChange::Trim { start, bytes } => {
                 self.start.fetch_max(start, Ordering::AcqRel);
                 let left = self.bytes().saturating_sub(bytes);
@@ -216,15 +181,14 @@ impl Log {
         true
     }
 
-    fn append(&self, events: Events, changes: &mut Vec<Change>) {
-        let mut time = self.tick();
+    fn append(&self, mut time: u64, events: Events, changes: &mut Vec<Change>) {
         let mut bytes = self.bytes();
         for (index, event) in events.events.into_iter().enumerate() {
             let mut position = Position { time, index: 0 };
             if events.together {
                 position.index = index as u32;
             } else if index > 0 {
-                time = self.tick();
+                time = self.clock.tick();
                 position.time = time;
             }
             bytes += event.len() as u64;
@@ -244,13 +208,6 @@ impl Log {
         row[8..].copy_from_slice(&self.bytes().to_be_bytes());
         Change { tree: Tree::Records, key: keys::log(), value: Some(row.into()) }
     }
-
-    /// The next cluster time: the clock's second, or later than any before.
-    fn tick(&self) -> u64 {
-        let next = (self.last() + 1).max(seconds() << 32 | 1);
-        self.last.store(next, Ordering::Release);
-        next
-    }
 }
 
 /// A writer that tells nothing.
@@ -265,17 +222,24 @@ impl Drop for Silent {
     }
 }
 
-/// A cluster time is a second and a number within it.
-pub fn timestamp(time: u64) -> Timestamp {
-    Timestamp { time: (time >> 32) as u32, increment: time as u32 }
+/// Where the stored log starts, and what its events weigh.
+fn stored(snapshot: &dyn Snapshot) -> Result<Option<(u64, u64)>> {
+    let row = snapshot.get(Tree::Records, &keys::log()).map_err(failed)?;
+    let number = |row: &Slice, at: usize| {
+        let bytes = row.get(at..).and_then(|rest| rest.first_chunk().copied());
+        bytes.map_or(0, u64::from_be_bytes)
+    };
+    Ok(row.map(|row| (number(&row, 0), number(&row, 8))))
 }
 
-pub fn time(timestamp: Timestamp) -> u64 {
-    u64::from(timestamp.time) << 32 | u64::from(timestamp.increment)
-}
-
-fn seconds() -> u64 {
-    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs())
+/// The newest time of a stored log.
+pub fn newest(snapshot: &dyn Snapshot) -> Result<u64> {
+    let Some((start, _)) = stored(snapshot)? else { return Ok(0) };
+    let Some(last) = snapshot.range(Tree::Large, keys::log_events()).next_back() else {
+        return Ok(start);
+    };
+    let (key, _) = last.map_err(failed)?;
+    Ok(start.max(Position::read(&key).map_or(0, |position| position.time)))
 }
 
 impl Position {

@@ -1,6 +1,7 @@
 //! Storage: records, index entries and the catalog's rows in a few ordered
 //! trees; one committer; views; large values out of line.
 
+pub mod clock;
 mod commit;
 mod copy;
 mod disk;
@@ -11,20 +12,22 @@ pub mod large;
 pub mod layered;
 pub mod log;
 mod overlay;
+pub(crate) mod private;
 pub mod show;
 mod space;
 mod store;
 pub mod trees;
 mod view;
 
-pub use commit::{Commit, Figures, Mark, Ticket, Witness};
+pub use clock::Clock;
+pub use commit::{Commit, Figures, Mark, Progress, Ticket, Witness};
 pub use disk::{Recovery, Stop};
 pub use document::Document;
 pub use id::{CollectionId, IndexId, RecordId};
 pub use log::{Events, Log, LogChange, Position, Silent};
 pub use overlay::Overlay;
 pub use space::{RESERVE_BYTES, Space};
-pub use store::{OpenError, Store};
+pub use store::{OpenError, Store, Synced};
 pub use trees::{Change, Tree};
 pub use view::{Counts, Entries, Entry, Record, Records, View};
 

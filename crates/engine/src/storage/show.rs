@@ -88,6 +88,7 @@ fn row(key: &[u8]) -> String {
     match key.get(4) {
         Some(b's') => "catalog secret".to_owned(),
         Some(b'l') => "log of changes".to_owned(),
+        Some(b't') => "clock".to_owned(),
         Some(b'b') => "last batch".to_owned(),
         Some(b'i') => "catalog next id".to_owned(),
         Some(b'c') => {
@@ -136,7 +137,7 @@ fn row_value(key: &[u8], value: &[u8]) -> String {
             format!("whole from {}, {} bytes", number_of(start), number_of(bytes))
         }
         Some(b's') => "(kept to itself)".to_owned(),
-        Some(b'b' | b'i') => number_of(value).to_string(),
+        Some(b'b' | b'i' | b't') => number_of(value).to_string(),
         Some(b'r') => {
             let part = |range| number_of(value.get(range).unwrap_or_default());
             let shown = format!("number {}, {} statements", part(0..8), part(12..16));

@@ -45,9 +45,27 @@ impl Space {
 
     /// Whether a write that takes room may go on.
     pub fn check(&self) -> Result<()> {
+        if !self.is_low() {
+            return Ok(());
+        }
+        Err(Code::OutOfDiskSpace.error(format!(
+            "the disk has {} bytes free, less than the reserve of {}: until there is more, only \
+             deletes and drops are taken; make room, or lower --reserve",
+            self.free_bytes(),
+            self.reserve_bytes()
+        )))
+    }
+
+    /// What was free at the last look.
+    pub fn free_bytes(&self) -> u64 {
+        self.free_bytes.load(Ordering::Relaxed)
+    }
+
+    /// Whether there is less than the reserve.
+    pub fn is_low(&self) -> bool {
         let reserve_bytes = self.reserve_bytes();
         if reserve_bytes == 0 {
-            return Ok(());
+            return false;
         }
         // Whoever finds another at it relies on the look before.
         if let Some(mut looked) = self.looked.try_lock()
@@ -56,14 +74,7 @@ impl Space {
             *looked = Some(Instant::now());
             self.look(reserve_bytes);
         }
-        if !self.low.load(Ordering::Relaxed) {
-            return Ok(());
-        }
-        Err(Code::OutOfDiskSpace.error(format!(
-            "the disk has {} bytes free, less than the reserve of {reserve_bytes}: until there \
-             is more, only deletes and drops are taken; make room, or lower --reserve",
-            self.free_bytes.load(Ordering::Relaxed)
-        )))
+        self.low.load(Ordering::Relaxed)
     }
 
     fn look(&self, reserve_bytes: u64) {

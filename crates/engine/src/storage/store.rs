@@ -1,24 +1,27 @@
 //! A store in a directory: opened, checked, closed.
 
-use super::commit::{Commit, Committer, Figures, Mark, Ticket, Witness};
-use super::disk::{Disk, Fault, Recovery};
+use super::commit::{Commit, Committer, Figures, Mark, Progress, Ticket, Witness};
+use super::copy::UNFINISHED;
+use super::disk::{self, Disk, Fault, Recovery};
 use super::large::Secret;
-use super::trees::{Background, Change, FileSystem, Trees};
-use super::{Log, Space, Tree, View, failed, keys};
+use super::trees::{Background, Change, Damage, FileSystem, Trees};
+use super::{Clock, Log, Space, Tree, View, failed, keys, log, private};
 use crate::growth::Growth;
 use arc_swap::ArcSwap;
 use error::{Error, Result};
 use rand::Rng;
 use std::fs::{File, TryLockError};
+use std::ops::RangeInclusive;
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use tokio::sync::watch;
 
 /// What this build reads and writes. A change of layout raises it.
-const FORMAT: u32 = 2;
-/// Format 1 had no arrays in segments; what it has is read as it is.
+const FORMAT: u32 = 3;
+/// Format 1 had no arrays in segments, and 2 no inventory; what they have is read as it is.
 const FORMAT_OLDEST: u32 = 1;
+const FORMAT_INVENTORIED: u32 = 3;
 /// Names the directory as ours and tells its format before anything is opened.
 pub(super) const MARKER: &str = "FREEBOARD";
 /// The marker while it is being written.
@@ -26,6 +29,10 @@ const NEW_MARKER: &str = "FREEBOARD.new";
 /// A process that was just killed may still hold the lock for a moment.
 const LOCK_ATTEMPTS: u32 = 4;
 const LOCK_INTERVAL: Duration = Duration::from_millis(100);
+/// How long writing out what is in memory may take when the store is closed.
+const CLOSE_MAX: Duration = Duration::from_secs(2);
+/// The share of what is free that may be taken to give back more.
+const RECLAIM_SHARE: u64 = 2;
 
 pub struct Store {
     trees: Arc<dyn Trees>,
@@ -34,13 +41,22 @@ pub struct Store {
     /// How the store was left, if it is on disk.
     recovery: Option<Recovery>,
     /// What has been synced: for readers who must not see what may be lost.
-    synced: Arc<ArcSwap<View>>,
+    synced: Arc<ArcSwap<Synced>>,
+    clock: Arc<Clock>,
     secret: Secret,
     witness: Arc<OnceLock<Witness>>,
     log: Arc<Log>,
     growth: Arc<Growth>,
     /// Keeps other processes out.
     _lock: Option<File>,
+}
+
+/// The trees as of a sync.
+#[derive(Clone)]
+pub struct Synced {
+    pub view: View,
+    /// The time of its last commit.
+    pub time: u64,
 }
 
 /// Why a directory could not be opened, in one sentence that says what to do.
@@ -69,9 +85,21 @@ impl std::fmt::Display for OpenError {
 impl std::error::Error for OpenError {}
 
 impl Store {
+    /// Whether a directory holds nothing: to open it would make a store there.
+    pub fn is_vacant(directory: &Path) -> bool {
+        is_empty(directory).unwrap_or(false)
+    }
+
     pub fn open(directory: &Path) -> std::result::Result<Store, OpenError> {
-        let lock = claim(directory)?;
-        let disk = Disk::open(directory).map_err(|fault| explain(directory, &fault))?;
+        let (mut lock, format) = claim(directory)?;
+        let disk = Disk::open(directory, format >= FORMAT_INVENTORIED)
+            .map_err(|fault| explain(directory, &fault))?;
+        if format < FORMAT {
+            // The new marker is another file, which is locked before the old one is let go.
+            write_marker(directory).map_err(|error| unwritable(directory, &error))?;
+            lock = self::lock(directory, &directory.join(MARKER))?;
+        }
+        keep_private(directory);
         let recovery = disk.recovery().clone();
         let store = Store::with_trees(Arc::new(disk)).map_err(|error| {
             OpenError(format!("cannot read the store in {}: {error}", directory.display()))
@@ -82,21 +110,22 @@ impl Store {
     /// A store over any trees.
     pub fn with_trees(trees: Arc<dyn Trees>) -> Result<Store> {
         let secret = secret(&*trees)?;
-        let view = View::new(trees.snapshot(), secret);
-        let synced = Arc::new(ArcSwap::from_pointee(view));
-        let log = Arc::new(Log::load(&*trees.snapshot())?);
+        let clock = Arc::new(Clock::open(&*trees, log::newest(&*trees.snapshot())?)?);
+        let log = Arc::new(Log::load(&*trees.snapshot(), clock.clone())?);
+        let opened = Synced { view: View::new(trees.snapshot(), secret), time: clock.last() };
+        let synced = Arc::new(ArcSwap::from_pointee(opened));
         let witness: Arc<OnceLock<Witness>> = Arc::default();
         let on_sync: Witness = {
-            let (trees, synced, log) = (trees.clone(), synced.clone(), log.clone());
+            let (trees, synced, clock) = (trees.clone(), synced.clone(), clock.clone());
             let witness = witness.clone();
             Box::new(move || {
-                let view = Arc::new(View::new(trees.snapshot(), secret));
-                let last = log.last();
+                let time = clock.last();
+                let now = Arc::new(Synced { view: View::new(trees.snapshot(), secret), time });
                 let show = witness.get().map(|witness| witness());
-                let (synced, log) = (synced.clone(), log.clone());
+                let (synced, clock) = (synced.clone(), clock.clone());
                 Box::new(move || {
-                    synced.store(view);
-                    log.note_sync(last);
+                    synced.store(now);
+                    clock.note_sync(time);
                     if let Some(show) = show {
                         show();
                     }
@@ -104,8 +133,9 @@ impl Store {
             })
         };
         let growth = Arc::new(Growth::new(secret));
-        let committer = Committer::start(trees.clone(), log.clone(), growth.clone(), on_sync)
-            .map_err(|error| failed(Box::new(error)))?;
+        let started =
+            Committer::start(trees.clone(), clock.clone(), log.clone(), growth.clone(), on_sync);
+        let committer = started.map_err(|error| failed(Box::new(error)))?;
         let space = Space::new(trees.clone());
         Ok(Store {
             trees,
@@ -113,6 +143,7 @@ impl Store {
             space,
             recovery: None,
             synced,
+            clock,
             secret,
             witness,
             log,
@@ -133,7 +164,21 @@ impl Store {
 
     /// Everything synced so far.
     pub fn synced_view(&self) -> View {
-        View::clone(&self.synced.load())
+        self.synced.load().view.clone()
+    }
+
+    /// Everything synced so far, with its time.
+    pub fn synced(&self) -> Synced {
+        Synced::clone(&self.synced.load())
+    }
+
+    /// The time of a commit that has been applied, unless many came after it.
+    pub fn time_of(&self, ticket: Ticket) -> Option<u64> {
+        self.clock.time_of(ticket.number())
+    }
+
+    pub fn clock(&self) -> &Clock {
+        &self.clock
     }
 
     pub fn submit(&self, commit: Commit) -> Result<Ticket> {
@@ -210,39 +255,76 @@ impl Store {
         self.committer.failure()
     }
 
-    /// Notices what has failed in the background. It may wait for the disk.
-    pub fn check_health(&self) {
-        if let Err(error) = self.trees.health() {
-            self.committer.fail(&error);
+    /// How far the commits have come.
+    pub fn progress(&self) -> Progress {
+        self.committer.progress()
+    }
+
+    /// Reads something that every store has. It may wait for the disk.
+    pub fn check_read(&self) -> Result<()> {
+        let found = self.trees.snapshot().get(Tree::Records, &keys::secret()).map_err(failed)?;
+        match found {
+            Some(_) => Ok(()),
+            None => Err(failed(Box::new(Damage("its secret is not there any more".to_owned())))),
         }
     }
 
-    /// Finishes what is queued and leaves nothing to replay. A store that has failed
-    /// is left as it is: the next start recovers it.
+    /// Notices what has failed in the background. It may wait for the disk.
+    pub fn check_health(&self) {
+        match self.trees.health() {
+            Ok(()) => self.trees.note_files(),
+            Err(error) => self.committer.fail(&error),
+        }
+    }
+
+    /// Gives back at once what holds nothing but dropped prefixes, each from the first of
+    /// its ids to the last; true if there was anything.
+    pub fn discard(&self, tree: Tree, ids: RangeInclusive<u32>) -> Result<bool> {
+        self.trees.discard(tree, &keys::prefixes(ids)).map_err(failed)
+    }
+
+    /// Writes out what is in memory. Below the reserve of free space also rewrites trees
+    /// without what was removed from them, as far as the disk has room for that.
+    pub fn reclaim(&self) -> Result<()> {
+        let bytes_max = match self.space.is_low() {
+            true => self.space.free_bytes() / RECLAIM_SHARE,
+            false => 0,
+        };
+        self.trees.reclaim(bytes_max).map_err(failed)
+    }
+
+    /// Has files go that no view needs any more.
+    pub fn release(&self) -> Result<()> {
+        self.trees.release().map_err(failed)
+    }
+
+    /// Finishes what is queued and leaves nothing to replay, as far as it comes in the time
+    /// that it may take: what is not written out by then is in the journal. A store that has
+    /// failed is left as it is: the next start recovers it.
     pub fn close(&self) {
-        self.committer.stop();
+        let until = Instant::now() + CLOSE_MAX;
+        if !self.committer.stop(until) {
+            tracing::warn!("closed in the middle of writes; the next start recovers the store");
+            return;
+        }
         if self.failure().borrow().is_some() {
             return;
         }
-        if let Err(error) = self.trees.flush() {
+        if let Err(error) = self.trees.flush(Some(until)) {
             tracing::error!(%error, "could not flush on closing; the next start replays the journal");
         }
     }
 }
 
-/// Makes the directory ours, and locks it, or says why it cannot be.
-fn claim(directory: &Path) -> std::result::Result<File, OpenError> {
+/// Makes the directory ours and locks it, or says why it cannot be; returns its format.
+fn claim(directory: &Path) -> std::result::Result<(File, u32), OpenError> {
     let shown = directory.display();
-    std::fs::create_dir_all(directory).map_err(|error| {
+    private::create(directory).map_err(|error| {
         OpenError(format!(
-            "cannot create the data directory {shown}: {error}; choose another with --data"
+            "cannot create the data directory {shown}: {error}; choose another directory"
         ))
     })?;
     let marker = directory.join(MARKER);
-    let write = || {
-        write_marker(directory)
-            .map_err(|error| OpenError(format!("cannot write to {shown}: {error}")))
-    };
     let mut format = FORMAT;
     match std::fs::read_to_string(&marker) {
         Ok(text) => format = check_marker(directory, &text)?,
@@ -250,11 +332,9 @@ fn claim(directory: &Path) -> std::result::Result<File, OpenError> {
             let empty = is_empty(directory)
                 .map_err(|error| OpenError(format!("cannot read {shown}: {error}")))?;
             if !empty {
-                return Err(OpenError(format!(
-                    "{shown} is not empty and holds no Freeboard store; choose another directory with --data"
-                )));
+                return Err(unmarked(directory));
             }
-            write()?;
+            write_marker(directory).map_err(|error| unwritable(directory, &error))?;
         }
         // What is not even text is no marker of ours any more.
         Err(error) if error.kind() == std::io::ErrorKind::InvalidData => {
@@ -262,13 +342,45 @@ fn claim(directory: &Path) -> std::result::Result<File, OpenError> {
         }
         Err(error) => return Err(unreadable(&marker, &error)),
     }
-    let locked = lock(directory, &marker)?;
-    if format == FORMAT {
-        return Ok(locked);
+    Ok((lock(directory, &marker)?, format))
+}
+
+/// Why a directory that holds something and no marker is not opened.
+fn unmarked(directory: &Path) -> OpenError {
+    let shown = directory.display();
+    if directory.join(UNFINISHED).exists() {
+        return OpenError(format!(
+            "{shown} holds a backup that was not finished; restore another backup"
+        ));
     }
-    // The new marker is another file, which is locked before the old one is let go.
-    write()?;
-    lock(directory, &marker)
+    if disk::is_there(directory) {
+        let marker = directory.join(MARKER);
+        return OpenError::damaged(directory, &format_args!("{} is missing", marker.display()));
+    }
+    OpenError(format!(
+        "{shown} is not empty and holds no Freeboard store; choose another directory"
+    ))
+}
+
+fn unwritable(directory: &Path, error: &std::io::Error) -> OpenError {
+    OpenError(format!("cannot write to {}: {error}", directory.display()))
+}
+
+/// Takes from others what they may do with the store's files. Those that are made later
+/// are as the process makes files, in a directory that is closed to others.
+fn keep_private(directory: &Path) {
+    let shown = directory.display();
+    match private::tighten(directory) {
+        Ok(0) => {}
+        Ok(files) => tracing::warn!(
+            directory = %shown, files,
+            "others could read or write files of the store: they no longer can"
+        ),
+        Err(error) => tracing::warn!(
+            directory = %shown, %error,
+            "others may be able to read or write files of the store"
+        ),
+    }
 }
 
 fn unreadable(path: &Path, error: &std::io::Error) -> OpenError {
@@ -332,7 +444,7 @@ fn check_marker(directory: &Path, text: &str) -> std::result::Result<u32, OpenEr
 
 fn in_use(directory: &Path) -> OpenError {
     OpenError(format!(
-        "the store in {} is in use by another process; stop it or choose another directory with --data",
+        "the store in {} is in use by another process; stop it or choose another directory",
         directory.display()
     ))
 }

@@ -6,6 +6,7 @@
 use fjall::Slice;
 use std::ops::Bound;
 use std::sync::Arc;
+use std::time::Instant;
 
 /// Keys of every collection share these trees, told apart by their prefix, so
 /// that an idle collection costs nothing and dropping one is cheap.
@@ -90,6 +91,7 @@ pub struct Background {
 
 pub type Failure = Box<dyn std::error::Error + Send + Sync>;
 pub type Pairs = Box<dyn Pair + Send>;
+pub type Range = (Bound<Slice>, Bound<Slice>);
 
 /// Key-value pairs in key order, from both ends.
 pub trait Pair: DoubleEndedIterator<Item = Result<(Slice, Slice), Failure>> {}
@@ -114,13 +116,36 @@ pub trait Trees: Send + Sync + 'static {
         Ok(())
     }
 
-    /// Writes everything out so that the next start has nothing to replay.
-    fn flush(&self) -> Result<(), Failure>;
+    /// Writes everything out so that the next start has nothing to replay, as far as it
+    /// comes until then. Whatever is left has been synced, and the next start replays it.
+    fn flush(&self, until: Option<Instant>) -> Result<(), Failure>;
+
+    /// Gives back at once what lies in a range, where that is all that a file holds; true
+    /// if there was such a file. Nobody may look into the range any more, and what is left
+    /// in it is to be removed key by key.
+    fn discard(&self, _tree: Tree, _range: &Range) -> Result<bool, Failure> {
+        Ok(false)
+    }
+
+    /// Writes out what is held in memory, and rewrites trees that take no more than so many
+    /// bytes without what was removed from them. It may take long.
+    fn reclaim(&self, _bytes_max: u64) -> Result<(), Failure> {
+        Ok(())
+    }
+
+    /// Has files go that are no longer part of the trees and that no snapshot needs.
+    fn release(&self) -> Result<(), Failure> {
+        Ok(())
+    }
 
     /// Whether work in the background has failed meanwhile.
     fn health(&self) -> Result<(), Failure> {
         Ok(())
     }
+
+    /// Notes what the trees are made of, so that the next start can tell whether it is all
+    /// there. Called now and then.
+    fn note_files(&self) {}
 
     fn disk_bytes(&self) -> u64;
 
@@ -143,5 +168,5 @@ pub trait Trees: Send + Sync + 'static {
 pub trait Snapshot: Send + Sync {
     fn get(&self, tree: Tree, key: &[u8]) -> Result<Option<Slice>, Failure>;
 
-    fn range(&self, tree: Tree, range: (Bound<Slice>, Bound<Slice>)) -> Pairs;
+    fn range(&self, tree: Tree, range: Range) -> Pairs;
 }

@@ -62,11 +62,6 @@ impl View {
         View { snapshot: on(self.snapshot.clone()), secret: self.secret }
     }
 
-    /// Whether this is the very same snapshot.
-    pub fn is_same(&self, other: &View) -> bool {
-        Arc::ptr_eq(&self.snapshot, &other.snapshot)
-    }
-
     pub fn record(&self, collection: CollectionId, record: RecordId) -> Result<Option<Record>> {
         let bytes = self.get(Tree::Records, &keys::record(collection, record))?;
         bytes.map(|bytes| Record::new(collection, record, bytes)).transpose()

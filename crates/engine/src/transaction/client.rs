@@ -5,7 +5,7 @@ use super::intents::Subject;
 use super::{Entered, Transaction, conflict};
 use crate::Engine;
 use crate::catalog::{Catalog, Collection, Index, row};
-use crate::define::{Created, Found, New, check_case, check_room, define, look};
+use crate::define::{Created, Found, New, check_case, define, look};
 use crate::operation::held_up;
 use crate::policies;
 use crate::storage::{Change, CollectionId, IndexId, Mark, Ticket, Tree, View};
@@ -15,6 +15,7 @@ use error::{Code, Error, Result};
 use guard::Lease;
 use std::ops::Bound;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 /// What the writes of a client's transaction may weigh, keys and values.
@@ -81,10 +82,10 @@ impl Transaction {
         }
     }
 
-    /// Refuses to grow past what a client's transaction may weigh.
-    pub fn check_size(&self) -> Result<()> {
+    /// Refuses to grow past what a client's transaction may weigh, and what there is room for.
+    pub fn check_size(&mut self) -> Result<()> {
         if self.bytes <= TRANSACTION_BYTES_MAX {
-            return Ok(());
+            return self.memory.resize(self.bytes);
         }
         Err(Code::TransactionTooLargeForCache.error(format!(
             "transaction is too large: its writes weigh {} bytes, and the limit is \
@@ -107,6 +108,9 @@ impl Transaction {
         };
         if snapshot.has_made(namespace) || seen.is_view() {
             return Ok(Some(seen));
+        }
+        if seen.state.definitions_waiting.load(Ordering::Relaxed) > 0 {
+            return Err(locked(namespace));
         }
         let gate = seen.state.gate.clone();
         let gate = match gate.clone().try_read_owned() {
@@ -190,7 +194,6 @@ impl Transaction {
             Found::Building(_) => Vec::new(),
         };
         self.check_buildable(&collection)?;
-        check_room(&collection, &missing)?;
         let first = self.engine.reserve_ids(missing.len() as u32).await?;
         let mut indexes = collection.indexes.clone();
         for (spec, id) in missing.iter().zip(first..) {

@@ -92,6 +92,7 @@ impl Transaction {
         key: Key,
         document: &RawDocument,
     ) -> Result<()> {
+        language::interrupt::check()?;
         if !index.bare_keys {
             if index.is_exclusive() {
                 self.check_sole(collection, index, record, &key, document).await?;
@@ -144,6 +145,7 @@ impl Transaction {
     }
 
     async fn remove_entry(&mut self, index: &Index, record: RecordId, key: &Key) -> Result<()> {
+        language::interrupt::check()?;
         if index.is_exclusive() {
             self.take(Subject::unique_key(index.id, &key.bytes)).await?;
         }

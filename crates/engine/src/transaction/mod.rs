@@ -53,6 +53,8 @@ pub struct Transaction {
     changes: Arc<Overlay>,
     /// What the changes weigh, keys and values.
     bytes: usize,
+    /// What the changes take of the budget.
+    memory: budget::Held,
     /// What becomes of the documents of each collection.
     grown: Vec<Grown>,
     intents: Vec<Intent>,
@@ -94,6 +96,7 @@ struct Held {
     intents: Vec<Intent>,
     _silent: Option<Silent>,
     entered: Vec<Entered>,
+    _memory: budget::Held,
 }
 
 impl Drop for Held {
@@ -122,6 +125,7 @@ impl Transaction {
             base,
             changes: Arc::default(),
             bytes: 0,
+            memory: budget::Held::new(budget::Kind::Work),
             grown: Vec::new(),
             intents: Vec::new(),
             waiting: None,
@@ -136,6 +140,11 @@ impl Transaction {
     /// The same, its waits and its walks ended by whoever may stop the operation.
     pub fn stopped_by(self, interrupt: Interrupt) -> Transaction {
         Transaction { interrupt: Some(interrupt), ..self }
+    }
+
+    /// What its writes weigh, keys and values.
+    pub fn size_bytes(&self) -> usize {
+        self.bytes
     }
 
     /// Whether there is nothing to commit.
@@ -282,6 +291,7 @@ impl Transaction {
     pub async fn start_over(&mut self) -> Result<()> {
         self.changes = Arc::default();
         self.bytes = 0;
+        self.memory.clear();
         self.grown.clear();
         let_go(&mut self.intents);
         self.multikey.clear();
@@ -337,14 +347,20 @@ impl Transaction {
     pub fn into_commit(mut self) -> Commit {
         self.hand_guards_over();
         self.log_warnings();
+        // It is there, room or not, until it is applied.
+        self.memory.force(self.bytes);
         let changes = Arc::unwrap_or_clone(self.changes).into_changes();
         let multikey = self.multikey;
         let publish = (!multikey.is_empty()).then(|| {
             Box::new(move || multikey.iter().for_each(|(index, bits)| index.multikey.store(*bits)))
                 as Box<dyn FnOnce() + Send>
         });
-        let held =
-            Held { intents: self.intents, _silent: self.told.silent(), entered: self.entered };
+        let held = Held {
+            intents: self.intents,
+            _silent: self.told.silent(),
+            entered: self.entered,
+            _memory: self.memory,
+        };
         let log = self.told.into_log();
         Commit { changes, grown: self.grown, held: Box::new(held), publish, log }
     }

@@ -4,8 +4,9 @@ use super::place;
 use bson::spec::ElementType;
 use bson::{RawBson, RawDocument, RawDocumentBuf};
 use error::{Code, Result};
-use smallvec::SmallVec;
-use value::{DocumentWriter, Element, Elements, Path, elements};
+use rustc_hash::FxHashMap;
+use smallvec::{SmallVec, smallvec};
+use value::{DocumentWriter, Element, Elements, Path, elements, wide};
 
 /// What edits may add to a document before it takes more memory.
 const ROOM_BYTES: usize = 64;
@@ -18,6 +19,7 @@ pub type Edits<'p> = SmallVec<[Edit<'p>; 2]>;
 
 /// The document with its fields edited. No path may be part of another.
 pub fn edit(document: &RawDocument, edits: &[Edit<'_>]) -> Result<RawDocumentBuf> {
+    let _entered = wide::enter(document);
     if edits.iter().all(|(path, _)| value::element::get(document, path.first()).is_none()) {
         return add(document, edits);
     }
@@ -49,9 +51,11 @@ pub fn edit_own(document: RawDocumentBuf, edits: &[Edit<'_>]) -> Result<RawDocum
         (Some(old), Some(RawBson::Int32(new))) => Overwrite::new(&document, old, *new),
         _ => None,
     };
+    let entered = wide::enter(&document);
     let places: Option<SmallVec<[Overwrite; 2]>> = edits.iter().map(place).collect();
+    drop(entered);
     match places {
-        Some(places) => places.into_iter().try_fold(document, |it, place| place.write(it)),
+        Some(places) => Overwrite::write_all(&places, document),
         None => edit(&document, edits),
     }
 }
@@ -81,9 +85,16 @@ impl Overwrite {
 
     /// The document with the number written over.
     pub fn write(self, document: RawDocumentBuf) -> Result<RawDocumentBuf> {
+        Overwrite::write_all(&[self], document)
+    }
+
+    /// The document with all of these numbers written over.
+    fn write_all(all: &[Overwrite], document: RawDocumentBuf) -> Result<RawDocumentBuf> {
         let mut bytes = document.into_bytes();
-        if let Some(old) = bytes.get_mut(self.start..).and_then(|rest| rest.first_chunk_mut()) {
-            *old = self.number.to_le_bytes();
+        for Overwrite { start, number } in all {
+            if let Some(old) = bytes.get_mut(*start..).and_then(|rest| rest.first_chunk_mut()) {
+                *old = number.to_le_bytes();
+            }
         }
         RawDocumentBuf::from_bytes(bytes).map_err(|error| {
             Code::InternalError.error(format!("a document was not sound any more: {error}"))
@@ -97,10 +108,9 @@ fn write(
     edits: &[&Edit<'_>],
     out: &mut DocumentWriter,
 ) -> Result<()> {
-    let mut left: Vec<&Edit<'_>> = edits.to_vec();
+    let mut left = Grouped::of(edits, at);
     for field in fields {
-        let of_field = |edit: &&Edit<'_>| edit.0.component(at) == field.key;
-        let here: Vec<&Edit<'_>> = left.iter().copied().filter(of_field).collect();
+        let here = left.take(field.key);
         match here.first() {
             None => out.copy(field),
             Some((path, value)) if path.len() == at + 1 => {
@@ -119,30 +129,84 @@ fn write(
             }
             Some(_) => out.copy(field),
         }
-        if !here.is_empty() {
-            left.retain(|edit| !of_field(edit));
-        }
     }
-    append(&left, at, out)
+    left.append(at, out)
 }
 
 /// Adds fields that are not there.
 fn append(edits: &[&Edit<'_>], at: usize, out: &mut DocumentWriter) -> Result<()> {
-    let mut left: Vec<&Edit<'_>> = edits.iter().copied().filter(|edit| edit.1.is_some()).collect();
-    while let Some((path, value)) = left.first().copied() {
-        if path.len() == at + 1 {
-            value.iter().for_each(|value| out.append(path.component(at), value.as_raw_bson_ref()));
-            left.remove(0);
-            continue;
+    Grouped::of(edits, at).append(at, out)
+}
+
+/// Beyond this many, names are looked up in a table.
+const LINEAR_NAMES_MAX: usize = 8;
+
+/// Edits of one document by the names of its fields, in the order in which they came first.
+struct Grouped<'e, 'p> {
+    groups: SmallVec<[Group<'e, 'p>; 2]>,
+    /// Where each name stands; empty while there are few.
+    places: FxHashMap<&'e str, usize>,
+}
+
+struct Group<'e, 'p> {
+    name: &'e str,
+    /// None once they are taken.
+    edits: SmallVec<[&'e Edit<'p>; 2]>,
+}
+
+impl<'e, 'p> Grouped<'e, 'p> {
+    fn of(edits: &[&'e Edit<'p>], at: usize) -> Grouped<'e, 'p> {
+        let mut all = Grouped { groups: SmallVec::new(), places: FxHashMap::default() };
+        for edit in edits {
+            let name = edit.0.component(at);
+            match all.find(name) {
+                Some(place) => all.groups[place].edits.push(edit),
+                None => all.push(Group { name, edits: smallvec![*edit] }),
+            }
         }
-        let of_field = |edit: &&Edit<'_>| edit.0.component(at) == path.component(at);
-        let here: Vec<&Edit<'_>> = left.iter().copied().filter(of_field).collect();
-        left.retain(|edit| !of_field(edit));
-        out.begin_document(path.component(at));
-        append(&here, at + 1, out)?;
-        out.end();
+        all
     }
-    Ok(())
+
+    fn push(&mut self, group: Group<'e, 'p>) {
+        self.groups.push(group);
+        if self.groups.len() > LINEAR_NAMES_MAX {
+            let known = self.places.len();
+            let new = self.groups.iter().enumerate().skip(known);
+            self.places.extend(new.map(|(at, group)| (group.name, at)));
+        }
+    }
+
+    fn find(&self, name: &str) -> Option<usize> {
+        match self.groups.len() > LINEAR_NAMES_MAX {
+            true => self.places.get(name).copied(),
+            false => self.groups.iter().position(|group| group.name == name),
+        }
+    }
+
+    /// The edits of a field that are not yet taken.
+    fn take(&mut self, name: &str) -> SmallVec<[&'e Edit<'p>; 2]> {
+        let group = self.find(name).and_then(|at| self.groups.get_mut(at));
+        group.map(|group| std::mem::take(&mut group.edits)).unwrap_or_default()
+    }
+
+    /// Writes the fields that are left, which are not there.
+    fn append(self, at: usize, out: &mut DocumentWriter) -> Result<()> {
+        for Group { name, mut edits } in self.groups {
+            edits.retain(|edit| edit.1.is_some());
+            match edits.first() {
+                None => {}
+                Some((path, value)) if path.len() == at + 1 => {
+                    value.iter().for_each(|value| out.append(name, value.as_raw_bson_ref()));
+                }
+                Some(_) => {
+                    out.begin_document(name);
+                    append(&edits, at + 1, out)?;
+                    out.end();
+                }
+            }
+        }
+        Ok(())
+    }
 }
 
 #[cfg(test)]

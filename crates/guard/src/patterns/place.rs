@@ -3,7 +3,7 @@
 use bson::spec::ElementType;
 use bson::{RawBsonRef, RawDocument, RawDocumentBuf};
 use error::{Code, Result};
-use value::{DocumentWriter, Element, Elements, Path, elements};
+use value::{DocumentWriter, Element, Elements, Path, elements, wide};
 
 /// The `_id`, by which pages know their document.
 pub fn id(document: &RawDocument) -> RawBsonRef<'_> {
@@ -11,18 +11,18 @@ pub fn id(document: &RawDocument) -> RawBsonRef<'_> {
     id.map_or(RawBsonRef::Null, |id| id.value())
 }
 
-/// What stands at a path of sub-documents, without its key.
+/// What stands at a path of sub-documents.
 pub fn find<'a>(document: &'a RawDocument, path: &Path) -> Option<Element<'a>> {
     let mut fields = elements(document);
     let last = path.len() - 1;
     for at in 0..last {
-        let inner = fields.find_item(path.component(at))?;
+        let inner = fields.find_first(path.component(at))?;
         if inner.kind != ElementType::EmbeddedDocument {
             return None;
         }
         fields = inner.children();
     }
-    fields.find_item(path.component(last))
+    fields.find_first(path.component(last))
 }
 
 /// What stands at each of these paths, found in one walk but for the deep ones.
@@ -30,6 +30,9 @@ pub fn find_all<'a, const N: usize>(
     document: &'a RawDocument,
     paths: [&Path; N],
 ) -> [Option<Element<'a>>; N] {
+    if wide::is_entered(document) {
+        return paths.map(|path| find(document, path));
+    }
     let mut found = elements(document).find_keys(paths.map(Path::as_str));
     for (path, found) in paths.iter().zip(&mut found) {
         if path.len() > 1 {
@@ -70,7 +73,7 @@ fn single(mut fields: Elements<'_>, path: &Path, at: usize) -> Result<()> {
 pub fn array_above<'a>(document: &'a RawDocument, path: &Path) -> Option<Element<'a>> {
     let mut fields = elements(document);
     for at in 0..path.len() - 1 {
-        let inner = fields.find_item(path.component(at))?;
+        let inner = fields.find_first(path.component(at))?;
         match inner.kind {
             ElementType::Array => return Some(inner),
             ElementType::EmbeddedDocument => fields = inner.children(),
@@ -87,8 +90,8 @@ pub fn arrays<'a>(document: &'a RawDocument, path: &Path) -> Vec<Element<'a>> {
     found
 }
 
-fn collect<'a>(mut fields: Elements<'a>, path: &Path, at: usize, found: &mut Vec<Element<'a>>) {
-    let Some(field) = fields.find_key(path.component(at)) else { return };
+fn collect<'a>(fields: Elements<'a>, path: &Path, at: usize, found: &mut Vec<Element<'a>>) {
+    let Some(field) = fields.find_first(path.component(at)) else { return };
     let last = at + 1 == path.len();
     match field.kind {
         ElementType::Array if last => found.push(field),

@@ -1,8 +1,10 @@
 //! What the parts of a policy may not say together.
 
-use super::{OnLimit, Overflow, Policy};
+use super::{ArrayRule, OnLimit, Overflow, Policy};
 use error::{Code, Error, Result};
+use rustc_hash::FxHashSet;
 use value::Path;
+use value::path::Apart;
 
 /// The fields of a page that are not the array.
 const PAGE_FIELDS: &[&str] = &["_id", "page", "count"];
@@ -10,25 +12,38 @@ const PAGE_FIELDS: &[&str] = &["_id", "page", "count"];
 const VIEW_FIELDS: &[&str] = &["at", "item"];
 
 pub fn check(policy: &Policy) -> Result<()> {
+    let apart = is_apart(policy);
     for (at, rule) in policy.arrays.iter().enumerate() {
         let earlier = &policy.arrays[..at];
-        if let Some(other) = earlier.iter().find(|other| other.path.overlaps(&rule.path)) {
+        let overlapping = |other: &&ArrayRule| !apart && other.path.overlaps(&rule.path);
+        if let Some(other) = earlier.iter().find(overlapping) {
             return Err(refused(
                 &rule.path,
                 &format!("overlaps the path '{}'; expected paths apart", other.path),
             ));
         }
         if let OnLimit::Overflow(overflow) = &rule.on_limit {
-            check_overflow(policy, overflow)?;
+            check_overflow(policy, overflow, apart)?;
         }
     }
     Ok(())
 }
 
-fn check_overflow(policy: &Policy, overflow: &Overflow) -> Result<()> {
+/// Whether no two arrays want the same field or collection. Where two do, each is compared
+/// with each, to tell which they are.
+fn is_apart(policy: &Policy) -> bool {
+    let arrays = policy.arrays.iter().map(|rule| &rule.path);
+    let counters = policy.overflows().flat_map(|overflow| overflow.counters());
+    let mut names = FxHashSet::from_iter([&policy.namespace]);
+    let targets = policy.overflows().flat_map(|overflow| [&overflow.into, &overflow.view]);
+    Apart::all(arrays.chain(counters)) && targets.into_iter().all(|target| names.insert(target))
+}
+
+fn check_overflow(policy: &Policy, overflow: &Overflow, apart: bool) -> Result<()> {
     let path = &overflow.path;
     let key = |key: &str| Path::new(&format!("{path}.overflow.{key}"));
-    for (name, target) in [("into", &overflow.into), ("into (its view)", &overflow.view)] {
+    let targets = [("into", &overflow.into), ("into (its view)", &overflow.view)];
+    for (name, target) in targets.into_iter().filter(|_| !apart) {
         let others = policy.overflows().filter(|other| other.path != overflow.path);
         let taken = *target == policy.namespace
             || others.into_iter().any(|other| other.into == *target || other.view == *target);
@@ -69,7 +84,7 @@ fn check_overflow(policy: &Policy, overflow: &Overflow) -> Result<()> {
         let counters = others.flat_map(|other| other.counters());
         let own = overflow.counters().into_iter().take(at);
         let mut taken = arrays.chain(counters).chain(own);
-        if let Some(taken) = taken.find(|taken| taken.overlaps(counter)) {
+        if !apart && let Some(taken) = taken.find(|taken| taken.overlaps(counter)) {
             return Err(refused(
                 &key(name),
                 &format!(

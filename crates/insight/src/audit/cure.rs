@@ -1,16 +1,28 @@
 //! Cures that several detectors propose.
+//!
+//! A cure works on the target as it is printed, and leaves every document that is there
+//! writable: no bound is below what it is to bound.
 
-use super::census::ArrayCensus;
+mod moving;
+
+pub use moving::{move_elements, split_field, split_keys};
+
+use super::census::{ArrayCensus, Tree};
 use super::detectors::Subject;
-use super::facts::literal;
+use super::facts::{Collection, Index, literal};
+use super::target::Target;
 use crate::report::{Cure, name, shell};
-use bson::Document;
+use bson::{Bson, Document};
 use command::Namespace;
 use serde_json::{Map, Value, json};
 
 /// Elements that an array keeps in its document, at most and at least.
 const HEAD_ELEMENTS_MAX: u64 = 1_000;
 const HEAD_ELEMENTS_MIN: u64 = 10;
+/// The same where the others are moved by a script and nothing keeps the array from growing.
+const MOVED_HEAD_ELEMENTS_MAX: u64 = 100;
+/// The share of a document's limit that an array at its bound may take up.
+const BINDING_SHARE: f64 = 0.9;
 
 /// A bound that nine of ten arrays keep already: 10, 20, 50, 100 …
 pub fn head_elements(array: &ArrayCensus) -> u64 {
@@ -20,16 +32,59 @@ pub fn head_elements(array: &ArrayCensus) -> u64 {
     rounds.find(|round| *round >= usual || *round >= HEAD_ELEMENTS_MAX).unwrap_or(HEAD_ELEMENTS_MAX)
 }
 
-/// A policy that lets the array of a path overflow into pages.
+/// What keeps the array at a path in bounds, on the target.
 pub fn bound_array(subject: &Subject<'_>, path: &str, array: &ArrayCensus) -> Cure {
+    match subject.target {
+        Target::Freeboard => by_policy(subject, path, array),
+        Target::MongoDb if is_bound_enough(subject, array) => by_validator(subject, path, array),
+        Target::MongoDb | Target::AzureDocumentDb => {
+            let head = head_elements(array).min(MOVED_HEAD_ELEMENTS_MAX);
+            move_elements(subject, outermost(subject, path), head)
+        }
+    }
+}
+
+/// Pages where the server makes them; a plain bound where they cannot be.
+fn by_policy(subject: &Subject<'_>, path: &str, array: &ArrayCensus) -> Cure {
     let namespace = &subject.collection.namespace;
     if !can_be_declared(path) {
-        return Cure::validator("outlier", max_items(path, head_elements(array)));
+        let longest = subject.census.arrays().into_iter().map(|(_, it)| it.lengths.max()).max();
+        let policy = json!({ "undeclared_arrays": { "max": rounded_up(longest.unwrap_or(0)) } });
+        return Cure::policy("bound", namespace, policy);
     }
-    let mut arrays = Map::new();
-    let rule = json!({ "max": head_elements(array), "on_limit": "overflow" });
-    arrays.insert(path.to_owned(), rule);
-    Cure::policy("outlier", namespace, json!({ "arrays": arrays }))
+    let unique = subject
+        .collection
+        .indexes
+        .iter()
+        .any(|index| index.is_unique() && index.key.keys().any(|key| is_within(key, path)));
+    // Elements of a unique index cannot be apart from each other.
+    let (pattern, rule) = match unique || is_in_array(subject, path) {
+        true => ("bound", json!({ "max": rounded_up(array.lengths.max()) })),
+        false => ("outlier", json!({ "max": head_elements(array), "on_limit": "overflow" })),
+    };
+    Cure::policy(pattern, namespace, json!({ "arrays": { path: rule } }))
+}
+
+/// A validator with the least bound that what is there keeps.
+fn by_validator(subject: &Subject<'_>, path: &str, array: &ArrayCensus) -> Cure {
+    let rule = max_items(&subject.census.tree, path, rounded_up(array.lengths.max()));
+    validator("schema validation", subject.collection, &rule, "strict")
+}
+
+/// Whether a bound that what is there keeps is one that keeps documents from being full, and
+/// none of them is large already.
+fn is_bound_enough(subject: &Subject<'_>, array: &ArrayCensus) -> bool {
+    let large = subject.thresholds.massive_document.warn_bytes;
+    let room = subject.limits.document_bytes as f64 * BINDING_SHARE;
+    let bound = rounded_up(array.lengths.max()) as f64;
+    bound * array.element_bytes_max() <= room
+        && array.longest.iter().all(|(_, it)| it.document_bytes < large)
+}
+
+/// The next round number.
+pub fn rounded_up(number: u64) -> u64 {
+    let digits = number.checked_ilog10().unwrap_or(0);
+    number.max(1).next_multiple_of(10_u64.pow(digits.saturating_sub(1).max(2)))
 }
 
 /// Whether a policy can name the array: it is found by field names alone.
@@ -43,15 +98,57 @@ pub fn can_be_declared(path: &str) -> bool {
     path.split('.').all(plain) && path.split('.').next() != Some("_id")
 }
 
-/// A `$jsonSchema` that bounds the array at a path.
-pub fn max_items(path: &str, max: u64) -> Value {
-    let mut schema = json!({ "bsonType": "array", "maxItems": max });
-    for key in path.split('.').rev() {
-        let mut fields = Map::new();
-        fields.insert(key.to_owned(), schema);
-        schema = json!({ "properties": fields });
+fn is_within(key: &str, path: &str) -> bool {
+    key.strip_prefix(path).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+}
+
+/// Whether the array lies in another one.
+fn is_in_array(subject: &Subject<'_>, path: &str) -> bool {
+    outermost(subject, path) != path
+}
+
+/// The first array on the way of a path, or the path itself.
+fn outermost<'a>(subject: &Subject<'_>, path: &'a str) -> &'a str {
+    let ends = path.match_indices('.').map(|(at, _)| at).chain([path.len()]);
+    let mut prefixes = ends.map(|end| &path[..end]);
+    let is_array =
+        |prefix: &&str| subject.census.tree.find(prefix).is_some_and(|node| node.array.is_some());
+    prefixes.find(is_array).unwrap_or(path)
+}
+
+/// A `$jsonSchema` that bounds the array at a path, through documents, arrays of them and
+/// fields named by data.
+fn max_items(tree: &Tree, path: &str, max: u64) -> Value {
+    let keys: Vec<&str> = path.split('.').collect();
+    let mut schema = json!({ "maxItems": max });
+    for (at, key) in keys.iter().enumerate().rev() {
+        schema = match *key {
+            "$[]" => json!({ "items": schema }),
+            key if key.contains('<') => json!({ "additionalProperties": schema }),
+            key => json!({ "properties": { key: schema } }),
+        };
+        let above = keys.get(..at).unwrap_or_default().join(".");
+        let in_array = tree.find(&above).is_some_and(|node| node.array.is_some());
+        if in_array && *key != "$[]" {
+            schema = json!({ "items": schema });
+        }
     }
     json!({ "$jsonSchema": schema })
+}
+
+/// The command that adds a rule to the validator of a collection, and has it enforced.
+pub fn validator(pattern: &str, collection: &Collection, rule: &Value, level: &str) -> Cure {
+    let rule = match collection.validator() {
+        Some(known) if !known.is_empty() => json!({ "$and": [literal(known), rule] }),
+        _ => rule.clone(),
+    };
+    let name = Value::from(&*collection.namespace.collection);
+    let command = format!(
+        "db.runCommand({{collMod: {name}, validator: {}, validationLevel: \"{level}\", \
+         validationAction: \"error\"}})",
+        shell(&rule)
+    );
+    Cure::command(pattern, command)
 }
 
 /// The command that drops an index.
@@ -60,20 +157,50 @@ pub fn drop_index(namespace: &Namespace, name: &str) -> Cure {
     Cure::command("fewer indexes", format!("db.getCollection({collection}).dropIndex({name})"))
 }
 
-/// The command that makes an index, its keys up or down.
+/// The command that makes an index, its keys up or down, under a name that no other has; or
+/// that shows one which is hidden.
 pub fn create_index(
-    namespace: &Namespace,
+    collection: &Collection,
     key: &[(String, bool)],
     collation: Option<&Document>,
 ) -> String {
-    let fields: Vec<String> = key
-        .iter()
-        .map(|(path, up)| format!("{}: {}", name(path), if *up { "1" } else { "-1" }))
-        .collect();
-    let collection = Value::from(&*namespace.collection);
-    let options = match collation {
-        Some(collation) => format!(", {{collation: {}}}", shell(&literal(collation))),
-        None => String::new(),
+    let of = format!("db.getCollection({})", Value::from(&*collection.namespace.collection));
+    let direction = |up: bool| if up { "1" } else { "-1" };
+    let fields: Vec<(&str, bool)> = key.iter().map(|(path, up)| (&**path, *up)).collect();
+    let same = |index: &&Index| index.fields() == fields && index.collation() == collation;
+    let hidden = |index: &&Index| index.spec.get("hidden") == Some(&Bson::Boolean(true));
+    if let Some(index) = collection.indexes.iter().filter(same).find(hidden) {
+        return format!("{of}.unhideIndex({})", Value::from(&*index.name));
+    }
+    let mut options = Map::new();
+    let parts = fields.iter().map(|(path, up)| format!("{path}_{}", direction(*up)));
+    let usual = parts.collect::<Vec<_>>().join("_");
+    let is_taken = |name: &str| collection.indexes.iter().any(|index| index.name == name);
+    if is_taken(&usual) {
+        let free = (2..).map(|number| format!("{usual}_{number}")).find(|name| !is_taken(name));
+        options.insert("name".to_owned(), Value::from(free));
+    }
+    if let Some(collation) = collation {
+        options.insert("collation".to_owned(), literal(collation));
+    }
+    let keys: Vec<String> =
+        fields.iter().map(|(path, up)| format!("{}: {}", name(path), direction(*up))).collect();
+    let options = match options.is_empty() {
+        true => String::new(),
+        false => format!(", {}", shell(&Value::Object(options))),
     };
-    format!("db.getCollection({collection}).createIndex({{{}}}{options})", fields.join(", "))
+    format!("{of}.createIndex({{{}}}{options})", keys.join(", "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bounds_are_round_and_never_below_what_is_there() {
+        for (number, bound) in [(0, 100), (300, 300), (301, 400), (1_500, 1_500), (12_345, 13_000)]
+        {
+            assert_eq!(rounded_up(number), bound);
+        }
+    }
 }

@@ -27,13 +27,20 @@ pub fn forecast(length: u64, array: &Longest, limit_bytes: u64, now: i64) -> Opt
     let days = by_elements.or_else(by_age)?;
     let elements_per_day = length as f64 / days;
     let bytes_per_day = array.bytes as f64 / days;
-    let left = limit_bytes.saturating_sub(array.document_bytes) as f64;
+    let left = room(length, array, limit_bytes);
     (bytes_per_day > 0.0).then(|| Forecast {
         elements_per_day,
         bytes_per_day,
         days: left / bytes_per_day,
         by_elements: by_elements.is_some(),
     })
+}
+
+/// Bytes that the document may still grow by; none where no further element fits.
+pub fn room(length: u64, array: &Longest, limit_bytes: u64) -> f64 {
+    let left = limit_bytes.saturating_sub(array.document_bytes) as f64;
+    let element = array.bytes as f64 / length.max(1) as f64;
+    if left < element { 0.0 } else { left }
 }
 
 #[cfg(test)]
@@ -58,6 +65,9 @@ mod tests {
         array.span = Span::NONE;
         let growth = forecast(1_000, &array, 1_200_000, 100 * day).unwrap();
         assert_eq!((growth.elements_per_day, growth.days), (10.0, 1000.0));
+        // No further element fits.
+        array.document_bytes = 1_199_950;
+        assert_eq!(forecast(1_000, &array, 1_200_000, 100 * day).unwrap().days, 0.0);
         array.created = None;
         assert_eq!(forecast(1_000, &array, 1_200_000, 100 * day), None);
     }

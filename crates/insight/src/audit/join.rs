@@ -4,9 +4,9 @@
 //! proposes the same: what is declared already, and what cures all of them together.
 
 use super::facts::Collection;
-use crate::report::{Cure, Finding, Remedy};
+use crate::report::{Cure, Finding, Remedy, merge};
 use guard::policy::file::File;
-use serde_json::{Value, json};
+use serde_json::json;
 
 pub fn join_policies(collection: &Collection, findings: &mut [Finding]) {
     let declared = collection.declared.clone().unwrap_or(json!({}));
@@ -30,23 +30,13 @@ pub fn join_policies(collection: &Collection, findings: &mut [Finding]) {
     }
 }
 
-/// Adds what is not there.
-fn merge(into: &mut Value, from: &Value) {
-    let (Value::Object(into), Value::Object(from)) = (into, from) else { return };
-    for (key, value) in from {
-        match into.get_mut(key) {
-            Some(known) => merge(known, value),
-            None => drop(into.insert(key.clone(), value.clone())),
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::audit::facts::Kind;
     use crate::report::Severity;
     use command::Namespace;
+    use serde_json::Value;
 
     #[test]
     fn one_policy_cures_all() {

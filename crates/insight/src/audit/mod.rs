@@ -10,17 +10,19 @@
 //! Whatever cannot be looked at is noted in the report and never fatal; only where the
 //! server cannot be reached at all is there no report.
 
+mod ask;
 mod asked;
 mod census;
 mod checklist;
 mod cure;
 pub mod detectors;
 pub(crate) mod facts;
+mod fold;
 mod forecast;
 mod join;
 mod options;
 mod outline;
-mod scan;
+pub(crate) mod scan;
 mod target;
 mod thresholds;
 mod visit;
@@ -30,7 +32,7 @@ pub use target::Target;
 pub use thresholds::Thresholds;
 
 use crate::Error;
-use crate::report::{self, Finding, Report, Scanned};
+use crate::report::{self, Finding, LookedAt, Report, Scanned};
 use checklist::{Seen, checklist};
 use detectors::{DETECTORS, Deployment};
 use facts::{Listing, Notes, Server, gather};
@@ -40,7 +42,10 @@ use std::sync::Arc;
 use std::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-/// Looks at a deployment. Once `stop` is cancelled the report tells what was seen so far.
+/// A document with this share of its limit is as good as full.
+const FULL_SHARE: f64 = 0.99;
+
+/// Looks at a deployment. Once `stop` is cancelled the report shows what was seen so far.
 pub async fn audit(options: &Options, stop: &CancellationToken) -> Result<Report, Error> {
     let begun = Instant::now();
     let started = jiff::Timestamp::now();
@@ -56,22 +61,31 @@ pub async fn audit(options: &Options, stop: &CancellationToken) -> Result<Report
         () = pace.out_of_time() => Listing::unfinished("the time budget was used up"),
         listing = gathering => listing?,
     };
-    let Listing { collections, operations_known, sharding_known, listed, mut notes } = listing;
+    let Listing { collections, operations_known, sharding_known, mut notes } = listing;
     let visited = visit::all(options, &server, collections, &pace, stop).await;
     notes.append(visited.notes);
     note_pace(&pace, &mut notes);
-    let mut findings = visited.findings;
-    findings.extend(judge_all(options, &server, &visited.outlines));
-    sort(&mut findings);
-    let documents = visited.shown.iter().map(|it| it.scanned).sum();
+    let findings = judge_all(options, &server, &visited.outlines, visited.findings);
+    if stop.is_cancelled() && !notes.any_missed() {
+        notes.miss(None, "interrupted");
+    }
+    let complete = !notes.any_missed();
+    let notes = notes.into_vec();
+    let looked_at = LookedAt::new(&visited.shown, &notes);
     let seen = Seen {
-        documents: documents > 0,
+        looked_at: &looked_at,
+        unseen: &visited.unseen,
+        collections: &visited.shown,
         operations: operations_known,
         sharding: sharding_known,
         sharded: visited.sharded,
+        size_limit: options.thresholds.massive_document.warn_bytes,
     };
+    let whole = visited.shown.iter().all(|it| it.whole);
     Ok(Report {
         version: report::VERSION,
+        checklist: checklist(&findings, &seen),
+        looked_at,
         target: report::Target {
             kind: server.target.name().to_owned(),
             address: server.address,
@@ -81,42 +95,64 @@ pub async fn audit(options: &Options, stop: &CancellationToken) -> Result<Report
         scanned: Scanned {
             started: started.to_string(),
             seconds: (begun.elapsed().as_secs_f64() * 1000.0).round() / 1000.0,
-            mode: options.reach.name().to_owned(),
-            complete: visited.complete && listed && !stop.is_cancelled(),
-            documents,
+            mode: if whole { "full" } else { "sample" }.to_owned(),
+            complete,
+            documents: visited.shown.iter().map(|it| it.scanned).sum(),
             bytes: visited.bytes,
             collections: visited.shown,
-            notes: notes.into_vec(),
+            notes,
         },
-        checklist: checklist(&findings, seen),
         findings,
     })
 }
 
-fn judge_all(options: &Options, server: &Server, collections: &[Outline]) -> Vec<Finding> {
-    detectors::look_at_deployment(&Deployment {
+/// What is found in the whole, beside what was found in each collection, in order.
+fn judge_all(
+    options: &Options,
+    server: &Server,
+    collections: &[Outline],
+    findings: Vec<Finding>,
+) -> Vec<Finding> {
+    let deployment = Deployment {
         collections,
         target: server.target,
         limits: server.target.limits(),
         thresholds: &options.thresholds,
-    })
+    };
+    let families = detectors::all_families(&deployment);
+    let mut findings = fold::by_family(findings, &families);
+    findings.extend(detectors::look_at_deployment(&deployment));
+    sort(&mut findings);
+    findings
 }
 
-/// The gravest first; then as the detectors and namespaces are in order.
+/// The gravest first; of those what breaks first, by its forecast or else by its kind; then as
+/// the detectors and namespaces are in order.
 fn sort(findings: &mut [Finding]) {
     let row = |name: &str| DETECTORS.iter().position(|detector| detector.name == name);
+    let harm = |name: &str| row(name).and_then(|at| DETECTORS.get(at)).map(|it| it.harm);
     findings.sort_by(|a, b| {
         let grave = b.severity.cmp(&a.severity);
+        let grave = grave.then_with(|| days_left(a).total_cmp(&days_left(b)));
+        let grave = grave.then_with(|| harm(&a.detector).cmp(&harm(&b.detector)));
         let grave = grave.then_with(|| row(&a.detector).cmp(&row(&b.detector)));
         grave.then_with(|| (&a.namespace, &a.path).cmp(&(&b.namespace, &b.path)))
     });
+}
+
+/// Days until something breaks, where that is known.
+fn days_left(finding: &Finding) -> f64 {
+    let figure = |name: &str| finding.evidence.figures.get(name)?.as_f64();
+    let full = figure("share_of_limit").filter(|share| *share >= FULL_SHARE).map(|_| 0.0);
+    full.or(figure("days_to_limit")).unwrap_or(f64::INFINITY)
 }
 
 fn note_pace(pace: &Pace, notes: &mut Notes) {
     let (times, slept) = pace.backed_off();
     if times > 0 {
         notes.add(format!(
-            "the server slowed down: the audit stood back {times} times, {:.1} s in all",
+            "the server slowed down: the audit stood back {}, {:.1} s in all",
+            crate::figures::counted(times, "time"),
             slept.as_secs_f64()
         ));
     }

@@ -4,9 +4,9 @@ use super::{Target, Thresholds};
 use std::str::FromStr;
 use std::time::Duration;
 
-/// Documents of each collection that are looked at, unless more are asked for.
+/// Documents of each collection that are looked at in any case.
 pub const SAMPLE_DOCUMENTS: u64 = 1_000;
-/// What a sample may use, unless it is told otherwise.
+/// What an audit that is not full may use, where nothing is said.
 const SAMPLE_TIME: Duration = Duration::from_secs(300);
 const SAMPLE_LOAD: f64 = 0.5;
 
@@ -25,19 +25,13 @@ pub struct Options {
 /// How many documents are looked at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reach {
+    /// As many as the budget allows: all of a collection where there is time for it, else a
+    /// sample.
+    Budgeted,
     /// So many of each collection.
     Sample(u64),
     /// Every one.
     Full,
-}
-
-impl Reach {
-    pub fn name(self) -> &'static str {
-        match self {
-            Reach::Sample(_) => "sample",
-            Reach::Full => "full",
-        }
-    }
 }
 
 /// What an audit may use: time, and a share of the time in which the server works for it.
@@ -50,10 +44,10 @@ pub struct Budget {
 }
 
 impl Budget {
-    /// A sample is quick and gentle, a full scan takes what it needs.
+    /// A full scan takes what it needs, anything else is gentle.
     pub fn suiting(self, reach: Reach) -> Budget {
         let (time, load) = match reach {
-            Reach::Sample(_) => (Some(SAMPLE_TIME), SAMPLE_LOAD),
+            Reach::Budgeted | Reach::Sample(_) => (Some(SAMPLE_TIME), SAMPLE_LOAD),
             Reach::Full => (None, 1.0),
         };
         Budget { time: self.time.or(time), load: self.load.or(Some(load)) }

@@ -4,6 +4,7 @@
 use super::census::{Census, Tree};
 use super::facts::{Collection, Kind, Lookup, Operation, lookups};
 use crate::report;
+use bson::spec::ElementType;
 use command::Namespace;
 
 /// The arrays of a collection that the report shows.
@@ -29,6 +30,8 @@ pub struct Outline {
     /// Fields on top with small values, as the documents have them.
     pub scalars: Vec<String>,
     pub indexes: usize,
+    /// Whether no other collection has the same `_id`s: they are made to be unique.
+    pub unique_ids: bool,
     /// Reads of the collection, where the server keeps a record,
     pub reads: u64,
     /// and the references that they follow by `$lookup`.
@@ -41,6 +44,8 @@ pub struct Followed {
     pub lookup: Lookup,
     /// Whether a document refers to many: the field is in an array.
     pub many: bool,
+    /// Whether the documents hold a copy already: what is on record is older.
+    pub copied: bool,
     pub count: u64,
     pub shapes: u64,
     pub millis: u64,
@@ -66,6 +71,10 @@ impl Outline {
             fields,
             scalars: scalars(census),
             indexes: collection.indexes.len(),
+            unique_ids: census
+                .tree
+                .find("_id")
+                .is_none_or(|id| id.is_of(&[ElementType::ObjectId, ElementType::Binary])),
             reads: reads.map(|read| read.count).sum(),
             followed: followed(collection, census),
         }
@@ -108,7 +117,9 @@ impl Followed {
     fn new(lookup: &Lookup, census: &Census) -> Followed {
         let node = census.tree.find(&lookup.local);
         let many = node.is_some_and(|node| node.in_array || node.array.is_some());
-        Followed { lookup: lookup.clone(), many, count: 0, shapes: 0, millis: 0, examined: 0 }
+        let copied = is_copied(lookup, &census.tree);
+        let lookup = lookup.clone();
+        Followed { lookup, many, copied, count: 0, shapes: 0, millis: 0, examined: 0 }
     }
 
     fn add(&mut self, operation: &Operation, lookup: &Lookup) {
@@ -127,14 +138,30 @@ impl Followed {
     }
 }
 
+/// Whether what a lookup finds is in the document, where the cure puts it.
+fn is_copied(lookup: &Lookup, tree: &Tree) -> bool {
+    let wanted = || lookup.fields.iter().filter(|field| *field != "_id");
+    let has = |place: &String| {
+        let known = wanted().all(|field| tree.find(&format!("{place}.{field}")).is_some());
+        known && tree.has_fields(place)
+    };
+    [lookup.into.clone(), copy_name(&lookup.into)].iter().any(has)
+}
+
+/// Where a copy goes if something is in its place.
+pub fn copy_name(into: &str) -> String {
+    format!("{into}_copy")
+}
+
 /// The part of the report about a collection.
-pub fn shown(collection: &Collection, census: &Census) -> report::Collection {
+pub fn shown(collection: &Collection, census: &Census, whole: bool) -> report::Collection {
     let arrays = census.arrays().into_iter().take(ARRAYS_SHOWN_MAX);
     report::Collection {
         namespace: collection.namespace.to_string(),
         kind: collection.kind.name().to_owned(),
         documents: collection.documents,
         scanned: census.documents(),
+        whole,
         indexes: collection.indexes.len(),
         sizes: (census.documents() > 0).then(|| census.sizes.spread()),
         arrays: arrays

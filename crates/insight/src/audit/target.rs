@@ -71,11 +71,30 @@ impl Target {
         if git.starts_with("freeboard") {
             return Target::Freeboard;
         }
-        let internal = hello.get_document("internal");
-        let documentdb = internal.is_ok_and(|it| it.contains_key("documentdb_versions"));
+        // Only its gateway says so, with its version in it or nothing.
+        let documentdb = hello.get_document("internal").is_ok();
         if documentdb || address.contains(".cosmos.azure.com") {
             return Target::AzureDocumentDb;
         }
         Target::MongoDb
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use bson::doc;
+
+    #[test]
+    fn servers_are_known_by_what_they_answer() {
+        let of = |build: Document, hello: Document| Target::detect(&build, &hello, "127.0.0.1:1");
+        assert_eq!(of(doc! { "gitVersion": "freeboard 1" }, doc! {}), Target::Freeboard);
+        assert_eq!(
+            of(doc! { "version": "7.0.0" }, doc! { "internal": {} }),
+            Target::AzureDocumentDb
+        );
+        assert_eq!(of(doc! { "gitVersion": "abc" }, doc! { "ok": 1 }), Target::MongoDb);
+        let address = "shop.mongocluster.cosmos.azure.com:10260";
+        assert_eq!(Target::detect(&doc! {}, &doc! {}, address), Target::AzureDocumentDb);
     }
 }

@@ -168,8 +168,11 @@ thresholds! {
         spread: f64 = 4.0,
     }
     unused_index: UnusedIndex {
-        /// Days without use that are worth a warning; fewer are only mentioned.
+        /// Days without use that are worth a warning,
         warn_days: f64 = 7.0,
+        /// and that are worth mentioning: an index that is younger, or counted for less, may
+        /// be used yet.
+        info_days: f64 = 1.0,
     }
 }
 

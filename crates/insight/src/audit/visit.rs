@@ -1,18 +1,21 @@
 //! One collection after the other: ask, scan, judge, and keep only what the report needs.
 
+use super::ask::{Unknown, ask};
 use super::census::Census;
 use super::detectors::{self, Subject};
-use super::facts::{Collection, Index, Notes, Server, ShardKey};
+use super::facts::{Collection, Notes, Server, ShardKey};
+use super::fold::by_cause;
 use super::join::join_policies;
-use super::options::{Options, Reach};
+use super::options::{Options, Reach, SAMPLE_DOCUMENTS};
 use super::outline::{self, Outline};
-use super::scan::{End, Pace, Progress, Scan};
+use super::scan::{End, Pace, Plan, Progress, Scan};
+use super::target::Target;
 use crate::report::{self, Finding};
-use bson::{Bson, Document, doc};
 use command::Namespace;
-use futures::stream::{self, StreamExt, TryStreamExt};
+use futures::stream::{self, StreamExt};
 use jobs::explain;
-use mongodb::error::{Error, ErrorKind, Result};
+use mongodb::error::{Error, ErrorKind};
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
@@ -24,6 +27,8 @@ const LANES_SAMPLE: usize = 3;
 const LANES_FULL: usize = 1;
 /// A collection may take so many times its share of the time that is left.
 const SHARES: u32 = 4;
+/// What a collection may take in any case: a server that stalls for a moment is waited for.
+const SHARE_MIN: Duration = Duration::from_secs(10);
 const UNBOUNDED: Duration = Duration::from_secs(365 * 24 * 60 * 60);
 
 /// What came of all collections.
@@ -34,8 +39,8 @@ pub struct Visited {
     pub findings: Vec<Finding>,
     pub notes: Notes,
     pub bytes: u64,
-    /// Whether all that was asked for was looked at.
-    pub complete: bool,
+    /// Collections with bytes that the sample does not account for.
+    pub unseen: Vec<String>,
     /// Whether any collection has a shard key.
     pub sharded: bool,
 }
@@ -48,6 +53,8 @@ struct Visit<'a> {
     progress: Progress,
     /// Collections that are not done.
     left: AtomicUsize,
+    /// The names of all collections, by database.
+    names: FxHashMap<Box<str>, FxHashSet<String>>,
     now: i64,
 }
 
@@ -58,8 +65,25 @@ struct Seen {
     findings: Vec<Finding>,
     notes: Notes,
     bytes: u64,
+    unseen: bool,
     sharded: bool,
     end: End,
+}
+
+/// How a look at one went.
+struct Looked {
+    end: End,
+    /// Whether every document was read.
+    whole: bool,
+    /// Whether there are bytes that the sample does not account for.
+    unseen: bool,
+}
+
+impl Looked {
+    /// Before a document was read.
+    fn nothing(end: End) -> Looked {
+        Looked { end, whole: false, unseen: false }
+    }
 }
 
 pub async fn all(
@@ -71,19 +95,28 @@ pub async fn all(
 ) -> Visited {
     let left = AtomicUsize::new(collections.len());
     let now = bson::DateTime::now().timestamp_millis();
-    let visit = Visit { options, server, pace, stop, progress: Progress::new(), left, now };
+    let mut names: FxHashMap<Box<str>, FxHashSet<String>> = FxHashMap::default();
+    for Collection { namespace, .. } in &collections {
+        let of_database = names.entry(namespace.database.to_string().into()).or_default();
+        of_database.insert(namespace.collection.to_string());
+    }
+    let progress = Progress::new(collections.len());
+    let visit = Visit { options, server, pace, stop, progress, left, names, now };
     let lanes = match options.reach {
-        Reach::Sample(_) => LANES_SAMPLE,
+        Reach::Budgeted | Reach::Sample(_) => LANES_SAMPLE,
         Reach::Full => LANES_FULL,
     };
     let visits = collections.into_iter().map(|collection| visit.one(collection));
     let mut visits = stream::iter(visits).buffered(lanes);
-    let mut visited = Visited { complete: true, ..Visited::default() };
+    let mut visited = Visited::default();
     let (mut late, mut interrupted) = (0, 0);
     while let Some(seen) = visits.next().await {
         late += u64::from(seen.end == End::OutOfTime);
         interrupted += u64::from(seen.end == End::Interrupted);
         visited.sharded |= seen.sharded;
+        if seen.unseen {
+            visited.unseen.push(seen.shown.namespace.clone());
+        }
         visited.outlines.push(seen.outline);
         visited.shown.push(seen.shown);
         visited.findings.extend(seen.findings);
@@ -92,13 +125,13 @@ pub async fn all(
     }
     if late > 0 {
         let why = "the time budget was used up; collections not looked at, or in part:";
-        visited.notes.add(format!("{why} {late}"));
+        visited.notes.miss(None, format!("{why} {late}"));
     }
     if interrupted > 0 {
         let why = "interrupted; collections not looked at, or in part:";
-        visited.notes.add(format!("{why} {interrupted}"));
+        visited.notes.miss(None, format!("{why} {interrupted}"));
     }
-    visited.complete = late + interrupted == 0;
+    visit.progress.clear();
     visited
 }
 
@@ -108,27 +141,33 @@ impl Visit<'_> {
         self.progress.say(&collection.namespace.to_string());
         let mut notes = Notes::default();
         let mut census = Census::new(self.now);
-        let end = self.look(&mut collection, &mut census, until, &mut notes).await;
+        let progress = self.progress.of_collection();
+        let looked = self.look(&mut collection, &mut census, until, &mut notes, &progress).await;
+        progress.finish();
         self.left.fetch_sub(1, Ordering::Relaxed);
         note_census(&collection, &census, &mut notes);
         let target = self.server.target;
-        let mut findings = detectors::look_at_collection(&Subject {
+        let none = FxHashSet::default();
+        let findings = detectors::look_at_collection(&Subject {
             collection: &collection,
             census: &census,
             target,
             limits: target.limits(),
             thresholds: &self.options.thresholds,
+            names: self.names.get(&*collection.namespace.database).unwrap_or(&none),
             now: self.now,
         });
+        let mut findings = by_cause(findings);
         join_policies(&collection, &mut findings);
         Seen {
             outline: Outline::new(&collection, &census),
-            shown: outline::shown(&collection, &census),
+            shown: outline::shown(&collection, &census, looked.whole),
             findings,
             notes,
             bytes: u64::try_from(census.sizes.sum()).unwrap_or(u64::MAX),
+            unseen: looked.unseen,
             sharded: collection.shard_key.is_some(),
-            end,
+            end: looked.end,
         }
     }
 
@@ -138,7 +177,7 @@ impl Visit<'_> {
         let left = until.saturating_duration_since(Instant::now());
         let collections = self.left.load(Ordering::Relaxed).max(1);
         let share = left / u32::try_from(collections).unwrap_or(u32::MAX) * SHARES;
-        Some(Instant::now() + share.min(left))
+        Some(Instant::now() + share.max(SHARE_MIN).min(left))
     }
 
     async fn look(
@@ -147,21 +186,22 @@ impl Visit<'_> {
         census: &mut Census,
         until: Option<Instant>,
         notes: &mut Notes,
-    ) -> End {
+        progress: &Progress,
+    ) -> Looked {
         if self.stop.is_cancelled() {
-            return End::Interrupted;
+            return Looked::nothing(End::Interrupted);
         }
         if self.pace.until.is_some_and(|until| until <= Instant::now()) {
-            return End::OutOfTime;
+            return Looked::nothing(End::OutOfTime);
         }
         if !collection.kind.is_scanned() {
-            return End::Complete;
+            return Looked { end: End::Complete, whole: true, unseen: false };
         }
         let started = Instant::now();
-        let asking = tokio::time::timeout(left(until), self.ask(collection));
+        let asking = tokio::time::timeout(left(until), ask(&self.server.client, collection));
         let unknown = match self.stop.run_until_cancelled(asking).await {
-            None => return End::Interrupted,
-            Some(Err(_)) => return End::OutOfTime,
+            None => return Looked::nothing(End::Interrupted),
+            Some(Err(_)) => return Looked::nothing(End::OutOfTime),
             Some(Ok(unknown)) => unknown,
         };
         let _ = self.stop.run_until_cancelled(self.pace.keep(started.elapsed(), 0)).await;
@@ -171,114 +211,102 @@ impl Visit<'_> {
         if let Some(shard_key) = &collection.shard_key {
             census.follow(&shard_key.key);
         }
-        let expected = match self.options.reach {
-            Reach::Sample(count) => collection.documents.unwrap_or(count).min(count),
-            Reach::Full => collection.documents.unwrap_or(0),
-        };
-        self.progress.expect(expected);
+        let looked = self.read(collection, census, until, notes, progress).await;
+        note_unknown(&collection.namespace, looked.as_ref().err(), unknown, notes);
+        looked.unwrap_or(Looked { end: End::Complete, whole: false, unseen: false })
+    }
+
+    /// Reads documents; fails where the server refuses to go on.
+    async fn read(
+        &self,
+        collection: &Collection,
+        census: &mut Census,
+        until: Option<Instant>,
+        notes: &mut Notes,
+        progress: &Progress,
+    ) -> Result<Looked, Error> {
         let scan = Scan {
             client: &self.server.client,
             collection,
             samples_cheaply: self.server.kind.limits().samples_cheaply,
+            plain: &self.server.plain,
             reach: self.options.reach,
             pace: self.pace,
             until,
             stop: self.stop,
         };
-        let (end, failed) = match scan.run(census, &self.progress).await {
-            Ok(end) => (end, None),
-            Err(error) if is_out_of_time(&error) => (End::OutOfTime, None),
-            Err(error) => (End::Complete, Some(error)),
+        let plan = scan.plan();
+        progress.expect(match plan {
+            Plan::All => collection.documents.unwrap_or(0),
+            Plan::Some(count) => collection.documents.unwrap_or(count).min(count),
+        });
+        let mut end = match scan.run(plan, census, progress).await {
+            Err(error) if is_out_of_time(&error) => End::OutOfTime,
+            Err(error) => {
+                note_failure(&collection.namespace, census.documents(), &error, notes);
+                return Err(error);
+            }
+            Ok(end) => end,
         };
-        if end == End::Complete && failed.is_none() && self.options.reach == Reach::Full {
+        let whole = plan == Plan::All && end == End::Complete;
+        // More than a sample was tried for, and there was time for one.
+        let enough = census.documents() >= SAMPLE_DOCUMENTS;
+        if end == End::OutOfTime && self.options.reach == Reach::Budgeted && enough {
+            end = End::Complete;
+        }
+        if whole {
             note_vanished(collection, census.documents(), notes);
         }
-        note_failures(&collection.namespace, census.documents(), failed.as_ref(), &unknown, notes);
-        end
+        let sampled = !whole && end == End::Complete;
+        let unseen = sampled && self.is_unseen(&scan, census, notes).await;
+        Ok(Looked { end, whole, unseen })
     }
 
-    /// What the server knows of a collection without looking at its documents; what it does
-    /// not tell, and why.
-    async fn ask(&self, collection: &mut Collection) -> Vec<(&'static str, Error)> {
-        let (size, indexes, uses) = tokio::join!(
-            self.ask_size(collection),
-            self.ask_indexes(collection),
-            self.ask_index_use(collection)
+    /// Whether a sample leaves large documents out, and they could not be found either.
+    async fn is_unseen(&self, scan: &Scan<'_>, census: &mut Census, notes: &mut Notes) -> bool {
+        let Some(bytes) = scan.unseen_bytes(census) else { return false };
+        let statistics = self.server.kind == Target::Freeboard;
+        let looking = tokio::time::timeout(left(scan.until), scan.outliers(census, statistics));
+        let found = self.stop.run_until_cancelled(looking).await;
+        if let Some(Ok(Ok(true))) = found {
+            return false;
+        }
+        let bytes = crate::figures::bytes(bytes);
+        let why = "documents are larger on average than those of the sample";
+        notes.of(
+            &scan.collection.namespace,
+            format!("{why}: {bytes} are in documents that were not seen; --full reads them all"),
         );
-        let mut unknown = Vec::new();
-        match size {
-            Ok((documents, bytes)) => (collection.documents, collection.bytes) = (documents, bytes),
-            Err(error) => unknown.push(("its size is not known", error)),
-        }
-        match (indexes, uses) {
-            (Ok(indexes), uses) => {
-                collection.indexes = indexes;
-                match uses {
-                    Ok(uses) => collection.add_index_uses(&uses),
-                    Err(error) => unknown.push(("how its indexes are used is not known", error)),
-                }
-            }
-            (Err(error), _) => unknown.push(("its indexes cannot be listed", error)),
-        }
-        unknown
-    }
-
-    /// Documents and bytes.
-    async fn ask_size(&self, collection: &Collection) -> Result<(Option<u64>, Option<u64>)> {
-        let handle = self.handle(collection);
-        let stages = [doc! { "$collStats": { "storageStats": {}, "count": {} } }];
-        let rows: Vec<Document> = handle.aggregate(stages).await?.try_collect().await?;
-        let mut documents = None;
-        let mut bytes = None;
-        // A row for each shard.
-        for row in &rows {
-            let storage = row.get_document("storageStats").ok();
-            let count = whole(row.get("count").or(storage.and_then(|it| it.get("count"))));
-            let size = whole(storage.and_then(|it| it.get("size")));
-            documents = add(documents, count);
-            bytes = add(bytes, size);
-        }
-        Ok((documents, bytes))
-    }
-
-    async fn ask_indexes(&self, collection: &Collection) -> Result<Vec<Index>> {
-        let name = &*collection.namespace.collection;
-        let database = self.server.client.database(&collection.namespace.database);
-        let list = doc! { "listIndexes": name };
-        let specs: Vec<Document> = database.run_cursor_command(list).await?.try_collect().await?;
-        Ok(specs.into_iter().map(Index::new).collect())
-    }
-
-    async fn ask_index_use(&self, collection: &Collection) -> Result<Vec<Document>> {
-        let stages = [doc! { "$indexStats": {} }];
-        self.handle(collection).aggregate(stages).await?.try_collect().await
-    }
-
-    fn handle(&self, collection: &Collection) -> mongodb::Collection<Document> {
-        let database = self.server.client.database(&collection.namespace.database);
-        database.collection(&collection.namespace.collection)
+        true
     }
 }
 
-/// What of a collection could not be looked at. Who may read nothing of it is told so once.
-fn note_failures(
+/// That reading a collection failed.
+fn note_failure(namespace: &Namespace, seen: u64, error: &Error, notes: &mut Notes) {
+    let what = match seen {
+        0 => "it cannot be read".to_owned(),
+        1 => "reading ended after 1 document".to_owned(),
+        seen => format!("reading ended after {seen} documents"),
+    };
+    notes.miss(Some(namespace.to_string()), format!("{what}: {}", explain(error)));
+}
+
+/// What the server did not answer of a collection; one refusal of everything is noted once.
+fn note_unknown(
     namespace: &Namespace,
-    seen: u64,
     failed: Option<&Error>,
-    unknown: &[(&str, Error)],
+    unknown: Vec<Unknown>,
     notes: &mut Notes,
 ) {
-    if let Some(error) = failed {
-        let what = match seen {
-            0 => "it cannot be read".to_owned(),
-            seen => format!("reading ended after {seen} documents"),
-        };
-        notes.of(namespace, format!("{what}: {}", explain(error)));
-    }
-    let told = failed.and_then(code);
-    for (what, error) in unknown {
-        if told.is_none() || code(error) != told {
-            notes.of(namespace, format!("{what}: {}", explain(error)));
+    let noted = failed.and_then(code);
+    for Unknown { what, error, missed } in unknown {
+        if noted.is_some() && code(&error) == noted {
+            continue;
+        }
+        let note = format!("{what}: {}", explain(&error));
+        match missed {
+            true => notes.miss(Some(namespace.to_string()), note),
+            false => notes.of(namespace, note),
         }
     }
 }
@@ -288,9 +316,16 @@ fn note_vanished(collection: &Collection, seen: u64, notes: &mut Notes) {
     // Shards count documents that are not theirs any more.
     let sharded = collection.shard_key.as_ref().is_some_and(|key| key.in_use);
     let vanished = collection.documents.unwrap_or(0).saturating_sub(seen);
-    if vanished > 0 && !sharded {
-        let note = format!("documents that vanished while it was read: {vanished}");
-        notes.of(&collection.namespace, note);
+    if vanished == 0 || sharded {
+        return;
+    }
+    let namespace = &collection.namespace;
+    match seen {
+        0 => notes.miss(
+            Some(namespace.to_string()),
+            format!("of its documents, {vanished} by the server's count, none was read"),
+        ),
+        _ => notes.of(namespace, format!("documents that vanished while it was read: {vanished}")),
     }
 }
 
@@ -301,8 +336,11 @@ fn note_census(collection: &Collection, census: &Census, notes: &mut Notes) {
         notes.of(
             namespace,
             format!(
-                "{} documents have invalid UTF-8 and were counted in part; _id {}",
-                census.broken,
+                "{} invalid UTF-8, counted in part; _id {}",
+                match census.broken {
+                    1 => "1 document has".to_owned(),
+                    broken => format!("{broken} documents have"),
+                },
                 ids.join(", ")
             ),
         );
@@ -330,17 +368,4 @@ fn code(error: &Error) -> Option<i32> {
 /// The time until then; without a bound, more than anything takes.
 fn left(until: Option<Instant>) -> Duration {
     until.map_or(UNBOUNDED, |until| until.saturating_duration_since(Instant::now()))
-}
-
-fn whole(value: Option<&Bson>) -> Option<u64> {
-    match value? {
-        Bson::Int32(number) => u64::try_from(*number).ok(),
-        Bson::Int64(number) => u64::try_from(*number).ok(),
-        Bson::Double(number) => Some(*number as u64),
-        _ => None,
-    }
-}
-
-fn add(sum: Option<u64>, more: Option<u64>) -> Option<u64> {
-    Some(sum.unwrap_or(0) + more?)
 }

@@ -16,7 +16,20 @@ pub struct Finding {
     /// One sentence.
     pub summary: String,
     pub evidence: Evidence,
+    /// What other detectors found, of the same cause and with the same cure.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub also: Vec<Also>,
     pub cure: Cure,
+    /// Findings of one collection with the same cause are one.
+    #[serde(skip)]
+    pub cause: Option<String>,
+}
+
+/// What another detector found of the same cause.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Also {
+    pub detector: String,
+    pub summary: String,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -45,15 +58,13 @@ pub struct Cure {
     pub remedy: Remedy,
 }
 
-/// What to run: one of three kinds.
+/// What to run: one of two kinds.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Remedy {
     /// A file for `freeboard apply`.
     Policy(Value),
-    /// A validator for `collMod`.
-    Validator(Value),
-    /// A line for mongosh.
+    /// Lines for mongosh.
     Command(String),
 }
 
@@ -67,8 +78,22 @@ impl Finding {
             path: None,
             summary,
             evidence: Evidence::default(),
+            also: Vec::new(),
             cure,
+            cause: None,
         }
+    }
+
+    /// Whether one of these detectors found it, or the same cause.
+    pub fn is_of(&self, detectors: &[&str]) -> bool {
+        let mut names = self.also.iter().map(|it| &*it.detector).chain([&*self.detector]);
+        names.any(|name| detectors.contains(&name))
+    }
+
+    /// What it comes from, where other detectors may see the same.
+    pub fn cause(mut self, cause: impl Into<String>) -> Finding {
+        self.cause = Some(cause.into());
+        self
     }
 
     pub fn path(mut self, path: impl Into<String>) -> Finding {
@@ -107,8 +132,10 @@ impl Cure {
         Cure { pattern: pattern.to_owned(), remedy: Remedy::Policy(file) }
     }
 
-    pub fn validator(pattern: &str, validator: Value) -> Cure {
-        Cure { pattern: pattern.to_owned(), remedy: Remedy::Validator(validator) }
+    /// Commands with names of their own: in a block, so that two scripts fit into one session.
+    pub fn script(pattern: &str, script: &str) -> Cure {
+        let lines: Vec<String> = script.lines().map(|line| format!("  {line}")).collect();
+        Cure::command(pattern, format!("{{\n{}\n}}", lines.join("\n")))
     }
 
     pub fn command(pattern: &str, command: String) -> Cure {

@@ -6,13 +6,18 @@
 mod diff;
 mod finding;
 mod html;
+mod looked_at;
+mod policies;
 mod shell;
 mod shown;
 mod text;
 mod yaml;
 
 pub use diff::{Change, Diff, Growth, What};
-pub use finding::{Cure, Evidence, Finding, Remedy, Severity};
+pub use finding::{Also, Cure, Evidence, Finding, Remedy, Severity};
+pub use looked_at::{Extent, LookedAt};
+pub use policies::PolicyFile;
+pub(crate) use policies::merge;
 pub(crate) use shell::{member, name, shell};
 pub(crate) use shown::shown;
 
@@ -25,10 +30,13 @@ pub const VERSION: u32 = 1;
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Report {
     pub version: u32,
+    /// How much of what was asked for was looked at.
+    #[serde(default)]
+    pub looked_at: LookedAt,
     pub target: Target,
     pub scanned: Scanned,
     pub checklist: Vec<Item>,
-    /// The gravest first.
+    /// The gravest first, and of those what breaks first.
     pub findings: Vec<Finding>,
 }
 
@@ -50,9 +58,10 @@ pub struct Scanned {
     /// RFC 3339.
     pub started: String,
     pub seconds: f64,
-    /// `sample` or `full`.
+    /// `full` where every document was read, else `sample`.
     pub mode: String,
-    /// Whether everything asked for was looked at: not interrupted, nor out of budget.
+    /// Whether everything asked for was looked at: nothing was refused, it was not
+    /// interrupted, and there was time for all.
     pub complete: bool,
     pub documents: u64,
     pub bytes: u64,
@@ -71,6 +80,9 @@ pub struct Collection {
     pub documents: Option<u64>,
     /// How many were looked at.
     pub scanned: u64,
+    /// Whether these are all of them.
+    #[serde(default)]
+    pub whole: bool,
     pub indexes: usize,
     /// Sizes of documents in bytes.
     pub sizes: Option<Spread>,
@@ -109,6 +121,9 @@ pub struct Note {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub namespace: Option<String>,
     pub note: String,
+    /// Whether it was asked for, and could not be looked at.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub missed: bool,
 }
 
 /// A line of the checklist.

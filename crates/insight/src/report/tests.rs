@@ -28,7 +28,8 @@ fn findings() -> Vec<Finding> {
     let overflow = Cure::policy("outlier", &users, json!({ "arrays": { "activities": rule } }));
     let drop =
         Cure::command("fewer indexes", "db.getCollection(\"users\").dropIndex(\"a_1\")".to_owned());
-    let schema = json!({ "$jsonSchema": { "properties": { "tags": { "maxItems": 300 } } } });
+    let rule = "{$jsonSchema: {properties: {tags: {maxItems: 300}}}}";
+    let rule = format!("db.runCommand({{collMod: \"users\", validator: {rule}}})");
     let named =
         |detector: &str, finding: Finding| Finding { detector: detector.to_owned(), ..finding };
     let summary = "The longest of 100 arrays has 12,000 elements (half have 5 or fewer, 99 % have 40 or \
@@ -50,7 +51,7 @@ fn findings() -> Vec<Finding> {
                 Severity::Warn,
                 &users,
                 "The array grows.".to_owned(),
-                Cure::validator("schema validation", schema),
+                Cure::command("schema validation", rule),
             )
             .path("tags"),
         ),
@@ -74,12 +75,18 @@ fn report() -> Report {
         kind: "collection".to_owned(),
         documents: Some(100),
         scanned: 100,
+        whole: true,
         indexes: 2,
         sizes: Some(spread()),
         arrays: vec![array],
     };
     Report {
         version: VERSION,
+        looked_at: LookedAt {
+            extent: Extent::All,
+            share: Some(1.0),
+            sentence: "All was looked at: 100 documents.".to_owned(),
+        },
         target: Target {
             kind: "mongodb".to_owned(),
             address: "db.example.org:27017".to_owned(),
@@ -97,6 +104,7 @@ fn report() -> Report {
             notes: vec![Note {
                 namespace: Some("shop.names".to_owned()),
                 note: "a view: its documents are others'".to_owned(),
+                missed: false,
             }],
         },
         checklist: vec![

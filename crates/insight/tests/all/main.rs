@@ -11,6 +11,8 @@ mod demo;
 mod findings;
 mod many;
 mod obstacles;
+mod outliers;
+mod picky;
 mod place;
 mod proxy;
 mod reach;

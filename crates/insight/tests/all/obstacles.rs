@@ -4,6 +4,7 @@ use crate::place::Place;
 use crate::proxy::{Command, Proxy, Turn, refused, unauthorized};
 use bson::{Document, RawDocumentBuf, doc, rawdoc};
 use freeboard_insight::audit::{self, Options};
+use freeboard_insight::report::{Extent, Status};
 use freeboard_insight::{Error, Report};
 use tokio_util::sync::CancellationToken;
 
@@ -43,6 +44,11 @@ async fn a_collection_that_may_not_be_read() {
     assert_eq!((scanned(&report, "shop.open"), scanned(&report, "shop.secret")), (30, 0));
     let [note] = notes(&report, Some("shop.secret"))[..] else { panic!("{report:?}") };
     assert!(note.starts_with("it cannot be read") && note.contains("Unauthorized"), "{note}");
+    // What was seen is no pass.
+    assert_eq!(report.looked_at.extent, Extent::Part);
+    assert!(report.looked_at.sentence.starts_with("Not all was looked at: shop.secret: it cannot"));
+    assert!(!report.scanned.complete);
+    assert!(report.checklist.iter().all(|line| line.status != Status::Pass));
     assert_eq!(notes(&report, Some("shop.open")), [""; 0]);
     place.stop().await;
 }
@@ -51,7 +57,8 @@ async fn a_collection_that_may_not_be_read() {
 async fn statistics_and_a_profile_that_may_not_be_read() {
     let place = filled().await;
     let report = audited(&place, |it| {
-        let statistics = it.name == "aggregate" && it.collection == "open";
+        let asks = ["aggregate", "collStats", "count"].contains(&&*it.name);
+        let statistics = asks && it.collection == "open";
         let profile = it.collection == "system.profile";
         let sharding = it.collection == "collections";
         if statistics || profile || sharding { unauthorized() } else { Turn::Pass }
@@ -106,6 +113,7 @@ async fn collections_that_may_not_be_listed() {
     assert_eq!(scanned(&report, "shop.open"), 30);
     let of_other = notes(&report, Some("other"));
     assert!(of_other[0].starts_with("its collections cannot be listed"), "{of_other:?}");
+    assert_eq!(report.looked_at.extent, Extent::Part);
     place.stop().await;
 }
 
@@ -179,7 +187,7 @@ async fn invalid_text() {
     .await;
     assert_eq!(scanned(&report, "shop.open"), 2);
     let of_open = notes(&report, Some("shop.open"));
-    assert!(of_open[0].starts_with("1 documents have invalid UTF-8"), "{of_open:?}");
+    assert!(of_open[0].starts_with("1 document has invalid UTF-8"), "{of_open:?}");
     assert!(of_open[0].ends_with("_id 1"), "{of_open:?}");
     place.stop().await;
 }

@@ -66,7 +66,7 @@ impl Place {
     }
 }
 
-/// What a detector found, as namespace and path.
+/// What a detector found, by itself or beside others that saw the same.
 pub fn found<'a>(report: &'a Report, detector: &str) -> Vec<&'a Finding> {
-    report.findings.iter().filter(|finding| finding.detector == detector).collect()
+    report.findings.iter().filter(|finding| finding.is_of(&[detector])).collect()
 }

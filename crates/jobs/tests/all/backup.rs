@@ -65,18 +65,33 @@ async fn a_copy_under_load_is_a_whole_store() {
     while events.estimated_document_count().await.unwrap() < 50 {
         tokio::task::yield_now().await;
     }
-    let directory = place.path("deep/copy");
-    let copied = Backup { uri: &place.uri, directory: &directory }.run().await.unwrap();
+    let directory = place.path("backups/deep/copy");
+    let copied = Backup { uri: &place.uri, directory: "deep/copy" }.run().await.unwrap();
     assert!(copied.bytes > 0);
+    assert_eq!(copied.directory, directory.canonicalize().unwrap().to_str().unwrap());
     stop.store(true, Ordering::Relaxed);
     for writer in writers {
         writer.await.unwrap();
     }
+    assert_private(&place.path("backups"));
     check(&directory).await;
     // A second copy does not go over the first.
-    let again = Backup { uri: &place.uri, directory: &directory }.run().await.unwrap_err();
+    let again = directory.to_str().unwrap();
+    let again = Backup { uri: &place.uri, directory: again }.run().await.unwrap_err();
     assert!(again.to_string().contains("is not empty"), "{again}");
     place.stop().await;
+}
+
+/// Nobody but the server's user may look into it.
+fn assert_private(path: &std::path::Path) {
+    use std::os::unix::fs::PermissionsExt;
+    let file = std::fs::metadata(path).unwrap();
+    assert_eq!(file.permissions().mode() & 0o077, 0, "{}", path.display());
+    if file.is_dir() {
+        for entry in std::fs::read_dir(path).unwrap() {
+            assert_private(&entry.unwrap().path());
+        }
+    }
 }
 
 /// Opens a copy: no transfer is half there, and indexes agree with collections.
@@ -103,7 +118,7 @@ async fn a_copy_that_is_stopped_leaves_nothing() {
     let documents: Vec<RawDocumentBuf> =
         (0..3_000).map(|id| rawdoc! { "_id": id, "filler": filler.as_str() }).collect();
     place.collection("c").insert_many(documents).await.unwrap();
-    let directory = place.path("copy");
+    let directory = place.path("backups/copy");
     let command =
         doc! { "freeboardBackup": 1, "directory": directory.to_str().unwrap(), "maxTimeMS": 1 };
     let error = place.command(command).await.unwrap_err();
@@ -124,8 +139,9 @@ async fn where_a_copy_may_go() {
     for (command, code) in [
         (doc! { "freeboardBackup": 1 }, 40414),
         (doc! { "freeboardBackup": 1, "directory": 1 }, 14),
-        (doc! { "freeboardBackup": 1, "directory": "relative" }, 2),
-        (doc! { "freeboardBackup": 1, "directory": "/proc/nowhere" }, 96),
+        (doc! { "freeboardBackup": 1, "directory": "../beside" }, 2),
+        (doc! { "freeboardBackup": 1, "directory": "/proc/nowhere" }, 2),
+        (doc! { "freeboardBackup": 1, "directory": "/etc" }, 2),
     ] {
         let error = place.command(command.clone()).await.unwrap_err();
         assert!(
@@ -138,4 +154,16 @@ async fn where_a_copy_may_go() {
         database.run_command(doc! { "freeboardBackup": 1, "directory": "/x" }).await.unwrap_err();
     assert!(matches!(&*error.kind, ErrorKind::Command(error) if error.code == 13), "{error}");
     place.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_server_without_a_directory_for_them_makes_no_copies() {
+    let home = tempfile::tempdir().unwrap();
+    let (uri, _, running) = serve(&home.path().join("data")).await;
+    let directory = home.path().join("copy");
+    let refused = Backup { uri: &uri, directory: directory.to_str().unwrap() }.run().await;
+    let refused = refused.unwrap_err().to_string();
+    assert!(refused.contains("start it with --backups DIR"), "{refused}");
+    assert!(!directory.exists());
+    running.stop().await;
 }

@@ -12,7 +12,7 @@ use std::path::Path;
 use value::{DocumentWriter, Element};
 
 fn export<'a>(place: &'a Place, namespace: &'a str, file: &'a Path) -> Export<'a> {
-    Export { uri: &place.uri, namespace, file, format: None }
+    Export { uri: &place.uri, namespace, file, format: None, documents_only: false }
 }
 
 fn import<'a>(place: &'a Place, namespace: &'a str, file: &'a Path) -> Import<'a> {
@@ -22,6 +22,7 @@ fn import<'a>(place: &'a Place, namespace: &'a str, file: &'a Path) -> Import<'a
         file,
         format: None,
         drop: false,
+        documents_only: false,
         existing: ExistingDocument::Fail,
     }
 }

@@ -8,6 +8,7 @@
 )]
 
 mod backup;
+mod definition;
 mod demo;
 mod files;
 mod migrate;

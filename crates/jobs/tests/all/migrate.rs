@@ -250,3 +250,36 @@ async fn a_dry_run_tells_what_is_done() {
     }
     place.stop().await;
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_dry_run_counts_the_index_entries_that_dominate() {
+    let place = Place::new().await;
+    place.collection("c").insert_one(filled(1, 500, 1)).await.unwrap();
+    let policy = policy(100);
+    let entries = async || migrate(&place, &policy, 10, true).await.collections[0].entries;
+    // Of each page its own index alone.
+    let plain = entries().await;
+    assert!(plain > 0 && plain < 20, "{plain}");
+    let index = doc! { "key": { "a.n": 1 }, "name": "n" };
+    let make = doc! { "createIndexes": "c", "indexes": [index] };
+    place.client.database("d").run_command(make).await.unwrap();
+    // 400 elements leave the index of the collection, and come into its mirror.
+    assert_eq!(entries().await, plain + 800);
+    // The same once the policy is set, and nothing after the migration.
+    set(&place, &policy).await;
+    assert_eq!(entries().await, plain + 800);
+    migrate(&place, &policy, 10, false).await;
+    assert_eq!(entries().await, 0);
+    place.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_database_that_is_not_there_is_not_verified() {
+    let place = Place::new().await;
+    let verify = |database| Verify { uri: &place.uri, database: Some(database), repair: false };
+    let error = verify("typo").run().await.unwrap_err().to_string();
+    assert!(error.starts_with("there is no database typo"), "{error}");
+    place.collection("c").insert_one(rawdoc! { "_id": 1 }).await.unwrap();
+    assert_eq!(verify("d").run().await.unwrap(), []);
+    place.stop().await;
+}

@@ -6,6 +6,9 @@ use server::{Options, Running, Server};
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 
+/// The directory of backups, beside the data.
+pub const BACKUPS: &str = "backups";
+
 pub struct Place {
     pub uri: String,
     pub client: Client,
@@ -16,7 +19,11 @@ pub struct Place {
 impl Place {
     pub async fn new() -> Place {
         let directory = tempfile::tempdir().unwrap();
-        let (uri, client, running) = serve(&directory.path().join("data")).await;
+        let options = Options {
+            backups: Some(directory.path().join(BACKUPS)),
+            ..Options::local(directory.path().join("data"))
+        };
+        let (uri, client, running) = serve_with(options).await;
         Place { uri, client, running, directory }
     }
 
@@ -39,7 +46,11 @@ impl Place {
 }
 
 pub async fn serve(data: &Path) -> (String, Client, Running) {
-    let running = Server::start(Options::local(data)).await.unwrap();
+    serve_with(Options::local(data)).await
+}
+
+pub async fn serve_with(options: Options) -> (String, Client, Running) {
+    let running = Server::start(options).await.unwrap();
     let uri = format!("mongodb://{}/", running.address);
     let client = Client::with_uri_str(&uri).await.unwrap();
     (uri, client, running)

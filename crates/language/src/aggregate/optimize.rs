@@ -3,8 +3,8 @@
 
 use super::Stage;
 use super::stages::{Limit, Match, Skip, Sort, UnionWith};
-use crate::Needs;
 use crate::query::Node;
+use crate::{Needs, interrupt};
 use std::any::Any;
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -28,7 +28,8 @@ pub fn optimize(mut stages: Vec<Box<dyn Stage>>) -> VecDeque<Arc<dyn Stage>> {
 /// not change what it reads.
 fn hoist_matches(stages: &mut Vec<Box<dyn Stage>>) {
     let mut at = 1;
-    while at < stages.len() {
+    // Each may pass all others. The caller reports the interrupt.
+    while at < stages.len() && interrupt::check().is_ok() {
         let parts = hoist(stages, at);
         at += parts;
     }
@@ -37,7 +38,7 @@ fn hoist_matches(stages: &mut Vec<Box<dyn Stage>>) {
 /// Moves one `$match`; how many stages stand in its place then, itself included.
 fn hoist(stages: &mut Vec<Box<dyn Stage>>, mut at: usize) -> usize {
     let mut parts = 1;
-    while at > 0 {
+    while at > 0 && interrupt::check().is_ok() {
         let (before, behind) = stages.split_at_mut(at);
         let (Some(last), Some(stage)) = (before.last_mut(), behind.first_mut()) else { break };
         let stage: &mut dyn Any = &mut **stage;

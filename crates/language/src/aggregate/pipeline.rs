@@ -3,7 +3,7 @@
 use super::limits::{PIPELINE_DEPTH_MAX, PIPELINE_STAGES_MAX};
 use super::stages::{self, Match, Source, Stage, Target};
 use super::{Counted, Foreign, Tally, optimize};
-use crate::{Context, Needs};
+use crate::{Context, Needs, interrupt};
 use bson::{RawArray, RawDocument, RawDocumentBuf};
 use error::{Code, Result};
 use std::any::Any;
@@ -40,9 +40,14 @@ impl Pipeline {
         Pipeline::parse_in(stages, context, Place::Top)
     }
 
-    /// The pipeline of an update: only stages that turn one document into one.
+    /// The pipeline of an update: only stages that turn one document into one. A constant
+    /// that cannot be evaluated fails where a document comes to it, and not before.
     pub fn parse_update(stages: &RawArray, context: &Context) -> Result<Pipeline> {
-        Pipeline::parse_in(stages, context, Place::Update)
+        if let Ok(folded) = Pipeline::parse_in(stages, context, Place::Update) {
+            return Ok(folded);
+        }
+        interrupt::check_now()?;
+        Pipeline::parse_in(stages, &context.without_folding(), Place::Update)
     }
 
     pub fn parse_in(stages: &RawArray, context: &Context, place: Place) -> Result<Pipeline> {
@@ -75,7 +80,9 @@ impl Pipeline {
             stages::check_database(&parsed)?;
         }
         stages::check_positions(&parsed)?;
-        Ok(Pipeline { stages: optimize::optimize(parsed) })
+        let stages = optimize::optimize(parsed);
+        interrupt::check_now()?;
+        Ok(Pipeline { stages })
     }
 
     /// A pipeline of stages that are already parsed.

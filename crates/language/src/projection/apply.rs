@@ -1,11 +1,12 @@
 //! Applying a projection's tree to a document.
 
 use super::tree::{Branch, Kind, Node};
+use crate::interrupt;
 use crate::query::Matched;
 use bson::spec::ElementType;
 use bson::{RawDocument, RawDocumentBuf};
 use error::{Code, Result};
-use value::{DocumentWriter, Element, elements};
+use value::{DocumentWriter, Element, elements, wide};
 
 /// How many children are tracked without an allocation.
 const TRACKED_BITS: usize = 64;
@@ -47,6 +48,7 @@ pub fn apply(
         Kind::Exclusion | Kind::Addition => document.as_bytes().len(),
     };
     let mut out = DocumentWriter::with_capacity(room);
+    let _entered = root.computed.then(|| wide::enter(document));
     let projector = Projector { kind, document, matched };
     projector.fields(root, Some(elements(document)), Passed::default(), &mut out)?;
     Ok(out.finish())
@@ -65,6 +67,7 @@ impl Projector<'_> {
         let mut seen = Seen::new(children.len());
         let mut left = children.len();
         for element in fields.into_iter().flatten() {
+            interrupt::check_sized(element.bytes.len())?;
             match branch.find(element.key) {
                 None if self.kind == Kind::Inclusion => continue,
                 None => out.copy(element),
@@ -79,6 +82,7 @@ impl Projector<'_> {
         }
         if branch.computed {
             for (at, (name, node)) in children.iter().enumerate() {
+                interrupt::check()?;
                 self.absent(name, node, seen.contains(at), passed, out)?;
             }
         }
@@ -152,7 +156,7 @@ impl Projector<'_> {
             }
             Node::ElemMatch(filter) => {
                 let found = filter.matches_at(self.document)?.and_then(|matched| matched.element);
-                let array = elements(self.document).find_key(name);
+                let array = elements(self.document).find_first(name);
                 let item = array.zip(found).and_then(|(array, at)| array.children().nth(at));
                 if let Some(item) = item {
                     out.begin_array(name);
@@ -190,6 +194,7 @@ impl Projector<'_> {
             ElementType::Array => {
                 slot.begin_array(out);
                 for item in element.children() {
+                    interrupt::check()?;
                     let nested_array = passed.nested_array || item.kind == ElementType::Array;
                     let passed = Passed { nested_array, ..passed };
                     self.value(branch, item, Slot::Next, passed, out)?;

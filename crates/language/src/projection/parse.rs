@@ -5,7 +5,7 @@ use super::slice::Slice;
 use super::tree::{Branch, Kind, Node};
 use crate::aggregate::expressions::{Expression, FieldPath, table};
 use crate::query::Filter;
-use crate::{Context, describe};
+use crate::{Context, describe, interrupt};
 use bson::{RawBsonRef, RawDocument};
 use error::{Code, Result};
 use value::{DocumentWriter, Element, Number, Path, elements};
@@ -86,6 +86,7 @@ impl<'c> Parser<'c> {
     }
 
     fn element(&mut self, element: Element<'_>, parent: Option<&Path>) -> Result<()> {
+        interrupt::check()?;
         let positional = element.key.ends_with(".$");
         if positional && !self.find {
             return Err(Code::location(31324)

@@ -13,18 +13,19 @@ mod parse;
 pub mod refusal;
 mod relaxed;
 mod renamed;
+mod together;
 pub(crate) mod traverse;
 
 #[cfg(test)]
 mod tests;
 
 use crate::schema::Schema;
-use crate::{Context, Needs};
+use crate::{Context, Needs, interrupt};
 use bson::{RawBson, RawDocument, RawDocumentBuf};
 use error::Result;
 use matching::Matcher;
 use std::sync::Arc;
-use value::{Collator, Element, Path};
+use value::{Collator, Element, Path, wide};
 
 /// A parsed filter. `root` is open to the planner, which derives index bounds.
 #[derive(Debug)]
@@ -104,12 +105,16 @@ impl Filter {
     }
 
     pub fn matches(&self, document: &RawDocument) -> Result<bool> {
+        interrupt::check()?;
+        let _entered = wide::enter(document);
         Matcher::new(self.collator.as_deref()).node(&self.root, document)
     }
 
     /// As `matches`; also tells which array element satisfied the filter, for
     /// the positional `$` of projections and updates.
     pub fn matches_at(&self, document: &RawDocument) -> Result<Option<Matched>> {
+        interrupt::check()?;
+        let _entered = wide::enter(document);
         let mut matcher = Matcher::new(self.collator.as_deref());
         let matched = matcher.node(&self.root, document)?;
         Ok(matched.then_some(Matched { element: matcher.position }))
@@ -120,9 +125,15 @@ impl Filter {
         self.root.special()
     }
 
-    /// Whether a document satisfies one part of the filter.
-    pub fn matches_part(&self, part: &Node, document: &RawDocument) -> Result<bool> {
-        Matcher::new(self.collator.as_deref()).node(part, document)
+    /// Whether a document satisfies all of these parts of the filter.
+    pub fn matches_parts<'n>(
+        &self,
+        parts: impl Iterator<Item = &'n Node>,
+        document: &RawDocument,
+    ) -> Result<bool> {
+        interrupt::check()?;
+        let _entered = wide::enter(document);
+        Matcher::new(self.collator.as_deref()).every(parts, document)
     }
 
     pub fn collator(&self) -> Option<&Arc<Collator>> {
@@ -175,6 +186,7 @@ impl ValueFilter {
     }
 
     pub fn matches(&self, element: Element<'_>) -> Result<bool> {
+        interrupt::check()?;
         let mut matcher = Matcher::new(self.collator.as_deref());
         match &self.condition {
             Condition::Document(node) => match element.as_document() {

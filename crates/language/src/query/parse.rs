@@ -2,7 +2,7 @@
 
 use super::operators::{self, Argument};
 use super::{Node, Predicate};
-use crate::Context;
+use crate::{Context, interrupt};
 use bson::spec::ElementType;
 use bson::{RawArray, RawBsonRef, RawDocument};
 use error::{Code, Error, Result};
@@ -73,6 +73,7 @@ pub fn document(filter: &RawDocument, scope: &Scope<'_>) -> Result<Node> {
     let scope = scope.deeper()?;
     let mut nodes = Vec::new();
     for element in elements(filter) {
+        interrupt::check()?;
         nodes.push(match element.key {
             key if !key.starts_with('$') => field(element, &scope)?,
             // The parts of a reference are fields whatever they are compared with.
@@ -127,6 +128,7 @@ pub fn predicates(
     let scope = scope.deeper()?;
     let mut predicates = Vec::new();
     for element in elements(conditions) {
+        interrupt::check()?;
         let Some(operator) = operators::on_field(element.key) else {
             return Err(Code::BadValue.error(match element.key {
                 "$where" => "$where cannot be applied to a field".into(),
@@ -167,6 +169,7 @@ pub fn list(element: Element<'_>, scope: &Scope<'_>) -> Result<Vec<Node>> {
     }
     let mut nodes = Vec::new();
     for entry in array_elements(entries).values() {
+        interrupt::check()?;
         let RawBsonRef::Document(entry) = entry else {
             return bad("$or/$and/$nor entries need to be full objects".into());
         };

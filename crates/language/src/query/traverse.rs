@@ -59,7 +59,7 @@ where
     let mut route = route;
     loop {
         let position = route.position.flatten();
-        let Some(element) = fields.find_key(route.path.component(route.at)) else {
+        let Some(element) = fields.find_first(route.path.component(route.at)) else {
             return visit(None, position);
         };
         route = route.next();

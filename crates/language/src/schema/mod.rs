@@ -9,8 +9,8 @@ pub mod keywords;
 #[cfg(test)]
 mod tests;
 
-use crate::Needs;
 use crate::report::Report;
+use crate::{Needs, interrupt};
 use bson::spec::ElementType;
 use bson::{RawDocument, RawDocumentBuf};
 use error::{Code, Error, Result};
@@ -79,6 +79,7 @@ impl Schema {
             let message = format!("$jsonSchema nests deeper than {SCHEMA_DEPTH_MAX} levels");
             return Err(Code::BadValue.error(message));
         }
+        interrupt::check_sized(schema.as_bytes().len())?;
         check_keywords(schema)?;
         let mut parsed = Schema {
             source: schema.to_owned(),
@@ -110,6 +111,7 @@ impl Schema {
 
     pub fn accepts(&self, value: Element<'_>) -> Result<bool> {
         for statement in &self.statements {
+            interrupt::check()?;
             if !statement.rule.accepts(value)? {
                 return Ok(false);
             }

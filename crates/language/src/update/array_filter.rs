@@ -1,9 +1,10 @@
 //! `arrayFilters`: which elements `$[identifier]` stands for.
 
-use crate::Context;
 use crate::query::Filter;
+use crate::{Context, interrupt};
 use bson::{RawArray, RawBsonRef, RawDocument};
 use error::{Code, Error, Result};
+use rustc_hash::FxHashSet;
 use std::sync::Arc;
 use value::{Element, elements};
 
@@ -41,6 +42,7 @@ pub fn matches_wrapped(filter: &Filter, name: &str, element: Element<'_>) -> Res
 /// Parses `arrayFilters`; each has one identifier, and no two the same.
 pub fn parse(filters: Option<&RawArray>, context: &Context) -> Result<Vec<Arc<ArrayFilter>>> {
     let mut parsed: Vec<Arc<ArrayFilter>> = Vec::new();
+    let mut identifiers = FxHashSet::default();
     for filter in filters.into_iter().flat_map(value::element::array_elements) {
         let RawBsonRef::Document(spec) = filter.value() else {
             return Err(Code::TypeMismatch.error(format!(
@@ -50,8 +52,9 @@ pub fn parse(filters: Option<&RawArray>, context: &Context) -> Result<Vec<Arc<Ar
                 crate::describe::type_name(filter.kind)
             )));
         };
+        interrupt::check()?;
         let filter = ArrayFilter::parse(spec, context)?;
-        if parsed.iter().any(|other| other.identifier == filter.identifier) {
+        if !identifiers.insert(filter.identifier.clone()) {
             return Err(Code::FailedToParse.error(format!(
                 "Found multiple array filters with the same top-level field name {}",
                 filter.identifier

@@ -93,7 +93,7 @@ impl Update {
 impl Part {
     /// The numbers of the elements it names, in order.
     pub fn numbers(&self) -> Vec<usize> {
-        let mut numbers: Vec<usize> = self.numbered().map(|(number, _)| number).collect();
+        let mut numbers: Vec<usize> = numbered(self.children()).map(|(number, _)| number).collect();
         numbers.sort_unstable();
         numbers
     }
@@ -101,22 +101,30 @@ impl Part {
     /// What it does to the elements with these numbers, for a place that counts
     /// from the first of them.
     pub fn window(&self, numbers: Range<usize>) -> Option<Update> {
-        let inside: Vec<_> = self
-            .numbered()
-            .filter(|(number, _)| numbers.contains(number))
+        let children = self.children();
+        // Their names are in order, by number.
+        let first = children.partition_point(|(name, _)| {
+            array_index(name).is_some_and(|number| number < numbers.start)
+        });
+        let inside: Vec<_> = numbered(children.get(first..).unwrap_or_default())
+            .take_while(|(number, _)| numbers.contains(number))
             .map(|(number, node)| ((number - numbers.start).to_string().into(), node.clone()))
             .collect();
         (!inside.is_empty()).then(|| alone(&self.path, Node::Object(Object::of(inside))))
     }
 
-    fn numbered(&self) -> impl Iterator<Item = (usize, &Node)> {
+    /// What it does to what the array holds, by name.
+    fn children(&self) -> &[(Box<str>, Node)] {
         let node = self.update.as_ref().and_then(|update| update.node(&self.path));
-        let children = match node {
+        match node {
             Some(Node::Object(object)) => object.children(),
             _ => &[],
-        };
-        children.iter().filter_map(|(name, node)| Some((array_index(name)?, node)))
+        }
     }
+}
+
+fn numbered(children: &[(Box<str>, Node)]) -> impl Iterator<Item = (usize, &Node)> {
+    children.iter().filter_map(|(name, node)| Some((array_index(name)?, node)))
 }
 
 impl Update {

@@ -8,10 +8,11 @@ use super::tree::{self, Node, Object, is_filtered};
 use super::walk::{self, Facts};
 use super::{operators, reach, stored};
 use crate::query::Matched;
-use crate::{Context, Needs, describe};
+use crate::{Context, Needs, describe, interrupt};
 use bson::spec::ElementType;
 use bson::{RawBsonRef, RawDocument, RawDocumentBuf};
 use error::{Code, Result};
+use rustc_hash::FxHashMap;
 use std::sync::Arc;
 use value::check::DEPTH_MAX;
 use value::{Path, elements};
@@ -32,7 +33,7 @@ impl Operators {
         context: &Context,
     ) -> Result<Operators> {
         let mut parsed = Operators::default();
-        let mut used = vec![false; filters.len()];
+        let mut filters = Filters::of(filters);
         for modifier in elements(update) {
             let Some(row) = operators::find(modifier.key) else {
                 return Err(Code::FailedToParse.error(format!(
@@ -50,19 +51,20 @@ impl Operators {
                 )));
             }
             for field in modifier.children() {
+                interrupt::check()?;
                 let path = checked_path(field.key)?;
                 let operator = (row.parse)(&Argument { field, context })?;
-                parsed.insert(path, operator.clone(), filters, &mut used)?;
+                parsed.insert(path, operator.clone(), &mut filters)?;
                 if let Some((target, operator)) = operator.companion() {
                     parsed.sources.add(&Path::new(field.key));
-                    parsed.insert(checked_path(target)?, operator, filters, &mut used)?;
+                    parsed.insert(checked_path(target)?, operator, &mut filters)?;
                 }
             }
         }
-        if let Some(unused) = used.iter().position(|used| !used) {
+        if let Some(unused) = filters.used.iter().position(|used| !used) {
             return Err(Code::FailedToParse.error(format!(
                 "The array filter for identifier '{}' was not used in the update {}",
-                filters[unused].identifier,
+                filters.given[unused].identifier,
                 describe::value(RawBsonRef::Document(update))
             )));
         }
@@ -74,10 +76,9 @@ impl Operators {
         &mut self,
         path: Path,
         operator: Arc<dyn Operator>,
-        filters: &[Arc<ArrayFilter>],
-        used: &mut [bool],
+        filters: &mut Filters<'_>,
     ) -> Result<()> {
-        let named = named_filters(&path, filters, used)?;
+        let named = filters.named(&path)?;
         tree::insert(&mut self.root, &path, &named, operator.clone())?;
         self.positional |= path.components().any(|component| component == "$");
         if !operator.insert_only() && (operator.reads() || path.len() > 1) {
@@ -179,40 +180,49 @@ fn checked_path(text: &str) -> Result<Path> {
     Ok(path)
 }
 
-/// The filters that the path's `$[…]` components name, in order.
-fn named_filters(
-    path: &Path,
-    filters: &[Arc<ArrayFilter>],
-    used: &mut [bool],
-) -> Result<Vec<Option<Arc<ArrayFilter>>>> {
-    let mut named = Vec::new();
-    for (at, component) in path.components().enumerate() {
-        if !is_filtered(component) {
-            continue;
-        }
-        if at == 0 {
-            return Err(Code::BadValue.error(format!(
-                "Cannot have array filter identifier (i.e. '$[<id>]') element in the first \
-                 position in path '{}'",
-                path.as_str()
-            )));
-        }
-        let identifier = &component[2..component.len() - 1];
-        if identifier.is_empty() {
-            named.push(None);
-            continue;
-        }
-        let found = filters.iter().position(|filter| *filter.identifier == *identifier);
-        let Some(found) = found else {
-            return Err(Code::BadValue.error(format!(
-                "No array filter found for identifier '{identifier}' in path '{}'",
-                path.as_str()
-            )));
-        };
-        used[found] = true;
-        named.push(Some(filters[found].clone()));
+/// The array filters of an update, and which of them its paths name.
+struct Filters<'f> {
+    given: &'f [Arc<ArrayFilter>],
+    places: FxHashMap<&'f str, usize>,
+    used: Vec<bool>,
+}
+
+impl<'f> Filters<'f> {
+    fn of(given: &'f [Arc<ArrayFilter>]) -> Filters<'f> {
+        let places = given.iter().enumerate().map(|(at, filter)| (&*filter.identifier, at));
+        Filters { given, places: places.collect(), used: vec![false; given.len()] }
     }
-    Ok(named)
+
+    /// Those that the path's `$[…]` components name, in order.
+    fn named(&mut self, path: &Path) -> Result<Vec<Option<Arc<ArrayFilter>>>> {
+        let mut named = Vec::new();
+        for (at, component) in path.components().enumerate() {
+            if !is_filtered(component) {
+                continue;
+            }
+            if at == 0 {
+                return Err(Code::BadValue.error(format!(
+                    "Cannot have array filter identifier (i.e. '$[<id>]') element in the first \
+                     position in path '{}'",
+                    path.as_str()
+                )));
+            }
+            let identifier = &component[2..component.len() - 1];
+            if identifier.is_empty() {
+                named.push(None);
+                continue;
+            }
+            let Some(found) = self.places.get(identifier).copied() else {
+                return Err(Code::BadValue.error(format!(
+                    "No array filter found for identifier '{identifier}' in path '{}'",
+                    path.as_str()
+                )));
+            };
+            self.used[found] = true;
+            named.push(Some(self.given[found].clone()));
+        }
+        Ok(named)
+    }
 }
 
 /// The path up to its first `$` or `$[…]`, which stand for no name of their own.

@@ -3,6 +3,7 @@
 
 use super::array_filter::ArrayFilter;
 use super::operator::Operator;
+use crate::interrupt;
 use error::{Code, Error, Result};
 use rustc_hash::FxHashMap;
 use std::borrow::Cow;
@@ -35,6 +36,8 @@ pub struct Object {
 #[derive(Debug, Clone, Default)]
 pub struct Array {
     pub children: Vec<Filtered>,
+    /// Where the child of each identifier stands; `None` is that of `$[]`.
+    places: FxHashMap<Option<Box<str>>, usize>,
 }
 
 #[derive(Debug, Clone)]
@@ -101,8 +104,8 @@ impl Object {
         object.positional = None;
         match object.find(&name) {
             Some(at) => {
-                let merged = object.children[at].1.merge(positional, &name)?;
-                object.children[at].1 = merged;
+                object.children[at].1.merge(positional, &name)?;
+                object.children[at].1.sort();
             }
             None => object.push(name.into(), (**positional).clone()),
         }
@@ -120,7 +123,9 @@ impl Object {
     }
 
     fn sort_children(&mut self) {
-        self.children.sort_by(|(a, _), (b, _)| compare_names(a, b));
+        self.children.sort_by(interrupt::yielding(|a: &(Box<str>, Node), b: &(Box<str>, Node)| {
+            compare_names(&a.0, &b.0)
+        }));
         self.index();
     }
 
@@ -172,13 +177,11 @@ impl Array {
         filter: Option<Arc<ArrayFilter>>,
         make: impl FnOnce() -> Node,
     ) -> Entry<'_> {
-        let identifier = filter.as_ref().map(|filter| &filter.identifier);
-        let found = self
-            .children
-            .iter()
-            .position(|child| child.filter.as_ref().map(|filter| &filter.identifier) == identifier);
+        let identifier = filter.as_ref().map(|filter| filter.identifier.clone());
+        let found = self.places.get(&identifier).copied();
         let at = found.unwrap_or(self.children.len());
         if found.is_none() {
+            self.places.insert(identifier, at);
             self.children.push(Filtered { filter, node: make() });
         }
         Entry { node: &mut self.children[at].node, found: found.is_some() }
@@ -186,7 +189,7 @@ impl Array {
 }
 
 impl Node {
-    fn sort(&mut self) {
+    pub fn sort(&mut self) {
         match self {
             Node::Object(object) => object.sort(),
             Node::Array(array) => array.children.iter_mut().for_each(|child| child.node.sort()),
@@ -194,36 +197,32 @@ impl Node {
         }
     }
 
-    /// One node that does what two do at the same place.
-    pub fn merge(&self, other: &Node, path: &str) -> Result<Node> {
+    /// Makes this do what another does at the same place, too. Its children are to be sorted
+    /// once all are in it.
+    pub fn merge(&mut self, other: &Node, path: &str) -> Result<()> {
         match (self, other) {
             (Node::Object(a), Node::Object(b)) => {
-                let mut merged = a.clone();
                 for (name, node) in &b.children {
-                    match merged.find(name) {
-                        Some(at) => {
-                            let inner = format!("{path}.{name}");
-                            merged.children[at].1 = merged.children[at].1.merge(node, &inner)?;
-                        }
-                        None => merged.push(name.clone(), node.clone()),
+                    match a.find(name) {
+                        Some(at) => a.children[at].1.merge(node, &format!("{path}.{name}"))?,
+                        None => a.push(name.clone(), node.clone()),
                     }
                 }
-                merged.positional = match (&a.positional, &b.positional) {
-                    (Some(a), Some(b)) => Some(Box::new(a.merge(b, &format!("{path}.$"))?)),
-                    (a, b) => a.as_ref().or(b.as_ref()).cloned(),
-                };
-                merged.sort_children();
-                Ok(Node::Object(merged))
+                match (&mut a.positional, &b.positional) {
+                    (Some(a), Some(b)) => a.merge(b, &format!("{path}.$"))?,
+                    (None, Some(b)) => a.positional = Some(b.clone()),
+                    (_, None) => {}
+                }
+                Ok(())
             }
             (Node::Array(a), Node::Array(b)) => {
-                let mut merged = a.clone();
                 for child in &b.children {
-                    let entry = merged.child(child.filter.clone(), || child.node.clone());
+                    let entry = a.child(child.filter.clone(), || child.node.clone());
                     if entry.found {
-                        *entry.node = entry.node.merge(&child.node, &format!("{path}.$[]"))?;
+                        entry.node.merge(&child.node, &format!("{path}.$[]"))?;
                     }
                 }
-                Ok(Node::Array(merged))
+                Ok(())
             }
             _ => Err(Code::ConflictingUpdateOperators
                 .error(format!("Update created a conflict at '{path}'"))),

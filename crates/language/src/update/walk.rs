@@ -6,7 +6,7 @@ use super::operator::{Absent, Operator};
 use super::place::Place;
 use super::sources::Found;
 use super::tree::{Array, Node, Object};
-use crate::describe;
+use crate::{describe, interrupt};
 use bson::spec::ElementType;
 use bson::{RawDocument, RawDocumentBuf};
 use error::{Code, Error, Result};
@@ -85,6 +85,7 @@ impl<'d> Run<'d> {
             if left == 0 {
                 break;
             }
+            interrupt::check()?;
             let Some(at) = object.find(element.key).filter(|at| missing[*at]) else { continue };
             missing[at] = false;
             left -= 1;
@@ -96,6 +97,7 @@ impl<'d> Run<'d> {
             }
         }
         for ((name, node), missing) in children.iter().zip(missing) {
+            interrupt::check()?;
             if missing && self.facts.creates(node)? {
                 let place = Place::field(parent, name);
                 if parent.is_none() {
@@ -135,6 +137,7 @@ impl<'d> Run<'d> {
         let mut wanted = wanted.into_iter().peekable();
         let mut len = 0;
         for element in array.children() {
+            interrupt::check()?;
             let Some((index, name, node)) = wanted.peek() else { return Ok(()) };
             if *index == len {
                 self.node(node, element, &Place::item(place, name))?;
@@ -168,6 +171,7 @@ impl<'d> Run<'d> {
         let facts = self.facts;
         self.edits.try_append(container, |out| {
             for padding in len..index {
+                interrupt::check()?;
                 out.append_null(&padding.to_string());
             }
             facts.create(node, &name, &Place::item(place, &name), out)
@@ -183,8 +187,10 @@ impl<'d> Run<'d> {
         }
         let container = self.edits.open(element.bytes);
         for (index, item) in element.children().enumerate() {
+            interrupt::check()?;
             let mut picked: Option<std::borrow::Cow<'_, Node>> = None;
             for child in &array.children {
+                interrupt::check()?;
                 if let Some(filter) = &child.filter
                     && !filter.matches(item)?
                 {
@@ -194,11 +200,16 @@ impl<'d> Run<'d> {
                     None => std::borrow::Cow::Borrowed(&child.node),
                     Some(node) => {
                         let path = format!("{}.{index}", place.path());
-                        std::borrow::Cow::Owned(node.merge(&child.node, &path)?)
+                        let mut node = node.into_owned();
+                        node.merge(&child.node, &path)?;
+                        std::borrow::Cow::Owned(node)
                     }
                 });
             }
-            if let Some(node) = picked {
+            if let Some(mut node) = picked {
+                if let std::borrow::Cow::Owned(merged) = &mut node {
+                    merged.sort();
+                }
                 let name = index.to_string();
                 self.node(&node, item, &Place::item(place, &name))?;
             }
@@ -282,14 +293,17 @@ impl Facts<'_> {
         match node {
             Node::Leaf(operator) if !self.applies(&**operator) => Ok(()),
             Node::Leaf(operator) => {
-                let element = describe::field(place.name(), element.value());
+                let element = || describe::field(place.name(), element.value());
                 match operator.absent(self)? {
-                    Absent::Creates => Err(Code::PathNotViable
-                        .error(format!("Cannot create field '{name}' in element {{{element}}}"))),
+                    Absent::Creates => Err(Code::PathNotViable.error(format!(
+                        "Cannot create field '{name}' in element {{{}}}",
+                        element()
+                    ))),
                     Absent::Refuses => Err(Code::PathNotViable.error(format!(
                         "Cannot use the part ({name}) of ({}.{name}) to traverse the element \
-                         ({{{element}}})",
-                        place.path()
+                         ({{{}}})",
+                        place.path(),
+                        element()
                     ))),
                     Absent::Ignores => Ok(()),
                 }

@@ -1,7 +1,7 @@
 //! `getCmdLineOpts`: how the server was started.
 
 use super::{Call, reply};
-use bson::{RawArrayBuf, rawdoc};
+use bson::{RawArrayBuf, cstr, rawdoc};
 use command::Reply;
 use error::Result;
 
@@ -9,11 +9,16 @@ pub(super) fn run(call: &mut Call<'_>) -> Result<Reply> {
     let argv: RawArrayBuf = std::env::args().collect();
     let address = call.shared.address;
     let data = call.shared.options.data.to_string_lossy();
-    Ok(reply(rawdoc! {
-        "argv": argv,
-        "parsed": {
-            "net": { "bindIp": address.ip().to_string(), "port": i32::from(address.port()) },
-            "storage": { "dbPath": data.as_ref() },
-        },
-    }))
+    let mut parsed = rawdoc! {
+        "net": { "bindIp": address.ip().to_string(), "port": i32::from(address.port()) },
+        "storage": { "dbPath": data.as_ref() },
+    };
+    if let Some(member) = &call.shared.member {
+        parsed.append(cstr!("replication"), rawdoc! { "replSet": member.set.as_str() });
+    }
+    if call.shared.options.test_commands {
+        // Where clients look for it.
+        parsed.append(cstr!("setParameter"), rawdoc! { "enableTestCommands": "1" });
+    }
+    Ok(reply(rawdoc! { "argv": argv, "parsed": parsed }))
 }

@@ -1,6 +1,7 @@
-//! `getLog`: the last lines of the log. There are no warnings at startup.
+//! `getLog`: the last lines of the log, and the warnings of the start.
 
 use super::{Call, reply};
+use crate::warnings;
 use bson::{RawArrayBuf, RawBsonRef, rawdoc};
 use command::Reply;
 use error::{Code, Result};
@@ -23,7 +24,13 @@ pub(super) fn run(call: &mut Call<'_>) -> Result<Reply> {
             let lines: RawArrayBuf = lines.into_iter().collect();
             Ok(reply(rawdoc! { "totalLinesWritten": written, "log": lines }))
         }
-        "startupWarnings" => Ok(reply(rawdoc! { "totalLinesWritten": 0, "log": [] })),
+        "startupWarnings" => {
+            let warnings = &call.shared.warnings;
+            let lines: RawArrayBuf =
+                warnings.iter().map(|it| warnings::line(it)).collect::<RawArrayBuf>();
+            let written = i32::try_from(warnings.len()).unwrap_or(i32::MAX);
+            Ok(reply(rawdoc! { "totalLinesWritten": written, "log": lines }))
+        }
         _ => Err(Code::OperationFailed.error(format!("No log named '{name}'"))),
     }
 }

@@ -1,13 +1,14 @@
 //! `hello`: what this server is, what it takes, and who the client is. It
 //! answers as a mongos, so that drivers use sessions, retryable writes and
-//! transactions, and look for no other hosts.
+//! transactions, and look for no other hosts; or as the primary of a replica set of one.
 //!
 //! A driver's monitor sends the topology version it knows and waits: the answer
 //! comes when the topology changes, which happens once, when the server stops.
 
-use super::{Call, reply};
+use super::{Call, append_all, reply};
 use crate::limits::{
-    DOCUMENT_BYTES_MAX, SESSION_TIMEOUT_MINUTES, WIRE_VERSION_MAX, WRITE_BATCH_MAX,
+    DOCUMENT_BYTES_MAX, HELLO_STREAM_INTERVAL_MIN, SESSION_TIMEOUT_MINUTES, WIRE_VERSION_MAX,
+    WRITE_BATCH_MAX,
 };
 use crate::metadata;
 use crate::shared::now;
@@ -15,12 +16,15 @@ use bson::{
     RawArray, RawArrayBuf, RawBsonRef, RawDocument, RawDocumentBuf, cstr, oid::ObjectId,
     spec::ElementType,
 };
-use command::Reply;
 use command::fields::{Fields, Scope};
+use command::{Reply, Request};
 use error::{Code, Result};
 use std::sync::Arc;
 use std::time::Duration;
+use value::DocumentWriter;
 use wire::{Compressor, MESSAGE_BYTES_MAX};
+
+const TOPOLOGY_VERSION: &str = "topologyVersion";
 
 /// The fields of a hello that mean something here.
 #[derive(Default)]
@@ -74,18 +78,35 @@ pub(super) fn wait(call: &Call<'_>) -> Result<Option<Duration>> {
     }
     if known.counter > current {
         return Err(Code::location(51761).error(format!(
-            "Received a topology version with counter: {} which is greater than the mongos \
-             topology version counter: {current}",
-            known.counter
+            "Received a topology version with counter: {} which is greater than the {} topology \
+             version counter: {current}",
+            known.counter,
+            if call.shared.member.is_some() { "server" } else { "mongos" }
         )));
     }
-    Ok(Some(Duration::from_millis(await_ms)))
+    let least = if call.exhaust { HELLO_STREAM_INTERVAL_MIN } else { Duration::ZERO };
+    Ok(Some(Duration::from_millis(await_ms).max(least)))
+}
+
+/// The request that a stream of hellos goes on with: as if the client had sent the topology
+/// version it was just given, so that the next reply waits for a change.
+pub(crate) fn again(request: &Request, reply: &RawDocument) -> Request {
+    let mut command = DocumentWriter::new();
+    let given = value::element::get(reply, TOPOLOGY_VERSION);
+    for field in value::elements(request.body()) {
+        match given {
+            Some(given) if field.key == TOPOLOGY_VERSION => command.copy(given),
+            _ => command.copy(field),
+        }
+    }
+    Request::from(command.finish())
 }
 
 pub(super) fn answer(call: &mut Call<'_>, primary: &str) -> Result<Reply> {
     if call.shared.stop.is_cancelled() {
+        let who = if call.shared.member.is_some() { "The server" } else { "Mongos" };
         return Err(Code::ShutdownInProgress
-            .error("Mongos is in quiesce mode and will shut down")
+            .error(format!("{who} is in quiesce mode and will shut down"))
             .detail("topologyVersion", call.shared.topology_version())
             .detail("remainingQuiesceTimeMillis", 0_i64));
     }
@@ -111,7 +132,10 @@ pub(super) fn answer(call: &mut Call<'_>, primary: &str) -> Result<Reply> {
     let primary =
         if primary == "ismaster" { cstr!("ismaster") } else { cstr!("isWritablePrimary") };
     body.append(primary, true);
-    body.append(cstr!("msg"), "isdbgrid");
+    match &call.shared.member {
+        Some(member) => append_all(&mut body, &member.hello(call.shared)),
+        None => body.append(cstr!("msg"), "isdbgrid"),
+    }
     body.append(cstr!("topologyVersion"), call.shared.topology_version());
     if hello_ok {
         body.append(cstr!("helloOk"), true);
@@ -127,6 +151,9 @@ pub(super) fn answer(call: &mut Call<'_>, primary: &str) -> Result<Reply> {
     if !call.session.compressors.is_empty() {
         let names: RawArrayBuf = call.session.compressors.iter().map(|c| c.name()).collect();
         body.append(cstr!("compression"), names);
+    }
+    if call.shared.member.is_some() {
+        body.append(cstr!("readOnly"), false);
     }
     Ok(reply(body))
 }

@@ -6,9 +6,10 @@ use bson::{RawArrayBuf, RawDocumentBuf, cstr, rawdoc};
 use command::Reply;
 use error::Result;
 
-pub(super) fn run(_: &mut Call<'_>) -> Result<Reply> {
+pub(super) fn run(call: &mut Call<'_>) -> Result<Reply> {
     let mut commands = RawDocumentBuf::new();
-    for command in command::table::COMMANDS {
+    let with_tests = call.shared.options.test_commands;
+    for command in command::table::COMMANDS.iter().filter(|it| with_tests || !it.for_tests) {
         let Ok(name) = CString::try_from(command.name) else { continue };
         let versions: RawArrayBuf = command.stable.then_some("1").into_iter().collect();
         commands.append(

@@ -2,22 +2,25 @@
 //! in the table.
 
 mod build_info;
+mod configure_fail_point;
 mod connection_status;
 mod features;
 mod get_cmd_line_opts;
 mod get_default_rw_concern;
 mod get_log;
 mod get_parameter;
-mod hello;
+pub(crate) mod hello;
 mod host_info;
 mod is_master;
 mod isdbgrid;
 mod list_commands;
 mod logout;
 mod ping;
+mod repl_set_get_config;
 mod repl_set_get_status;
 mod server_status;
 mod set_parameter;
+pub(crate) mod wait_for_fail_point;
 mod whatsmyuri;
 
 pub(crate) use build_info::{GIT_VERSION, VERSION};
@@ -25,7 +28,7 @@ pub(crate) use build_info::{GIT_VERSION, VERSION};
 use crate::session::Session;
 use crate::shared::Shared;
 use command::{Reply, Request};
-use error::Result;
+use error::{Code, Result};
 use std::time::Duration;
 
 /// A command that is being run.
@@ -54,6 +57,7 @@ const fn row(name: &'static str, run: Run) -> Row {
 /// Alphabetical by bytes.
 const TABLE: &[Row] = &[
     row("buildInfo", build_info::run),
+    row("configureFailPoint", configure_fail_point::run),
     row("connectionStatus", connection_status::run),
     row("features", features::run),
     row("getCmdLineOpts", get_cmd_line_opts::run),
@@ -67,15 +71,34 @@ const TABLE: &[Row] = &[
     row("listCommands", list_commands::run),
     row("logout", logout::run),
     row("ping", ping::run),
+    row("replSetGetConfig", repl_set_get_config::run),
     row("replSetGetStatus", repl_set_get_status::run),
     row("serverStatus", server_status::run),
     row("setParameter", set_parameter::run),
+    row("waitForFailPoint", wait_for_fail_point::run),
     row("whatsmyuri", whatsmyuri::run),
 ];
 
 pub(crate) fn find(name: &str) -> Option<&'static Row> {
     let place = TABLE.binary_search_by_key(&name, |row| row.name).ok()?;
     TABLE.get(place)
+}
+
+/// The command's first field, which is a name.
+fn first_string(request: &Request) -> Result<&str> {
+    let first = value::elements(request.body()).next();
+    first.and_then(|first| first.value().as_str()).ok_or_else(|| {
+        Code::TypeMismatch.error(format!("{} takes the name of a fail point", request.name()))
+    })
+}
+
+/// Appends every field of a document.
+fn append_all(body: &mut bson::RawDocumentBuf, fields: &bson::RawDocument) {
+    for field in value::elements(fields) {
+        if let Ok(name) = bson::raw::CString::try_from(field.key) {
+            body.append(name, field.value());
+        }
+    }
 }
 
 /// A reply that is nothing but `ok`.

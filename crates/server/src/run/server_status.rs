@@ -28,6 +28,13 @@ const SECTIONS: &[Section] = &[
 pub(super) fn run(call: &mut Call<'_>) -> Result<Reply> {
     let shared = call.shared;
     let mut body = general(shared);
+    if let Some(member) = &shared.member
+        && wants(call.request.body(), "repl")
+    {
+        let mut section = member.identity();
+        section.append(cstr!("isWritablePrimary"), true);
+        body.append(cstr!("repl"), section);
+    }
     for (name, section) in SECTIONS {
         if wants(call.request.body(), name)
             && let Ok(name) = CString::try_from(*name)
@@ -52,11 +59,15 @@ fn wants(request: &RawDocument, section: &str) -> bool {
 
 fn general(shared: &Shared) -> RawDocumentBuf {
     let uptime = shared.started.elapsed();
+    let (process, service) = match shared.member {
+        Some(_) => ("mongod", "shard"),
+        None => ("mongos", "router"),
+    };
     rawdoc! {
         "host": shared.host_and_port(),
         "version": VERSION,
-        "process": "mongos",
-        "service": ["router"],
+        "process": process,
+        "service": [service],
         "pid": i64::from(std::process::id()),
         "uptime": uptime.as_secs_f64().floor(),
         "uptimeMillis": uptime.as_millis() as i64,
@@ -81,7 +92,7 @@ fn connections(shared: &Shared) -> RawDocumentBuf {
     let current = counters.connections.get() as i32;
     rawdoc! {
         "current": current,
-        "available": (shared.options.connections_max as i32).saturating_sub(current),
+        "available": (shared.client_connections_max() as i32).saturating_sub(current),
         "totalCreated": counters.connections_created.get() as i32,
         "rejected": counters.connections_rejected.get() as i32,
         "active": counters.active.get() as i32,

@@ -22,6 +22,8 @@ pub struct Reply {
     pub length: usize,
     pub request_id: i32,
     pub response_to: i32,
+    /// Those of an OP_REPLY.
+    pub flags: u32,
     pub more_to_come: bool,
     pub envelope: Envelope,
     pub body: RawDocumentBuf,
@@ -103,7 +105,7 @@ impl Client {
             wire::decode(frame.into()).unwrap();
         let Ok(Content::Msg(msg)) = content else { panic!("not an OP_MSG") };
         let body = RawDocumentBuf::from_bytes(msg.body.to_vec()).unwrap();
-        Some(Reply { length, request_id, response_to, more_to_come, envelope, body })
+        Some(Reply { length, request_id, response_to, flags: 0, more_to_come, envelope, body })
     }
 }
 
@@ -113,6 +115,7 @@ fn legacy(frame: Vec<u8>, response_to: i32) -> Reply {
         length: frame.len(),
         request_id: 0,
         response_to,
+        flags: u32::from_le_bytes(frame[16..20].try_into().unwrap()),
         more_to_come: false,
         envelope: Envelope::default(),
         body,

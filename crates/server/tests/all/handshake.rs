@@ -74,7 +74,10 @@ async fn the_first_hello_may_be_an_op_query() {
         }
     }
     client.send_bytes(&query("a.b", &rawdoc! {})).await;
-    assert_eq!(code(&client.receive().await.body), 5739101);
+    let failure = client.receive().await;
+    assert_eq!(failure.flags & 2, 2, "QueryFailure");
+    assert_eq!(failure.body.get_i32("code").unwrap(), 5739101);
+    assert!(failure.body.get_str("$err").unwrap().starts_with("OP_QUERY is no longer supported"));
     client.ping().await;
     server.stop().await;
 }

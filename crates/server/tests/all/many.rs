@@ -56,3 +56,29 @@ async fn a_connection_over_the_limit_is_closed() {
     }
     server.stop().await;
 }
+
+#[tokio::test]
+async fn idle_http_connections_take_nothing_from_clients() {
+    let server = start_with(|options| {
+        options.connections_max = 40;
+        options.http = Some("127.0.0.1:0".to_owned());
+    })
+    .await;
+    let http = server.http_address.unwrap();
+    let mut idle = Vec::new();
+    for _ in 0..100 {
+        idle.push(TcpStream::connect(http).await.unwrap());
+    }
+    let mut clients = Vec::new();
+    for _ in 0..35 {
+        let mut client = Client::connect(&server).await;
+        client.ping().await;
+        clients.push(client);
+    }
+    // The five of HTTP are within the one limit.
+    Client::connect(&server).await.assert_closed().await;
+    // And those that say nothing keep nobody from asking.
+    let answer = crate::stopping::get(http, "/healthz").await;
+    assert_eq!(answer.unwrap().1, "ok");
+    server.stop().await;
+}

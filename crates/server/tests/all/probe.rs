@@ -3,7 +3,7 @@
 use bson::{RawDocumentBuf, rawdoc};
 use command::{Client, Reply, Request};
 use error::{Code, Result};
-use server::{Backend, Status};
+use server::{Backend, Health, Status};
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering::SeqCst};
 use std::time::Duration;
 
@@ -12,6 +12,8 @@ pub struct Probe {
     /// Batches given by `getMore` so far.
     batches: AtomicI64,
     stopped: AtomicBool,
+    /// An `aggregate` has made it ill.
+    ill: AtomicBool,
     /// A `distinct` has seen its client go.
     gone: AtomicBool,
 }
@@ -19,10 +21,18 @@ pub struct Probe {
 /// How long `count` takes.
 pub const SLOW: Duration = Duration::from_millis(500);
 
+/// How long the reply of `validate` is: more than sockets take.
+const LARGE: usize = 15_000_000;
+
 /// Batches before a cursor is exhausted.
 pub const BATCHES: i64 = 4;
 
 impl Status for Probe {
+    fn health(&self) -> Health {
+        let well = if self.ill.load(SeqCst) { Err("it is ill".to_owned()) } else { Ok(()) };
+        Health { well, ready: Ok(()) }
+    }
+
     fn server_status(&self) -> RawDocumentBuf {
         rawdoc! { "probe": { "inserted": 0 }, "opLatencies": {} }
     }
@@ -47,6 +57,10 @@ impl Backend for Probe {
             "dbStats" => rawdoc! {
                 "here": !client.is_gone(), "gone": self.gone.load(SeqCst), "ok": 1.0,
             },
+            "aggregate" => {
+                self.ill.store(true, SeqCst);
+                rawdoc! { "ok": 1.0 }
+            }
             "insert" => {
                 let documents = request.documents("documents")?;
                 rawdoc! { "n": documents.len() as i32, "ok": 1.0 }
@@ -60,6 +74,7 @@ impl Backend for Probe {
                 let application = client.application.as_deref().unwrap_or("none");
                 rawdoc! { "application": application, "ok": 1.0 }
             }
+            "validate" => rawdoc! { "text": "x".repeat(LARGE), "ok": 1.0 },
             name => return Err(Code::NotImplemented.error(format!("{name} is not probed"))),
         };
         Ok(Reply { body })

@@ -61,15 +61,28 @@ async fn a_running_command_sees_its_client_go() {
     server.stop().await;
 }
 
-#[tokio::test]
-async fn http_says_that_the_server_is_there() {
-    let server = start_with(|options| options.http = Some("127.0.0.1:0".to_owned())).await;
-    let mut stream = TcpStream::connect(server.http_address.unwrap()).await.unwrap();
-    stream.write_all(b"GET /healthz HTTP/1.0\r\n\r\n").await.unwrap();
+/// The status line and the body of an answer, if there is one.
+pub async fn get(address: std::net::SocketAddr, path: &str) -> Option<(String, String)> {
+    let mut stream = TcpStream::connect(address).await.ok()?;
+    stream.write_all(format!("GET {path} HTTP/1.0\r\n\r\n").as_bytes()).await.ok()?;
     let mut answer = String::new();
-    stream.read_to_string(&mut answer).await.unwrap();
-    assert!(answer.starts_with("HTTP/1.0 200"), "{answer}");
-    assert!(answer.ends_with("\r\n\r\nok"), "{answer}");
+    stream.read_to_string(&mut answer).await.ok()?;
+    let (head, body) = answer.split_once("\r\n\r\n")?;
+    Some((head.lines().next()?.to_owned(), body.to_owned()))
+}
+
+#[tokio::test]
+async fn http_says_how_the_server_is() {
+    let server = start_with(|options| options.http = Some("127.0.0.1:0".to_owned())).await;
+    let http = server.http_address.unwrap();
+    let ok = Some(("HTTP/1.0 200 OK".to_owned(), "ok".to_owned()));
+    assert_eq!(get(http, "/healthz").await, ok);
+    assert_eq!(get(http, "/readyz").await, ok);
+    let mut client = Client::connect(&server).await;
+    client.run(rawdoc! { "aggregate": "ill" }).await;
+    let ill = Some(("HTTP/1.0 503 Service Unavailable".to_owned(), "it is ill".to_owned()));
+    assert_eq!(get(http, "/healthz").await, ill);
+    assert_eq!(get(http, "/readyz").await, ill);
     server.stop().await;
 }
 

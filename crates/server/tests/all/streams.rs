@@ -94,3 +94,52 @@ async fn a_request_that_wants_no_reply_gets_none() {
     client.ping().await;
     server.stop().await;
 }
+
+/// A hello that streams, from a client that knows another server's topology.
+fn stranger(await_ms: i32) -> Msg {
+    let version = rawdoc! { "processId": bson::oid::ObjectId::new(), "counter": 0_i64 };
+    let hello = rawdoc! {
+        "hello": 1, "topologyVersion": version, "maxAwaitTimeMS": await_ms, "$db": "admin"
+    };
+    Msg { exhaust_allowed: true, ..msg(hello) }
+}
+
+#[tokio::test]
+async fn a_stream_goes_on_from_the_topology_it_has_told() {
+    let server = start().await;
+    let mut client = Client::connect(&server).await;
+    client.send(&stranger(10_000), false, Envelope::default()).await;
+    assert!(client.receive().await.more_to_come, "the first reply comes at once");
+    let more = tokio::time::timeout(Duration::from_millis(300), client.receive()).await;
+    assert!(more.is_err(), "nothing has changed since");
+    server.stop().await;
+}
+
+#[tokio::test]
+async fn a_stream_that_waits_for_nothing_has_a_pace() {
+    let server = start().await;
+    let mut client = Client::connect(&server).await;
+    client.send(&stranger(0), false, Envelope::default()).await;
+    let started = Instant::now();
+    for _ in 0..4 {
+        assert!(client.receive().await.more_to_come);
+    }
+    let elapsed = started.elapsed();
+    assert!(elapsed >= Duration::from_millis(300), "it spins: {elapsed:?}");
+    server.stop().await;
+}
+
+#[tokio::test]
+async fn who_wants_no_reply_gets_no_stream() {
+    let server = start().await;
+    let mut client = Client::connect(&server).await;
+    client.send(&stranger(10_000), true, Envelope::default()).await;
+    let more = rawdoc! { "getMore": 77_i64, "collection": "b", "$db": "a" };
+    let more = Msg { exhaust_allowed: true, ..msg(more) };
+    client.send(&more, true, Envelope::default()).await;
+    client.ping().await;
+    let reply = client.run(rawdoc! { "getMore": 77_i64, "collection": "b" }).await;
+    let batch = reply.get_document("cursor").unwrap().get_array("nextBatch").unwrap();
+    assert_eq!(batch.get_i64(0).unwrap(), 2, "one batch was taken, not all");
+    server.stop().await;
+}

@@ -6,11 +6,12 @@
 //! two predicates to one element.
 
 use super::interval::Intervals;
-use super::leaf::{Leaf, is_positional};
+use super::leaf::{Element, Leaf, is_positional, shared_depth};
 use super::translate::{Target, Tightness, Translated, translate};
 use crate::catalog::{Index, IndexField, IndexKind};
 use crate::index::{multikey, wildcard};
 use bson::RawBson;
+use rustc_hash::FxHashMap;
 use value::Path;
 
 /// The bounds a filter gives an index.
@@ -19,18 +20,19 @@ pub struct Assignment {
     /// One list for each field of the key; a wildcard has two, the path and the
     /// value.
     pub bounds: Vec<Intervals>,
-    /// The conjuncts that the bounds express completely.
-    pub exact: Vec<usize>,
-    /// The conjuncts that the key alone can check.
-    pub on_key: Vec<usize>,
+    /// What is left to check of the conjuncts that are used whole, by their numbers.
+    pub tightness: FxHashMap<usize, Tightness>,
     /// The path that a wildcard is used for.
     pub wildcard: Option<Path>,
 }
 
-struct Used<'l, 'f> {
+/// What the leaves used for one field have in common. All of them speak of one path, and
+/// whether another leaf may be combined with them only depends on the innermost
+/// `$elemMatch` that they share.
+struct Used<'l> {
     field: usize,
-    leaf: &'l Leaf<'f>,
-    tightness: Tightness,
+    path: &'l Path,
+    within: Vec<Element>,
 }
 
 /// The best bounds the leaves give; `None` if nothing narrows the first field.
@@ -46,6 +48,7 @@ pub fn assign(
         same_collation,
         leaves,
         used: Vec::new(),
+        tightness: FxHashMap::default(),
         bounds: Vec::with_capacity(index.fields.len() + 1),
         wildcard: None,
     };
@@ -58,7 +61,11 @@ pub fn assign(
             return None;
         }
     }
-    Some(assigner.finish())
+    Some(Assignment {
+        bounds: assigner.bounds,
+        tightness: assigner.tightness,
+        wildcard: assigner.wildcard,
+    })
 }
 
 struct Assigner<'l, 'f> {
@@ -66,7 +73,8 @@ struct Assigner<'l, 'f> {
     bits: u64,
     same_collation: bool,
     leaves: &'l [Leaf<'f>],
-    used: Vec<Used<'l, 'f>>,
+    used: Vec<Used<'l>>,
+    tightness: FxHashMap<usize, Tightness>,
     bounds: Vec<Intervals>,
     wildcard: Option<Path>,
 }
@@ -118,30 +126,36 @@ impl<'l, 'f> Assigner<'l, 'f> {
 
     /// All candidates that may be combined with what is used already.
     fn narrow(&mut self, at: usize, candidates: Vec<(&'l Leaf<'f>, Translated)>) -> Intervals {
-        let mut intervals = Intervals::all();
+        let mut narrowing = Vec::with_capacity(candidates.len());
         for (leaf, translated) in candidates {
             let fits = self.used.iter().all(|other| {
-                compatible(self.index, self.bits, (at, leaf), (other.field, other.leaf))
+                let of = (at, &leaf.path, leaf.within.as_slice());
+                compatible(self.index, self.bits, of, (other.field, other.path, &other.within))
             });
             if fits {
-                intervals = intervals.intersect(&translated.intervals);
-                self.used.push(Used { field: at, leaf, tightness: translated.tightness });
+                self.keep(at, leaf, translated.tightness);
+                narrowing.push(translated.intervals);
             }
         }
-        intervals
+        Intervals::intersection(narrowing)
     }
 
-    fn finish(self) -> Assignment {
-        let used = self.used.iter().filter(|used| used.leaf.is_whole_conjunct());
-        let of = |tightness: Tightness| {
-            let matching = used.clone().filter(|used| used.tightness == tightness);
-            matching.map(|used| used.leaf.conjunct).collect()
-        };
-        Assignment {
-            exact: of(Tightness::Exact),
-            on_key: of(Tightness::Key),
-            bounds: self.bounds,
-            wildcard: self.wildcard,
+    fn keep(&mut self, at: usize, leaf: &'l Leaf<'f>, tightness: Tightness) {
+        match self.used.iter_mut().find(|used| used.field == at) {
+            Some(used) => {
+                let shared = used.within.iter().zip(&leaf.within).take_while(|(a, b)| a == b);
+                let shared = shared.count();
+                used.within.truncate(shared);
+            }
+            None => {
+                let within = leaf.within.clone();
+                self.used.push(Used { field: at, path: &leaf.path, within });
+            }
+        }
+        if leaf.is_whole_conjunct() {
+            // What one use of a conjunct expresses need not be checked for another.
+            let known = self.tightness.entry(leaf.conjunct).or_insert(tightness);
+            *known = tightness.min(*known);
         }
     }
 }
@@ -181,15 +195,17 @@ fn rank(intervals: &Intervals) -> u8 {
     }
 }
 
+/// The field of the index, the path and the `$elemMatch`es of a predicate.
+type Of<'a> = (usize, &'a Path, &'a [Element]);
+
 /// Whether one key can stand for both predicates.
-fn compatible(index: &Index, bits: u64, a: (usize, &Leaf<'_>), b: (usize, &Leaf<'_>)) -> bool {
+fn compatible(index: &Index, bits: u64, a: Of<'_>, b: Of<'_>) -> bool {
     // The values below a wildcard are combined with those of every other field.
     if a.0 != b.0 && [a.0, b.0].iter().any(|at| index.fields[*at].kind == IndexKind::Wildcard) {
         return true;
     }
-    let shared =
-        a.1.path.components().zip(b.1.path.components()).take_while(|(a, b)| a == b).count();
-    let tied = a.1.shared_depth(b.1);
+    let shared = a.1.components().zip(b.1.components()).take_while(|(a, b)| a == b).count();
+    let tied = shared_depth(a.2, b.2);
     (tied..shared).all(|component| {
         !multikey::component(index, bits, a.0, component)
             && !multikey::component(index, bits, b.0, component)

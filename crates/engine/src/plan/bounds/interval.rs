@@ -188,6 +188,23 @@ impl Intervals {
         Intervals::of(both)
     }
 
+    /// What is in all of these; of none, everything. Neighbours are intersected before their
+    /// results are, since lists that get longer with each step would be walked too often.
+    pub fn intersection(mut lists: Vec<Intervals>) -> Intervals {
+        while lists.len() > 1 {
+            let mut pairs = Vec::with_capacity(lists.len().div_ceil(2));
+            let mut rest = lists.into_iter();
+            while let Some(first) = rest.next() {
+                pairs.push(match rest.next() {
+                    Some(second) => first.intersect(&second),
+                    None => first,
+                });
+            }
+            lists = pairs;
+        }
+        lists.pop().unwrap_or_else(Intervals::all)
+    }
+
     pub fn union(self, other: Intervals) -> Intervals {
         let mut intervals = self.0;
         intervals.extend(other.0);

@@ -27,21 +27,17 @@ pub struct Element {
 }
 
 impl Leaf<'_> {
-    /// How many components of a path are known to be the same element for two
-    /// leaves: the depth of the innermost `$elemMatch` they share.
-    pub fn shared_depth(&self, other: &Leaf<'_>) -> usize {
-        self.within
-            .iter()
-            .zip(&other.within)
-            .take_while(|(a, b)| a == b)
-            .last()
-            .map_or(0, |(element, _)| element.depth)
-    }
-
     /// Whether its conjunct says nothing beside it.
     pub fn is_whole_conjunct(&self) -> bool {
         self.within.is_empty() && !self.implied
     }
+}
+
+/// How many components of a path are known to be the same element for two predicates: the
+/// depth of the innermost `$elemMatch` they share.
+pub fn shared_depth(a: &[Element], b: &[Element]) -> usize {
+    let shared = a.iter().zip(b).take_while(|(a, b)| a == b);
+    shared.last().map_or(0, |(element, _)| element.depth)
 }
 
 /// A part of a filter that must hold, and where in the filter it stands.

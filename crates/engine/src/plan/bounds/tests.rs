@@ -23,7 +23,8 @@ fn bounds(index: &RawDocumentBuf, document: &RawDocumentBuf, filter: &RawDocumen
         .iter()
         .map(|intervals| text::intervals(intervals, false).join(" "))
         .collect();
-    let exact = assignment.exact.len() == conjuncts.len();
+    let exact = (0..conjuncts.len())
+        .all(|conjunct| assignment.tightness.get(&conjunct) == Some(&Tightness::Exact));
     format!("{}{}", fields.join("; "), if exact { "" } else { " !" })
 }
 

@@ -3,9 +3,12 @@
 use super::Scene;
 use super::sort;
 use crate::catalog::{Index, IndexKind};
-use crate::plan::bounds::{Assignment, Conjunct, Intervals, Leaf, assign, implies_exists};
+use crate::plan::bounds::{
+    Assignment, Conjunct, Intervals, Leaf, Tightness, assign, implies_exists,
+};
 use crate::plan::implication::{Strings, implies};
 use crate::plan::{IndexScan, Residual, Scan, Stage};
+use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
 /// A scan of an index and what remains to be checked.
@@ -60,8 +63,7 @@ impl Access {
         }
         let assignment = Assignment {
             bounds: index.fields.iter().map(|_| Intervals::all()).collect(),
-            exact: Vec::new(),
-            on_key: Vec::new(),
+            tightness: FxHashMap::default(),
             wildcard: None,
         };
         Some(Access::new(scene, index, index.multikey.bits(), conjuncts, assignment))
@@ -74,7 +76,7 @@ impl Access {
         conjuncts: &[Conjunct<'_>],
         assignment: Assignment,
     ) -> Access {
-        let Assignment { bounds, exact, on_key, wildcard, .. } = assignment;
+        let Assignment { bounds, tightness, wildcard } = assignment;
         let mut scan = IndexScan {
             index: Arc::clone(index),
             scan: Scan::Forward,
@@ -84,13 +86,18 @@ impl Access {
             multikey,
             wildcard,
         };
-        let on_key = if scan.holds_values() { on_key } else { Vec::new() };
-        let pick = |wanted: &dyn Fn(usize) -> bool| -> Option<Arc<Residual>> {
-            let picked = conjuncts.iter().enumerate().filter(|(at, _)| wanted(*at));
+        let holds_values = scan.holds_values();
+        let checked_by = |at: usize| match tightness.get(&at) {
+            Some(Tightness::Key) if !holds_values => Tightness::Document,
+            Some(tightness) => *tightness,
+            None => Tightness::Document,
+        };
+        let pick = |wanted: Tightness| -> Option<Arc<Residual>> {
+            let picked = conjuncts.iter().enumerate().filter(|(at, _)| checked_by(*at) == wanted);
             Residual::of(&scene.query.filter, picked.map(|(_, conjunct)| conjunct))
         };
-        scan.filter = pick(&|at| on_key.contains(&at) && !exact.contains(&at));
-        let filter = pick(&|at| !on_key.contains(&at) && !exact.contains(&at));
+        scan.filter = pick(Tightness::Key);
+        let filter = pick(Tightness::Document);
         let fields = scene.query.sort.fields();
         let order = if scene.same_collation(index) {
             match sort::provided(&scan, fields) {

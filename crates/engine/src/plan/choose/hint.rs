@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 /// The hinted index; an error if there is none such that may be used.
 pub fn index<'c>(collection: &'c Collection, query: &Query) -> Result<Option<&'c Arc<Index>>> {
+    let usable = |index: &Index| index.ready && (!index.hidden || query.hint_hidden);
     let found = match &query.hint {
         None | Some(Hint::Natural(_)) => return Ok(None),
         Some(Hint::Name(name)) => {
@@ -25,10 +26,6 @@ pub fn index<'c>(collection: &'c Collection, query: &Query) -> Result<Option<&'c
              hint provided does not correspond to an existing index",
         )
     })
-}
-
-fn usable(index: &Index) -> bool {
-    index.ready && !index.hidden
 }
 
 /// The hinted index exists and cannot answer the query.

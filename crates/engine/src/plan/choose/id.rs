@@ -48,7 +48,8 @@ pub fn read(collection: &Collection, query: &Query) -> Option<Stage> {
     }
     let mut key = Key::default();
     key.push(value.as_raw_bson_ref(), Direction::Ascending, index.collator.as_ref());
-    Some(Stage::IdRead(Arc::new(IdRead { index: Arc::clone(index), key: key.bytes })))
+    let (index, clustered) = (Arc::clone(index), collection.is_clustered());
+    Some(Stage::IdRead(Arc::new(IdRead { index, key: key.bytes, clustered })))
 }
 
 fn id(root: &Node) -> Option<&RawBson> {

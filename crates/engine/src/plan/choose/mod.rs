@@ -17,11 +17,15 @@ use super::{CollectionScan, Hint, IndexScan, Plan, Purpose, Query, Residual, Sca
 use crate::catalog::{Collection, Index};
 use access::Access;
 use error::Result;
+use language::interrupt;
 use language::query::Node;
 use std::sync::Arc;
 
 /// The most plans that are tried against each other.
 const CANDIDATES_MAX: usize = 8;
+
+/// Planning with one condition takes about as long as work on this many bytes.
+const LEAF_BYTES: usize = 1024;
 
 /// What the choice is made from.
 struct Scene<'q> {
@@ -94,11 +98,12 @@ fn natural(query: &Query) -> Option<Scan> {
 impl Scene<'_> {
     fn accesses(&self) -> Result<Vec<Stage>> {
         let leaves = Leaves::of(&self.conjuncts).leaves;
-        let mut accesses: Vec<Access> = self
-            .indexes
-            .iter()
-            .filter_map(|index| Access::of(self, index, &self.conjuncts, &leaves))
-            .collect();
+        let mut accesses = Vec::new();
+        for index in &self.indexes {
+            // Each looks at every condition.
+            interrupt::check_sized(leaves.len() * LEAF_BYTES)?;
+            accesses.extend(Access::of(self, index, &self.conjuncts, &leaves));
+        }
         if accesses.iter().any(|access| access.is_contradiction()) {
             return Ok(vec![finish::count(self.query, Stage::Empty)]);
         }
@@ -109,7 +114,7 @@ impl Scene<'_> {
             .into_iter()
             .map(|access| finish::access(self.query, access))
             .collect();
-        stages.extend(or::stages(self));
+        stages.extend(or::stages(self)?);
         if !self.query.sort.fields().is_empty() {
             stages.extend(self.whole_scans(&stages));
         }

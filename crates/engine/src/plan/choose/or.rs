@@ -1,29 +1,49 @@
 //! `$or` with an index for every branch.
 
-use super::Scene;
 use super::access::{self, Access, Order};
-use super::finish;
+use super::{CANDIDATES_MAX, Scene, finish};
 use crate::plan::bounds::{Conjunct, Leaves, conjuncts};
 use crate::plan::{Purpose, Residual, Stage};
+use error::Result;
+use language::interrupt;
 use language::query::Node;
 use std::sync::Arc;
 
+/// How many `$or`s are looked at: each is planned together with all other conditions.
+const DISJUNCTIONS_MAX: usize = CANDIDATES_MAX;
+
+/// How many conditions the branches of an `$or` are planned with in all. Beyond, those beside
+/// it are checked on the documents and do not narrow the branches.
+const CONDITIONS_MAX: usize = 10_000;
+
 /// A plan for each `$or` among the conjuncts that indexes can answer.
-pub fn stages(scene: &Scene<'_>) -> Vec<Stage> {
-    (0..scene.conjuncts.len()).filter_map(|at| stage(scene, at)).collect()
+pub fn stages(scene: &Scene<'_>) -> Result<Vec<Stage>> {
+    let is_or = |at: &usize| matches!(scene.conjuncts[*at].node, Node::Or(_));
+    let mut stages = Vec::new();
+    for at in (0..scene.conjuncts.len()).filter(is_or).take(DISJUNCTIONS_MAX) {
+        stages.extend(stage(scene, at)?);
+    }
+    Ok(stages)
 }
 
-fn stage(scene: &Scene<'_>, at: usize) -> Option<Stage> {
-    let Conjunct { node: Node::Or(branches), place } = &scene.conjuncts[at] else { return None };
-    let others: Vec<Conjunct<'_>> = scene
+fn stage(scene: &Scene<'_>, at: usize) -> Result<Option<Stage>> {
+    let Conjunct { node: Node::Or(branches), place } = &scene.conjuncts[at] else {
+        return Ok(None);
+    };
+    let mut others: Vec<Conjunct<'_>> = scene
         .conjuncts
         .iter()
         .enumerate()
         .filter(|(other, _)| *other != at)
         .map(|(_, conjunct)| conjunct.clone())
         .collect();
+    let mut apart = None;
+    if branches.len().saturating_mul(others.len()) > CONDITIONS_MAX {
+        apart = Residual::of(&scene.query.filter, &std::mem::take(&mut others));
+    }
     let mut accesses = Vec::with_capacity(branches.len());
     for (number, branch) in branches.iter().enumerate() {
+        interrupt::check()?;
         // The conditions beside the `$or` hold in every branch and may narrow it.
         let mut parts = conjuncts(branch, &place.child(number));
         if parts.iter().any(|part| matches!(part.node, Node::False)) {
@@ -33,12 +53,16 @@ fn stage(scene: &Scene<'_>, at: usize) -> Option<Stage> {
         let leaves = Leaves::of(&parts).leaves;
         let found =
             scene.indexes.iter().filter_map(|index| Access::of(scene, index, &parts, &leaves));
-        accesses.push(access::undominated(found.collect()).into_iter().next()?);
+        let Some(best) = access::undominated(found.collect()).into_iter().next() else {
+            return Ok(None);
+        };
+        accesses.push(best);
     }
-    Some(joined(scene, accesses))
+    Ok(Some(joined(scene, &accesses, apart)))
 }
 
-fn joined(scene: &Scene<'_>, accesses: Vec<Access>) -> Stage {
+/// The rows of all branches; `apart` is what is left to check on the documents.
+fn joined(scene: &Scene<'_>, accesses: &[Access], apart: Option<Arc<Residual>>) -> Stage {
     let query = scene.query;
     let inputs = || accesses.iter().map(access::checked).collect::<Vec<Stage>>();
     let fields = query.sort.fields();
@@ -53,9 +77,9 @@ fn joined(scene: &Scene<'_>, accesses: Vec<Access>) -> Stage {
     } else {
         Stage::Or { inputs: inputs() }
     };
-    if query.purpose == Purpose::Count {
+    if query.purpose == Purpose::Count && apart.is_none() {
         return finish::count(query, stage);
     }
-    let fetch = Stage::Fetch { input: Box::new(stage), filter: None::<Arc<Residual>> };
+    let fetch = Stage::Fetch { input: Box::new(stage), filter: apart };
     finish::documents(query, fetch, mergeable || fields.is_empty())
 }

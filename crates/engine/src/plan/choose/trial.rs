@@ -11,6 +11,8 @@ use std::sync::Arc;
 
 /// A trial ends when one plan has this many rows.
 const ROWS_MAX: usize = 101;
+/// Or rows of this weight, which are kept until the client asks for them.
+const ROWS_BYTES_MAX: usize = 16 * 1024 * 1024;
 /// Or when each has done this much work.
 const WORKS_MAX: u64 = 10_000;
 
@@ -101,7 +103,8 @@ fn race(executions: &mut [Execution]) -> Result<Vec<bool>> {
                 }
             }
         }
-        let enough = executions.iter().any(|execution| execution.early() >= ROWS_MAX);
+        let has_enough = |(rows, bytes)| rows >= ROWS_MAX || bytes >= ROWS_BYTES_MAX;
+        let enough = executions.iter().map(Execution::early).any(has_enough);
         if enough || finished.iter().any(|finished| *finished) {
             break;
         }

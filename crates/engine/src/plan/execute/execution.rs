@@ -4,6 +4,7 @@ use super::{Running, Shared, Stats, StatsTree, Work, id_read, open};
 use crate::plan::{IdRead, Interrupt, Plan, Purpose, Stage};
 use crate::storage::{CollectionId, Document, RecordId, View};
 use bson::RawDocumentBuf;
+use budget::Kind;
 use error::Result;
 use language::Needs;
 use std::collections::VecDeque;
@@ -27,6 +28,9 @@ pub struct Execution {
     source: Source,
     /// Rows produced while the plan was on trial.
     early: VecDeque<Row>,
+    early_bytes: usize,
+    /// What these take of the budget.
+    memory: budget::Held,
     finished: bool,
     failed: bool,
 }
@@ -55,7 +59,16 @@ impl Execution {
         let collection = plan.collection.as_ref().map_or(CollectionId(0), |of| of.id);
         let query = Arc::clone(&plan.query);
         let shared = Shared { view, collection, needs: query.all_needs(), query, interrupt, timed };
-        Execution { plan, shared, source, early: VecDeque::new(), finished: false, failed: false }
+        Execution {
+            plan,
+            shared,
+            source,
+            early: VecDeque::new(),
+            early_bytes: 0,
+            memory: budget::Held::new(Kind::Work),
+            finished: false,
+            failed: false,
+        }
     }
 
     pub fn plan(&self) -> &Arc<Plan> {
@@ -104,7 +117,11 @@ impl Execution {
     pub(in crate::plan) fn advance(&mut self) -> Result<bool> {
         if !self.finished {
             match self.work()? {
-                Progress::Row(row) => self.early.push_back(row),
+                Progress::Row(row) => {
+                    self.early_bytes += row.document.as_bytes().len();
+                    self.memory.resize(self.early_bytes)?;
+                    self.early.push_back(row);
+                }
                 Progress::Pending => {}
                 Progress::Done => self.finished = true,
             }
@@ -121,9 +138,9 @@ impl Execution {
         self.failed
     }
 
-    /// Rows produced on trial and not yet taken.
-    pub(in crate::plan) fn early(&self) -> usize {
-        self.early.len()
+    /// Rows produced on trial and not yet taken, and what they weigh.
+    pub(in crate::plan) fn early(&self) -> (usize, usize) {
+        (self.early.len(), self.early_bytes)
     }
 
     fn work(&mut self) -> Result<Progress> {
@@ -165,6 +182,8 @@ impl Iterator for Execution {
 
     fn next(&mut self) -> Option<Result<Row>> {
         if let Some(row) = self.early.pop_front() {
+            self.early_bytes = self.early_bytes.saturating_sub(row.document.as_bytes().len());
+            self.memory.force(self.early_bytes);
             return Some(Ok(row));
         }
         while !self.finished {

@@ -5,20 +5,21 @@ use crate::plan::{IndexScan, SortField};
 use crate::storage::{Entry, RecordId};
 use error::Result;
 use rustc_hash::FxHashSet;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
 use value::key::{self, Direction};
 
 pub struct Operation {
     inputs: Vec<Running>,
     orders: Vec<Order>,
-    heads: Vec<Head>,
+    /// Inputs whose next row is not known.
+    unknown: Vec<usize>,
+    /// The next rows of the others, the first of all on top; the number of the input decides
+    /// between equals.
+    heads: BinaryHeap<Reverse<(Vec<u8>, usize)>>,
+    /// The rows themselves, by input.
+    members: Vec<Option<Member>>,
     seen: FxHashSet<RecordId>,
-}
-
-/// The next row of an input.
-enum Head {
-    Unknown,
-    Row(Vec<u8>, Member),
-    Done,
 }
 
 /// How an input's entries give bytes that sort as the rows are to be sorted.
@@ -61,37 +62,37 @@ impl Order {
 
 impl Operation {
     pub fn new(inputs: Vec<Running>, orders: Vec<Order>) -> Operation {
-        let heads = inputs.iter().map(|_| Head::Unknown).collect();
-        Operation { inputs, orders, heads, seen: FxHashSet::default() }
-    }
-
-    /// The input whose head comes first.
-    fn first(&self) -> Option<usize> {
-        let rows = self.heads.iter().enumerate().filter_map(|(at, head)| match head {
-            Head::Row(bytes, _) => Some((bytes, at)),
-            Head::Unknown | Head::Done => None,
-        });
-        rows.min().map(|(_, at)| at)
+        Operation {
+            unknown: (0..inputs.len()).rev().collect(),
+            heads: BinaryHeap::with_capacity(inputs.len()),
+            members: inputs.iter().map(|_| None).collect(),
+            inputs,
+            orders,
+            seen: FxHashSet::default(),
+        }
     }
 }
 
 impl Operator for Operation {
     fn work(&mut self, shared: &Shared, stats: &mut Stats) -> Result<Work> {
-        if let Some(at) = self.heads.iter().position(|head| matches!(head, Head::Unknown)) {
+        if let Some(at) = self.unknown.last().copied() {
             match self.inputs[at].work(shared)? {
                 Work::Advanced(member) => {
                     let bytes = member.entry.as_ref().map(|entry| self.orders[at].bytes(entry));
-                    self.heads[at] = Head::Row(bytes.unwrap_or_default(), member);
+                    self.heads.push(Reverse((bytes.unwrap_or_default(), at)));
+                    self.members[at] = Some(member);
+                    self.unknown.pop();
                 }
                 Work::Pending => {}
-                Work::Done => self.heads[at] = Head::Done,
+                Work::Done => {
+                    self.unknown.pop();
+                }
             }
             return Ok(Work::Pending);
         }
-        let Some(at) = self.first() else { return Ok(Work::Done) };
-        let Head::Row(_, member) = std::mem::replace(&mut self.heads[at], Head::Unknown) else {
-            return Ok(Work::Pending);
-        };
+        let Some(Reverse((_, at))) = self.heads.pop() else { return Ok(Work::Done) };
+        self.unknown.push(at);
+        let Some(member) = self.members[at].take() else { return Ok(Work::Pending) };
         stats.repeats_tested += 1;
         if self.seen.insert(member.record) {
             return Ok(Work::Advanced(member));

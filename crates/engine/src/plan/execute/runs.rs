@@ -1,13 +1,14 @@
 //! Sorted rows that did not fit in memory: runs in temporary files, merged.
 
 use super::Member;
-use super::sort::Held;
-use crate::spill::TemporaryRun;
+use super::sort::{Held, Kept};
+use crate::spill::TemporaryFiles;
 use crate::storage::{Document, RecordId};
 use bson::spec::BinarySubtype;
 use bson::{RawBinaryRef, RawBsonRef, RawDocument, RawDocumentBuf};
+use budget::Kind;
 use error::{Code, Result};
-use language::aggregate::{Documents, Spill};
+use language::aggregate::Documents;
 use language::interrupt;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -17,7 +18,8 @@ use value::element::get_value;
 /// The runs of a sort under way.
 #[derive(Default)]
 pub struct Runs {
-    files: Vec<Documents>,
+    files: TemporaryFiles,
+    runs: Vec<Documents>,
 }
 
 /// How much a run has taken.
@@ -28,12 +30,12 @@ pub struct Written {
 
 impl Runs {
     pub fn is_empty(&self) -> bool {
-        self.files.is_empty()
+        self.runs.is_empty()
     }
 
     /// Writes rows that are sorted already.
     pub fn write(&mut self, sorted: Vec<Held>) -> Result<Written> {
-        let mut run = Box::new(TemporaryRun::new()?);
+        let mut run = self.files.begin()?;
         let mut written = Written { bytes: 0, rows: 0 };
         for held in sorted {
             let row = encode(&held);
@@ -42,16 +44,21 @@ impl Runs {
             written.rows += 1;
             run.push(&row)?;
         }
-        self.files.push(run.finish()?.read());
+        self.runs.push(run.finish()?.read());
         Ok(written)
     }
 
     /// All rows in order: those of the runs, and the last that are in memory.
-    pub fn merge(self, last: Vec<Held>) -> Result<Merged> {
+    pub fn merge(self, last: Kept) -> Result<Merged> {
         let files =
-            self.files.into_iter().map(|run| -> Rows { Box::new(run.map(|row| decode(&row?))) });
-        let last: Rows = Box::new(last.into_iter().map(Ok));
-        let mut merged = Merged { runs: files.chain([last]).collect(), heads: BinaryHeap::new() };
+            self.runs.into_iter().map(|run| -> Rows { Box::new(run.map(|row| decode(&row?))) });
+        let last: Rows = Box::new(last.map(Ok));
+        let mut merged = Merged {
+            runs: files.chain([last]).collect(),
+            heads: BinaryHeap::new(),
+            bytes: 0,
+            memory: budget::Held::new(Kind::Work),
+        };
         for run in 0..merged.runs.len() {
             merged.advance(run)?;
         }
@@ -65,18 +72,24 @@ type Rows = Box<dyn Iterator<Item = Result<Held>> + Send>;
 pub struct Merged {
     runs: Vec<Rows>,
     heads: BinaryHeap<Reverse<(Held, usize)>>,
+    bytes: u64,
+    /// What the heads take of the budget.
+    memory: budget::Held,
 }
 
 impl Merged {
     fn advance(&mut self, run: usize) -> Result<()> {
         if let Some(held) = self.runs[run].next() {
-            self.heads.push(Reverse((held?, run)));
+            let held = held?;
+            self.bytes += held.bytes();
+            self.heads.push(Reverse((held, run)));
         }
-        Ok(())
+        self.memory.resize(self.bytes as usize)
     }
 
     pub fn next(&mut self) -> Result<Option<Member>> {
         let Some(Reverse((held, run))) = self.heads.pop() else { return Ok(None) };
+        self.bytes -= held.bytes();
         self.advance(run)?;
         Ok(Some(held.member))
     }

@@ -6,7 +6,8 @@ use super::{Member, Operator, Running, Shared, Stats, Work};
 use crate::index::extract;
 use crate::plan::SortField;
 use bson::{RawBsonRef, RawDocument};
-use error::{Code, Result};
+use budget::Kind;
+use error::{Code, Error, Result};
 use language::interrupt;
 use std::collections::BinaryHeap;
 use std::sync::Arc;
@@ -23,11 +24,13 @@ pub struct Operation {
     sorted: Option<Sorted>,
     arrived: u64,
     bytes: u64,
+    /// What the heap takes of the budget.
+    memory: budget::Held,
 }
 
 /// Rows in order.
 enum Sorted {
-    Memory(std::vec::IntoIter<Held>),
+    Memory(Kept),
     Runs(Merged),
 }
 
@@ -43,7 +46,7 @@ impl Held {
         (&self.key, self.number)
     }
 
-    fn bytes(&self) -> u64 {
+    pub fn bytes(&self) -> u64 {
         let document = self.member.document.as_ref().map_or(0, |found| found.as_bytes().len());
         (self.key.len() + document + size_of::<Held>()) as u64
     }
@@ -80,6 +83,7 @@ impl Operation {
             sorted: None,
             arrived: 0,
             bytes: 0,
+            memory: budget::Held::new(Kind::Work),
         }
     }
 
@@ -98,19 +102,30 @@ impl Operation {
             self.bytes -= dropped.bytes();
         }
         stats.bytes_held = stats.bytes_held.max(self.bytes);
+        match self.refusal(shared)? {
+            Some(refusal) if !may_spill(shared) => Err(refusal),
+            Some(_) => self.spill(stats),
+            None => Ok(()),
+        }
+    }
+
+    /// Why there is no room for what is held, if there is none.
+    fn refusal(&mut self, shared: &Shared) -> Result<Option<Error>> {
         if self.bytes <= shared.query.sort_bytes_max {
-            return Ok(());
+            return self.memory.resize_or_spill(self.bytes as usize);
         }
-        // An index entry has no place in a file; only `returnKey` keeps one.
-        if !shared.query.allow_disk_use || shared.query.return_key {
-            return Err(Code::QueryExceededMemoryLimitNoDiskUseAllowed.error(format!(
-                "Sort exceeded memory limit of {} bytes, but did not opt in to external sorting.",
-                shared.query.sort_bytes_max
-            )));
-        }
+        Ok(Some(Code::QueryExceededMemoryLimitNoDiskUseAllowed.error(format!(
+            "Sort exceeded memory limit of {} bytes, but did not opt in to external sorting.",
+            shared.query.sort_bytes_max
+        ))))
+    }
+
+    /// Moves what is held to a file.
+    fn spill(&mut self, stats: &mut Stats) -> Result<()> {
         let sorted = self.take_sorted()?;
         let written = self.runs.write(sorted)?;
         self.bytes = 0;
+        self.memory.clear();
         stats.spills += 1;
         stats.spilled_bytes += written.bytes;
         stats.spilled_rows += written.rows;
@@ -123,13 +138,41 @@ impl Operation {
     }
 
     /// The rows in order, once all have come.
-    fn finish(&mut self) -> Result<Sorted> {
-        let last = self.take_sorted()?;
+    fn finish(&mut self, shared: &Shared, stats: &mut Stats) -> Result<Sorted> {
+        // What is sorted may lie in a cursor for long.
+        if self.memory.should_spill() && may_spill(shared) {
+            self.spill(stats)?;
+        }
+        let memory = std::mem::replace(&mut self.memory, budget::Held::new(Kind::Work));
+        let last = Kept { bytes: self.bytes, rows: self.take_sorted()?.into_iter(), memory };
         let runs = std::mem::take(&mut self.runs);
         Ok(match runs.is_empty() {
-            true => Sorted::Memory(last.into_iter()),
+            true => Sorted::Memory(last),
             false => Sorted::Runs(runs.merge(last)?),
         })
+    }
+}
+
+/// An index entry has no place in a file; only `returnKey` keeps one.
+fn may_spill(shared: &Shared) -> bool {
+    shared.query.allow_disk_use && !shared.query.return_key
+}
+
+/// Rows in memory, given out one after the other.
+pub struct Kept {
+    rows: std::vec::IntoIter<Held>,
+    bytes: u64,
+    memory: budget::Held,
+}
+
+impl Iterator for Kept {
+    type Item = Held;
+
+    fn next(&mut self) -> Option<Held> {
+        let held = self.rows.next()?;
+        self.bytes = self.bytes.saturating_sub(held.bytes());
+        self.memory.force(self.bytes as usize);
+        Some(held)
     }
 }
 
@@ -150,7 +193,7 @@ impl Operator for Operation {
         match self.input.work(shared)? {
             Work::Advanced(member) => self.add(member, shared, stats)?,
             Work::Pending => {}
-            Work::Done => self.sorted = Some(self.finish()?),
+            Work::Done => self.sorted = Some(self.finish(shared, stats)?),
         }
         Ok(Work::Pending)
     }

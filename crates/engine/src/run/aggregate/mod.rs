@@ -148,7 +148,7 @@ impl Prepared {
             let view = reading::view(call)?;
             if let Some(input) = self.merged(call, &collection, &view)? {
                 let world = World::new(call, &self, view)?;
-                return Ok(rows(super::blocking(|| self.pipeline.run(input, Arc::new(world)))?));
+                return Ok(rows(turn::aside(|| self.pipeline.run(input, Arc::new(world)))?));
             }
             let hint = self.hint.take();
             let query = take_front(&mut self.pipeline, &self.context, hint, self.allow_disk_use)?;
@@ -160,7 +160,7 @@ impl Prepared {
             let input: Documents = Box::new(Input::new(call, execution));
             let world = World::new(call, &self, view)?;
             let wanted = self.context.asked.wanted();
-            let documents = super::blocking(|| self.pipeline.run(input, Arc::new(world)))?;
+            let documents = turn::aside(|| self.pipeline.run(input, Arc::new(world)))?;
             return Ok(rows(metadata::detach_all(documents, wanted)));
         }
         self.documents(call).map(rows)
@@ -221,7 +221,7 @@ impl Prepared {
         let view = reading::view(call)?;
         let world = World::new(call, &self, view.clone())?;
         let input = self.input(call, view)?;
-        let documents = super::blocking(|| self.pipeline.run(input, Arc::new(world)))?;
+        let documents = turn::aside(|| self.pipeline.run(input, Arc::new(world)))?;
         Ok(metadata::detach_all(documents, self.context.asked.wanted()))
     }
 
@@ -257,7 +257,7 @@ impl Prepared {
         let world: Arc<dyn Foreign> = Arc::new(World::new(call, &self, view.clone())?);
         let cursor = Arc::new(Tally::default());
         let input = cursor.count(self.input(call, view)?);
-        super::blocking(|| {
+        turn::aside(|| {
             let (mut documents, stages) = self.pipeline.run_counted(input, &world)?;
             documents.try_for_each(|document| document.map(drop))?;
             Ok([("$cursor", cursor)].into_iter().chain(stages).collect())

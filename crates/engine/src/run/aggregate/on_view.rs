@@ -6,7 +6,7 @@ use super::super::reading::{self, Resolved, first_batch, hint_value};
 use super::{Call, Prepared, chain};
 use crate::cursor::Cursor;
 use crate::plan::Hint;
-use bson::{RawBson, RawBsonRef, RawDocument};
+use bson::{RawBsonRef, RawDocument};
 use command::Reply;
 use command::fields::Hint as HintView;
 use command::views::{Count, Distinct, Find};
@@ -113,13 +113,13 @@ pub fn distinct_on_view(
     call: Call<'_>,
     distinct: &Distinct<'_>,
     resolved: Resolved,
-) -> Result<Vec<RawBson>> {
+) -> Result<Values> {
     let prepared = prepare_distinct(distinct, resolved)?;
     let mut values = Values::new(distinct.key, prepared.context.collator.clone());
     for document in prepared.documents(call)? {
         values.add(&document?)?;
     }
-    Ok(values.finish())
+    Ok(values)
 }
 
 pub fn prepare_distinct(distinct: &Distinct<'_>, resolved: Resolved) -> Result<Prepared> {

@@ -4,8 +4,9 @@ mod merge;
 mod out;
 
 use super::Call;
-use crate::run::{blocking, writing};
-use bson::RawDocumentBuf;
+use crate::run::writing;
+use bson::{RawDocument, RawDocumentBuf};
+use budget::{Held, Kind};
 use command::views::Aggregate;
 use command::{CursorReply, Namespace, Reply, append_write_concern_error};
 use error::{Code, Result};
@@ -72,17 +73,41 @@ fn reply(call: Call<'_>, namespace: &Namespace) -> Reply {
     Reply { body: out.finish() }
 }
 
-/// The next documents of a pipeline; none when it has no more.
-pub fn next_batch(documents: &mut Documents) -> Result<Vec<RawDocumentBuf>> {
-    blocking(|| {
+/// Documents on their way into a target.
+pub struct Batch {
+    pub documents: Vec<RawDocumentBuf>,
+    /// What they take of the budget.
+    _memory: Held,
+}
+
+impl Batch {
+    pub fn is_empty(&self) -> bool {
+        self.documents.is_empty()
+    }
+
+    /// The documents as an insert takes them.
+    pub fn borrowed(&self) -> Vec<&RawDocument> {
+        self.documents.iter().map(|document| &**document).collect()
+    }
+}
+
+/// The next documents of a pipeline; none when it has no more. Where memory is short there are
+/// fewer of them.
+pub fn next_batch(documents: &mut Documents) -> Result<Batch> {
+    turn::aside(|| {
         let mut batch = Vec::new();
+        let mut memory = Held::new(Kind::Work);
         let mut bytes = 0;
         while batch.len() < BATCH_DOCUMENTS_MAX && bytes < BATCH_BYTES_MAX {
             let Some(document) = documents.next() else { break };
             let document = document?;
             bytes += document.as_bytes().len();
             batch.push(document);
+            if memory.resize(bytes).is_err() {
+                memory.force(bytes);
+                break;
+            }
         }
-        Ok(batch)
+        Ok(Batch { documents: batch, _memory: memory })
     })
 }

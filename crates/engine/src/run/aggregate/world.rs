@@ -7,7 +7,7 @@ use crate::plan::{self, Interrupt};
 use crate::run::Call;
 use crate::run::guarded::{Asked, Merging};
 use crate::run::reading::resolve;
-use crate::spill::TemporaryRun;
+use crate::spill::TemporaryFiles;
 use crate::storage::View;
 use command::Namespace;
 use error::{Code, Result};
@@ -25,6 +25,7 @@ pub struct World {
     context: Context,
     interrupt: Interrupt,
     allow_disk_use: bool,
+    files: TemporaryFiles,
 }
 
 impl World {
@@ -37,6 +38,7 @@ impl World {
             context: prepared.context.clone(),
             interrupt: call.operation.interrupt.clone(),
             allow_disk_use: prepared.allow_disk_use,
+            files: TemporaryFiles::default(),
         })
     }
 }
@@ -52,7 +54,7 @@ impl Foreign for World {
 
     fn spill(&self) -> Result<Option<Box<dyn Spill>>> {
         match self.allow_disk_use {
-            true => Ok(Some(Box::new(TemporaryRun::new()?))),
+            true => Ok(Some(self.files.begin()?)),
             false => Ok(None),
         }
     }

@@ -1,11 +1,14 @@
 //! A transaction that nobody sees: it reads a view, keeps what is written to itself, and is
-//! dropped. What settling a document would do is found out by settling it here.
+//! dropped. What settling a document would do is found out by settling it here. Index keys are
+//! made as well, and counted: where arrays are indexed, they are most of the work.
 
-use crate::catalog::Action;
+use crate::catalog::{Action, Index};
+use crate::index;
 use crate::plan::{self, Query, Sort};
+use crate::policies::page_indexes;
 use crate::policies::survey::Survey;
 use crate::storage::large::{self, Secret};
-use crate::storage::{Document, Record, RecordId};
+use crate::storage::{Document, IndexId, Record, RecordId};
 use bson::{RawBsonRef, RawDocument, RawDocumentBuf};
 use command::Namespace;
 use error::Result;
@@ -25,6 +28,10 @@ pub struct Rehearsal<'a> {
     guard: Option<Lease>,
     secret: &'a Secret,
     written: BTreeMap<Namespace, Written>,
+    /// The indexes that pages have, or would have.
+    page_indexes: BTreeMap<Namespace, Vec<Index>>,
+    /// Index entries added and removed, over all documents.
+    pub entries: u64,
 }
 
 /// What has become of the pages of one array.
@@ -51,15 +58,34 @@ impl Deref for Row {
 }
 
 impl<'a> Rehearsal<'a> {
-    pub fn new(survey: &'a Survey<'a>, table: &'a Table, secret: &'a Secret) -> Rehearsal<'a> {
+    pub fn new(
+        survey: &'a Survey<'a>,
+        table: &'a Table,
+        secret: &'a Secret,
+    ) -> Result<Rehearsal<'a>> {
         let namespace = &survey.policy.namespace;
         let guard = Table::default().with(survey.policy.clone()).get(namespace).cloned();
-        Rehearsal { survey, table, guard, secret, written: BTreeMap::new() }
+        let mut all = BTreeMap::new();
+        for overflow in survey.policy.overflows() {
+            let specs = page_indexes(overflow, survey.collection.as_deref());
+            let indexes = specs.iter().map(|spec| Index::from_spec(IndexId(0), spec, true, 0));
+            all.insert(overflow.into.clone(), indexes.collect::<Result<Vec<_>>>()?);
+        }
+        let written = BTreeMap::new();
+        Ok(Rehearsal { survey, table, guard, secret, written, page_indexes: all, entries: 0 })
     }
 
     /// Forgets what was written.
     pub fn clear(&mut self) {
         self.written.clear();
+    }
+
+    /// Counts the entries of a page that comes or goes.
+    fn count(&mut self, namespace: &Namespace, page: &RawDocument) -> Result<()> {
+        for index in self.page_indexes.get(namespace).into_iter().flatten() {
+            self.entries += index::keys(index, page)?.keys.len() as u64;
+        }
+        Ok(())
     }
 
     /// Pages that are stored, and are as they were.
@@ -197,6 +223,7 @@ impl Transaction for Rehearsal<'_> {
         document: &RawDocument,
         _: &[Counted],
     ) -> Result<()> {
+        self.count(namespace, document)?;
         self.written.entry(namespace.clone()).or_default().put(document);
         Ok(())
     }
@@ -210,7 +237,13 @@ impl Transaction for Rehearsal<'_> {
     ) -> Result<()> {
         // The document itself is not read again.
         if *namespace == self.survey.policy.namespace {
+            for index in self.survey.collection.iter().flat_map(|it| &it.indexes) {
+                self.entries += changed(index, row, after)?;
+            }
             return Ok(());
+        }
+        for index in self.page_indexes.get(namespace).into_iter().flatten() {
+            self.entries += changed(index, row, after)?;
         }
         let written = self.written.entry(namespace.clone()).or_default();
         written.remove(row);
@@ -219,6 +252,7 @@ impl Transaction for Rehearsal<'_> {
     }
 
     async fn delete(&mut self, namespace: &Namespace, row: &Row) -> Result<()> {
+        self.count(namespace, row)?;
         self.written.entry(namespace.clone()).or_default().remove(row);
         Ok(())
     }
@@ -244,6 +278,12 @@ impl Transaction for Rehearsal<'_> {
     async fn retry(&mut self) -> Result<bool> {
         Ok(false)
     }
+}
+
+/// How many entries of an index change with a document.
+fn changed(index: &Index, before: &RawDocument, after: &RawDocument) -> Result<u64> {
+    let diff = index::diff(index, before, after)?;
+    Ok((diff.add.len() + diff.remove.len()) as u64)
 }
 
 /// The number of a page.

@@ -4,9 +4,10 @@ use crate::run::{Call, current_op};
 use bson::{RawBsonRef, RawDocument, RawDocumentBuf};
 use command::{Command, Reply};
 use error::Result;
+use std::borrow::Cow;
 use std::time::Duration;
 use value::DocumentWriter;
-use value::element::{array_len, get_value};
+use value::element::{array_len, get, get_value};
 
 /// Fields of replies and what the profile calls them.
 const FIGURES: &[(&str, &str, &str)] = &[
@@ -25,7 +26,7 @@ pub fn document(
     let mut out = DocumentWriter::new();
     out.append_str("op", current_op::kind(command.name));
     out.append_str("ns", &current_op::namespace(call.request));
-    out.append_document("command", statement(call, command));
+    out.append_document("command", &statement(call, command));
     let plan = call.operation.plan.lock().clone();
     if let Some(plan) = &plan {
         out.append_i64("keysExamined", plan.keys_examined as i64);
@@ -61,16 +62,23 @@ pub fn document(
     out.finish()
 }
 
-/// The command, or the one statement it consists of.
-fn statement<'a>(call: Call<'a>, command: &Command) -> &'a RawDocument {
+/// The command, or the one statement it consists of, with the command's comment.
+fn statement<'a>(call: Call<'a>, command: &Command) -> Cow<'a, RawDocument> {
+    let body = call.request.body();
     let statements = match command.name {
         "update" => call.request.documents("updates"),
         "delete" => call.request.documents("deletes"),
-        _ => return call.request.body(),
+        _ => return Cow::Borrowed(body),
     };
-    match statements.as_deref() {
-        Ok([only]) => only,
-        _ => call.request.body(),
+    match (statements.as_deref(), get(body, "comment")) {
+        (Ok([only]), None) => Cow::Borrowed(only),
+        (Ok([only]), Some(comment)) => {
+            let mut out = DocumentWriter::new();
+            out.copy_all(only);
+            out.copy(comment);
+            Cow::Owned(out.finish())
+        }
+        _ => Cow::Borrowed(body),
     }
 }
 

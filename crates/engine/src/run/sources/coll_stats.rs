@@ -40,7 +40,7 @@ pub fn document(
         let collection = found.as_ref().ok_or_else(|| not_found(namespace, "count"))?;
         lookup::refuse_view(collection)?;
         let counts = reading::view(call)?.counts(collection.id)?;
-        out.append_i64("count", counts.documents as i64);
+        out.append_number("count", counts.documents as i64);
     }
     if get(options, "queryExecStats").is_some() {
         let collection = found.as_ref().ok_or_else(|| not_found(namespace, "queryExecStats"))?;

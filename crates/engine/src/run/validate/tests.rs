@@ -64,7 +64,7 @@ async fn a_sound_collection_is_valid() {
     let patient = Patient::new().await;
     let reply = patient.validate().await;
     assert!(is_valid(&reply), "{reply:?}");
-    assert_eq!(get_value(&reply, "nrecords"), Some(RawBsonRef::Int64(2)));
+    assert_eq!(get_value(&reply, "nrecords"), Some(RawBsonRef::Int32(2)));
     patient.engine.close().await;
 }
 

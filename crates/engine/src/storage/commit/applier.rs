@@ -3,7 +3,7 @@
 use super::{Commit, Figures};
 use crate::growth::Growth;
 use crate::storage::trees::{Change, Failure, Tree, Trees};
-use crate::storage::{Log, View, keys};
+use crate::storage::{Clock, Log, View, keys};
 use rustc_hash::FxHashSet;
 use std::any::Any;
 use std::sync::Arc;
@@ -11,6 +11,7 @@ use std::sync::atomic::Ordering;
 
 /// The one who applies; whoever holds it does.
 pub struct Applier {
+    clock: Arc<Clock>,
     log: Arc<Log>,
     /// The counts and figures of collections, as of the last group.
     growth: Arc<Growth>,
@@ -20,8 +21,8 @@ pub struct Applier {
 pub type Held = Vec<Box<dyn Any + Send>>;
 
 impl Applier {
-    pub fn new(log: Arc<Log>, growth: Arc<Growth>) -> Applier {
-        Applier { log, growth }
+    pub fn new(clock: Arc<Clock>, log: Arc<Log>, growth: Arc<Growth>) -> Applier {
+        Applier { clock, log, growth }
     }
 
     /// Applies commits in order, all of them or none.
@@ -45,6 +46,7 @@ impl Applier {
             }
             changes.extend(commit.changes);
             logged |= self.log.take(commit.log, &mut changes);
+            self.clock.note_commit();
             if let Some(publish) = commit.publish {
                 publish();
             }
@@ -54,6 +56,7 @@ impl Applier {
         if logged {
             changes.push(self.log.row());
         }
+        changes.extend(self.clock.row());
         if commits > 1 {
             keep_last_rows(&mut changes);
         }

@@ -3,15 +3,19 @@
 use super::applier::Applier;
 use super::shared::{Shared, lost};
 use super::state::stopped;
-use super::{Commit, Figures, Mark, Ticket, Witness};
+use super::{Commit, Figures, Mark, Progress, Ticket, Witness};
 use crate::growth::Growth;
-use crate::storage::Log;
 use crate::storage::trees::{Failure, Trees};
+use crate::storage::{Clock, Log};
 use error::{Error, Result};
 use parking_lot::Mutex;
 use std::sync::Arc;
 use std::thread::{Builder, JoinHandle};
+use std::time::{Duration, Instant};
 use tokio::sync::watch;
+
+/// Between two looks at whether a thread has ended.
+const END_INTERVAL: Duration = Duration::from_millis(1);
 
 pub struct Committer {
     shared: Arc<Shared>,
@@ -27,11 +31,12 @@ struct Threads {
 impl Committer {
     pub fn start(
         trees: Arc<dyn Trees>,
+        clock: Arc<Clock>,
         log: Arc<Log>,
         growth: Arc<Growth>,
         witness: Witness,
     ) -> std::io::Result<Committer> {
-        let shared = Arc::new(Shared::new(trees, Applier::new(log, growth), witness));
+        let shared = Arc::new(Shared::new(trees, Applier::new(clock, log, growth), witness));
         let (applying, syncing) = (shared.clone(), shared.clone());
         let threads = Threads {
             committer: Builder::new().name("committer".into()).spawn(move || applying.work())?,
@@ -89,6 +94,16 @@ impl Committer {
         self.shared.applied()
     }
 
+    pub fn progress(&self) -> Progress {
+        let threads = self.threads.lock();
+        // Once it stops there is nothing left to do.
+        let alive = threads.as_ref().is_none_or(|threads| {
+            !threads.committer.is_finished() && !threads.syncer.is_finished()
+        });
+        let (submitted, synced) = self.shared.reached();
+        Progress { submitted, synced, alive }
+    }
+
     pub fn failure(&self) -> watch::Receiver<Option<Error>> {
         self.shared.failure()
     }
@@ -98,23 +113,33 @@ impl Committer {
         self.shared.fail(lost(error));
     }
 
-    /// Takes no more commits, finishes those queued, syncs, ends the threads. After a
-    /// failure the threads are not waited for: the trees may hold them for ever.
-    pub fn stop(&self) {
+    /// Takes no more commits, finishes those queued, syncs, ends the threads; false if that
+    /// was not done by then, as when the trees hold writers up. What is left was acknowledged
+    /// to nobody. After a failure the threads are not waited for: the trees may hold them for
+    /// ever.
+    pub fn stop(&self, until: Instant) -> bool {
         self.shared.stop_queueing();
         let threads = self.threads.lock().take().filter(|_| !self.shared.has_failed());
-        let Some(Threads { committer, syncer }) = threads else { return };
-        end(committer);
+        let Some(Threads { committer, syncer }) = threads else { return true };
+        let applied = end(committer, until);
         self.shared.stop_applying();
-        end(syncer);
+        end(syncer, until) && applied
     }
 }
 
-fn end(thread: JoinHandle<()>) {
+/// Waits for a thread to end; false if it does not by then.
+fn end(thread: JoinHandle<()>, until: Instant) -> bool {
+    while !thread.is_finished() {
+        if Instant::now() >= until {
+            return false;
+        }
+        std::thread::sleep(END_INTERVAL);
+    }
     let name = thread.thread().name().unwrap_or_default().to_owned();
     if thread.join().is_err() {
         tracing::error!("the {name} thread panicked");
     }
+    true
 }
 
 /// A commit in the queue. Whoever lets go of it, even by being cancelled, sees to it

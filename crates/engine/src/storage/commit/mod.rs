@@ -64,12 +64,27 @@ pub type Show = Box<dyn FnOnce()>;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Ticket(u64);
 
+impl Ticket {
+    /// Commits are numbered from 1 on.
+    pub(super) fn number(self) -> u64 {
+        self.0
+    }
+}
+
 /// The marks a commit passes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mark {
     Applied,
     Written,
     Synced,
+}
+
+/// How far the commits have come, and whether there is someone to see to the rest.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Progress {
+    pub submitted: u64,
+    pub synced: u64,
+    pub alive: bool,
 }
 
 /// Figures for `serverStatus`.

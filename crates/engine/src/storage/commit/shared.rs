@@ -58,6 +58,12 @@ impl Shared {
         self.failure.subscribe()
     }
 
+    /// The last commit that was queued, and the last that was synced.
+    pub fn reached(&self) -> (u64, u64) {
+        let state = self.state.lock();
+        (state.submitted, state.synced)
+    }
+
     pub fn has_failed(&self) -> bool {
         self.state.lock().failed.is_some()
     }

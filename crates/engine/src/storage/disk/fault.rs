@@ -3,6 +3,7 @@
 use fjall::LsmError;
 use std::fmt;
 use std::io::ErrorKind;
+use std::path::Path;
 
 #[derive(Debug)]
 pub enum Fault {
@@ -10,6 +11,12 @@ pub enum Fault {
     Damage(String),
     Io(std::io::Error),
     Engine(fjall::Error),
+}
+
+impl Fault {
+    pub fn missing(path: &Path) -> Fault {
+        Fault::Damage(format!("{} is missing", path.display()))
+    }
 }
 
 impl fmt::Display for Fault {

@@ -2,7 +2,9 @@
 
 mod active;
 mod alarm;
+mod closer;
 mod fault;
+mod inventory;
 mod journal;
 mod manifest;
 mod recovery;
@@ -15,29 +17,40 @@ pub use fault::Fault;
 pub use recovery::{Recovery, Stop};
 
 use super::keys;
-use super::trees::{Background, Change, Failure, FileSystem, Pairs, Reach, Snapshot, Tree, Trees};
+use super::trees::{
+    Background, Change, Failure, FileSystem, Pairs, Range, Reach, Snapshot, Tree, Trees,
+};
 use active::ActiveJournal;
 use alarm::Alarm;
+use closer::Closer;
 use fjall::config::{BlockSizePolicy, CompressionPolicy, PinningPolicy};
 use fjall::{
     AbstractTree, Database, Keyspace, KeyspaceCreateOptions, KvSeparationOptions, PersistMode,
     Readable, Slice,
 };
+use inventory::Inventory;
+use parking_lot::Mutex;
+use recovery::{Found, KEYSPACES, Known};
 use stamp::Stamp;
-use std::ops::Bound;
+use std::ops::RangeBounds;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Duration;
-use watermark::{Mark, Watermark};
+use std::time::{Duration, Instant};
+use watermark::{Mark, Reached, Watermark};
 
-/// Blocks and blobs kept in memory, as they are used: a share of the machine's memory.
-const CACHE_SHARE: u64 = 8;
-const CACHE_BYTES_MIN: u64 = 256 * 1024 * 1024;
-const CACHE_BYTES_MAX: u64 = 4 * 1024 * 1024 * 1024;
-/// Bounds what a start after a crash must replay.
-const JOURNAL_BYTES_MAX: u64 = 256 * 1024 * 1024;
+/// The budget may ask for smaller ones.
 const MEMTABLE_BYTES_MAX: u64 = 64 * 1024 * 1024;
+/// The journals may take what so many memtables do. Bounds what a start after a crash must
+/// replay, and what waits in memory to be flushed. fjall takes no less than the least.
+const JOURNALED_MEMTABLES: u64 = 4;
+const JOURNAL_BYTES_MIN: u64 = 64 * 1024 * 1024;
+/// Files of tables that are kept open, within the descriptors that connections leave. fjall
+/// takes no fewer than the least.
+const OPEN_FILES_MIN: u64 = 10;
+const OPEN_FILES_MAX: u64 = 400;
+/// Where descriptors are few they are this share of them.
+const OPEN_FILES_SHARE: u64 = 8;
 /// What may stay in memory while nobody writes.
 const TIDY_BYTES: u64 = 8 * 1024 * 1024;
 /// Large values are kept apart from their keys, so that compaction does not
@@ -54,59 +67,98 @@ const FLUSH_INTERVAL: Duration = Duration::from_millis(2);
 const TREES: &str = "trees";
 
 pub struct Disk {
+    /// The store's directory, and that of the trees in it.
+    directory: PathBuf,
     path: PathBuf,
     database: Database,
+    /// Let go after it.
+    _closer: Closer,
     trees: [Keyspace; 3],
     journal: ActiveJournal,
     watermark: Watermark,
+    /// What a memtable may take before it is flushed.
+    memtable_bytes: u64,
     /// The last batch that was applied, and the last that was synced.
-    applied: AtomicU64,
+    applied: Mutex<Reached>,
     synced: AtomicU64,
+    inventory: Mutex<Inventory>,
     /// What went to the journal, as it is before compression.
     journaled_bytes: AtomicU64,
     alarm: Arc<Alarm>,
     recovery: Recovery,
 }
 
+/// Whether a directory has trees in it.
+pub fn is_there(directory: &Path) -> bool {
+    directory.join(TREES).exists()
+}
+
 impl Disk {
-    /// Opens the trees in a store's directory. Nobody else may have it open.
-    pub fn open(directory: &Path) -> Result<Disk, Fault> {
+    /// Opens the trees in a store's directory. Nobody else may have it open. A store that
+    /// `is_inventoried` has been written by one who takes an inventory.
+    pub fn open(directory: &Path, is_inventoried: bool) -> Result<Disk, Fault> {
         let path = directory.join(TREES);
-        let (watermark, mark) = Watermark::open(directory)?;
-        let recovery = recovery::recover(&path, mark)?;
+        let mark = Mark::read(directory)?;
+        let noted = Inventory::read(directory)?;
+        let known = Known { mark, inventory: noted.as_ref(), is_inventoried };
+        let Found { recovery, inventory, .. } = {
+            let found = recovery::look(&path, &known)?;
+            found.put_right()?;
+            found
+        };
+        let shares = budget::process().shares();
         let database = Database::builder(&path)
             .manual_journal_persist(true)
-            .cache_size(cache_bytes())
-            .max_journaling_size(JOURNAL_BYTES_MAX)
+            .cache_size(shares.cache_bytes)
+            .max_journaling_size(
+                (JOURNALED_MEMTABLES * shares.memtable_bytes).max(JOURNAL_BYTES_MIN),
+            )
+            .max_cached_files(Some(open_files_max()))
             .worker_threads(WORKERS)
             .open()?;
         let open = |tree: Tree| database.keyspace(tree.name(), || options(tree));
         let trees = [open(Tree::Records)?, open(Tree::Entries)?, open(Tree::Large)?];
-        let stamp = trees[Tree::Records as usize].get(keys::stamp())?;
-        let number = stamp.and_then(|bytes| Stamp::read(&bytes)).map_or(0, |stamp| stamp.number);
-        if number < recovery.promised {
+        let reached = reached(&trees)?;
+        if reached.number < recovery.promised {
             return Err(Fault::Damage(format!(
-                "its last batch is {number}, though {} had been written",
-                recovery.promised
+                "its last batch is {}, though {} had been written",
+                reached.number, recovery.promised
             )));
         }
         if mark == Mark::Unreadable {
-            tracing::warn!("the file SYNCED was not readable and is written anew");
+            tracing::warn!("the file SYNCED was not readable and is written again");
         }
-        watermark.write(number, false)?;
+        let watermark = Watermark::open(directory)?;
+        watermark.write(reached, false)?;
         watermark.sync()?;
-        Ok(Disk {
+        let disk = Disk {
+            directory: directory.to_owned(),
             journal: ActiveJournal::open(&path)?,
             path,
+            _closer: Closer::start(database.clone())?,
             database,
             trees,
             watermark,
-            applied: AtomicU64::new(number),
-            synced: AtomicU64::new(number),
+            applied: Mutex::new(reached),
+            synced: AtomicU64::new(reached.number),
+            inventory: Mutex::new(inventory),
+            memtable_bytes: shares.memtable_bytes,
             journaled_bytes: AtomicU64::new(0),
             alarm: Arc::default(),
             recovery,
-        })
+        };
+        disk.take_inventory(true)?;
+        Ok(disk)
+    }
+
+    /// Notes what the store is made of now.
+    fn take_inventory(&self, synced: bool) -> Result<(), Fault> {
+        let mut inventory = self.inventory.lock();
+        let mut now = Inventory::take(&self.path.join(KEYSPACES), Some(&*inventory), false)?;
+        now.names = Some(Tree::ALL.map(|tree| self.keyspace(tree).id()));
+        now.write(&self.directory, synced)?;
+        *inventory = now;
+        Ok(())
     }
 
     /// How the store was left, and what opening it took.
@@ -124,8 +176,33 @@ impl Disk {
         })
     }
 
-    fn mark(&self, number: u64, clean: bool) -> Result<(), Failure> {
-        self.watermark.write(number, clean).map_err(|error| self.failure(error.into()))
+    fn mark(&self, reached: Reached, clean: bool) -> Result<(), Failure> {
+        self.watermark.write(reached, clean).map_err(|error| self.failure(error.into()))
+    }
+
+    /// Writes out what is in memory. Whatever is not done in time stays in the journal.
+    fn write_out(&self, until: Option<Instant>) -> Result<(), Failure> {
+        for tree in &self.trees {
+            tree.rotate_memtable().map_err(|error| self.failure(error))?;
+        }
+        // fjall would wait for ever for a flush that has failed.
+        while self.trees.iter().any(|tree| tree.tree.sealed_memtable_count() > 0)
+            && until.is_none_or(|until| Instant::now() < until)
+        {
+            self.health()?;
+            std::thread::sleep(FLUSH_INTERVAL);
+        }
+        Ok(())
+    }
+
+    /// Has memtables flushed that are larger than this.
+    fn rotate_larger_than(&self, bytes: u64) -> Result<(), Failure> {
+        for tree in &self.trees {
+            if tree.tree.active_memtable().size() > bytes {
+                tree.rotate_memtable().map_err(|error| self.failure(error))?;
+            }
+        }
+        Ok(())
     }
 
     fn persist(&self, mode: PersistMode) -> Result<(), Failure> {
@@ -133,10 +210,24 @@ impl Disk {
     }
 }
 
-fn cache_bytes() -> u64 {
-    let system = rustix::system::sysinfo();
-    let memory_bytes = (system.totalram as u64).saturating_mul(u64::from(system.mem_unit));
-    (memory_bytes / CACHE_SHARE).clamp(CACHE_BYTES_MIN, CACHE_BYTES_MAX)
+/// How far the batches have come that the trees hold. A tree that no batch has left its row
+/// in was last written to by an earlier format.
+fn reached(trees: &[Keyspace; 3]) -> Result<Reached, fjall::Error> {
+    let mut reached = Reached::default();
+    for (tree, touched) in trees.iter().zip(&mut reached.touched) {
+        if tree.get(keys::stamp())?.is_some_and(|row| Stamp::is_of_this_format(&row)) {
+            *touched = tree.tree.get_highest_seqno().unwrap_or(0);
+        }
+    }
+    let stamp = trees[Tree::Records as usize].get(keys::stamp())?;
+    reached.number = stamp.and_then(|bytes| Stamp::read(&bytes)).map_or(0, |stamp| stamp.number);
+    Ok(reached)
+}
+
+fn open_files_max() -> usize {
+    let limit = rustix::process::getrlimit(rustix::process::Resource::Nofile).current;
+    let share = limit.map_or(OPEN_FILES_MAX, |limit| limit / OPEN_FILES_SHARE);
+    share.clamp(OPEN_FILES_MIN, OPEN_FILES_MAX) as usize
 }
 
 fn options(tree: Tree) -> KeyspaceCreateOptions {
@@ -176,30 +267,44 @@ fn upper_levels() -> PinningPolicy {
 
 impl Trees for Disk {
     fn apply(&self, changes: Vec<Change>) -> Result<(), Failure> {
-        let number = self.applied.load(Ordering::Acquire) + 1;
+        let before = *self.applied.lock();
+        let (number, floor) = (before.number + 1, self.database.seqno());
         let synced = self.synced.load(Ordering::Acquire);
-        let stamp = Stamp { number, synced, floor: self.database.seqno() };
+        let stamp = Stamp { number, synced, floor, previous: before.touched };
+        let mut reached = Reached { number, ..before };
         let mut batch =
-            fjall::OwnedWriteBatch::with_capacity(self.database.clone(), changes.len() + 1);
+            fjall::OwnedWriteBatch::with_capacity(self.database.clone(), changes.len() + 3);
         let mut bytes = journal::BATCH_BYTES;
         for Change { tree, key, value } in changes {
             bytes += item_bytes(&key, value.as_deref());
+            reached.touched[tree as usize] = floor;
             match value {
                 Some(value) => batch.insert(self.keyspace(tree), key, value),
                 None => batch.remove(self.keyspace(tree), key),
             }
         }
-        let (key, value) = (keys::stamp(), stamp.write());
-        bytes += item_bytes(&key, Some(&value));
-        batch.insert(self.keyspace(Tree::Records), key, value);
+        reached.touched[Tree::Records as usize] = floor;
+        let key = keys::stamp();
+        for tree in Tree::ALL.into_iter().filter(|tree| reached.touched[*tree as usize] == floor) {
+            let value = match tree {
+                Tree::Records => Slice::from(stamp.write()),
+                Tree::Entries | Tree::Large => Slice::empty(),
+            };
+            bytes += item_bytes(&key, Some(&value));
+            batch.insert(self.keyspace(tree), key.clone(), value);
+        }
         batch.commit().map_err(|error| self.failure(error))?;
         self.journaled_bytes.fetch_add(bytes as u64, Ordering::Relaxed);
-        self.applied.store(number, Ordering::Release);
+        *self.applied.lock() = reached;
+        // A store keeps the size that it was made with, so a smaller one is seen to here.
+        if self.memtable_bytes < MEMTABLE_BYTES_MAX {
+            self.rotate_larger_than(self.memtable_bytes)?;
+        }
         Ok(())
     }
 
     fn sync(&self, reach: Reach) -> Result<(), Failure> {
-        let applied = self.applied.load(Ordering::Acquire);
+        let applied = *self.applied.lock();
         match reach {
             Reach::System => self.persist(PersistMode::Buffer),
             Reach::Disk => {
@@ -208,7 +313,7 @@ impl Trees for Disk {
                     Some(synced) => synced.map_err(|error| self.failure(error.into()))?,
                     None => self.persist(PersistMode::SyncData)?,
                 }
-                self.synced.fetch_max(applied, Ordering::AcqRel);
+                self.synced.fetch_max(applied.number, Ordering::AcqRel);
                 self.mark(applied, false)
             }
         }
@@ -223,26 +328,56 @@ impl Trees for Disk {
     }
 
     fn tidy(&self) -> Result<(), Failure> {
-        for tree in &self.trees {
-            if tree.tree.active_memtable().size() > TIDY_BYTES {
-                tree.rotate_memtable().map_err(|error| self.failure(error))?;
+        self.rotate_larger_than(TIDY_BYTES)
+    }
+
+    fn flush(&self, until: Option<Instant>) -> Result<(), Failure> {
+        self.write_out(until)?;
+        self.persist(PersistMode::SyncAll)?;
+        // Without it the next start reads more.
+        if let Err(error) = self.take_inventory(true) {
+            tracing::warn!(%error, "could not note what the store is made of");
+        }
+        self.mark(*self.applied.lock(), true)?;
+        Ok(self.watermark.sync()?)
+    }
+
+    fn note_files(&self) {
+        let is_current = self.inventory.lock().is_current(&self.path.join(KEYSPACES));
+        // What changes in the middle of it is noted the next time.
+        if !is_current && let Err(error) = self.take_inventory(false) {
+            tracing::debug!(%error, "could not note what the store is made of");
+        }
+    }
+
+    fn discard(&self, tree: Tree, range: &Range) -> Result<bool, Failure> {
+        let tree = &self.keyspace(tree).tree;
+        let within = |key: &Slice| range.contains(key);
+        let is_dead = tree.current_version().iter_tables().any(|table| {
+            let keys = &table.metadata.key_range;
+            within(keys.min()) && within(keys.max())
+        });
+        if is_dead {
+            tree.drop_range(range.clone()).map_err(|error| self.failure(error.into()))?;
+        }
+        Ok(is_dead)
+    }
+
+    fn reclaim(&self, bytes_max: u64) -> Result<(), Failure> {
+        self.write_out(None)?;
+        for tree in self.trees.iter().filter(|tree| tree.disk_space() <= bytes_max) {
+            // The first finds out which values nobody refers to, and the second leaves out
+            // their files.
+            for _ in 0..2 {
+                tree.major_compact().map_err(|error| self.failure(error))?;
             }
         }
         Ok(())
     }
 
-    fn flush(&self) -> Result<(), Failure> {
-        for tree in &self.trees {
-            tree.rotate_memtable().map_err(|error| self.failure(error))?;
-        }
-        // fjall would wait for ever for a flush that has failed.
-        while self.trees.iter().any(|tree| tree.tree.sealed_memtable_count() > 0) {
-            self.health()?;
-            std::thread::sleep(FLUSH_INTERVAL);
-        }
-        self.persist(PersistMode::SyncAll)?;
-        self.mark(self.applied.load(Ordering::Acquire), true)?;
-        Ok(self.watermark.sync()?)
+    fn release(&self) -> Result<(), Failure> {
+        // That is when it looks for files that nobody needs, in all trees.
+        self.write_out(None)
     }
 
     fn health(&self) -> Result<(), Failure> {
@@ -288,7 +423,7 @@ impl Snapshot for DiskSnapshot {
         value.map_err(|error| self.alarm.reading(error))
     }
 
-    fn range(&self, tree: Tree, range: (Bound<Slice>, Bound<Slice>)) -> Pairs {
+    fn range(&self, tree: Tree, range: Range) -> Pairs {
         let pairs = self.snapshot.range(&self.trees[tree as usize], range);
         let alarm = self.alarm.clone();
         Box::new(pairs.map(move |pair| pair.into_inner().map_err(|error| alarm.reading(error))))

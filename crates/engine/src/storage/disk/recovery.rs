@@ -1,21 +1,29 @@
 //! What is looked at, and put right, before the storage engine opens its files.
 //!
+//! Nothing is changed before everything has been looked at: which files there must be, whether
+//! they are the ones that were written (`inventory`), and whether every batch that was
+//! promised is in the tables or in a journal.
+//!
 //! After a crash the journal may end in a batch that was not written to its end: it
 //! was never promised to anyone, and is cut off. Anything else that does not read is
 //! damage, and the store is not opened: what follows it was promised. The two are
 //! told apart by the number of the batch that is missing. If that batch had been
 //! synced, by what the watermark or any later batch says, it is damage.
 
+use super::inventory::Inventory;
 use super::journal::{self, Batch};
 use super::stamp::Stamp;
 use super::watermark::Mark;
 use super::{Fault, manifest};
+use crate::storage::trees::Tree;
 use std::fs::OpenOptions;
 use std::io::ErrorKind;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 const VERSION: &str = "version";
-const KEYSPACES: &str = "keyspaces";
+const VERSION_BYTES: u64 = 4;
+const LOCK: &str = "lock";
+pub const KEYSPACES: &str = "keyspaces";
 
 /// How the store was left, and what a start made of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -50,38 +58,117 @@ impl std::fmt::Display for Stop {
     }
 }
 
-/// Checks the files of the trees and cuts off an unfinished batch.
-pub fn recover(trees: &Path, mark: Mark) -> Result<Recovery, Fault> {
-    let (promised, clean) = match mark {
-        Mark::Read { number, clean } => (number, clean),
-        Mark::Absent | Mark::Unreadable => (0, false),
-    };
-    let stop = if clean { Stop::Clean } else { Stop::Crash };
-    let mut recovery = Recovery { stop, journals: 0, batches: 0, bytes: 0, cut_bytes: 0, promised };
-    if is_new(trees)? {
-        recovery.stop = Stop::None;
-        return Ok(recovery);
+/// What is known of a store before it is looked at.
+pub struct Known<'a> {
+    pub mark: Mark,
+    pub inventory: Option<&'a Inventory>,
+    /// Whether its format has an inventory: what that does not tell is read whole.
+    pub is_inventoried: bool,
+}
+
+/// What a look has found, and is to be put right.
+#[derive(Debug)]
+pub struct Found {
+    pub recovery: Recovery,
+    pub inventory: Inventory,
+    /// An unfinished batch begins here.
+    cut: Option<(PathBuf, u64)>,
+    /// A first start did not get as far as to store anything.
+    unfinished: Option<PathBuf>,
+    lock: PathBuf,
+}
+
+impl Found {
+    /// Cuts off an unfinished batch, and takes away or makes what the storage engine would
+    /// stumble over.
+    pub fn put_right(&self) -> Result<(), Fault> {
+        if let Some(trees) = &self.unfinished {
+            std::fs::remove_dir_all(trees)?;
+            return Ok(());
+        }
+        if let Some((journal, at)) = &self.cut {
+            let file = OpenOptions::new().write(true).open(journal)?;
+            file.set_len(*at)?;
+            file.sync_all()?;
+        }
+        // It holds nothing. Where there are no trees there is none.
+        let made = OpenOptions::new().write(true).create(true).truncate(false).open(&self.lock);
+        match made {
+            Err(error) if error.kind() != ErrorKind::NotFound => Err(error.into()),
+            _ => Ok(()),
+        }
     }
-    manifest::check(&trees.join(KEYSPACES))?;
+}
+
+/// Looks at the files of the trees, and changes nothing.
+pub fn look(trees: &Path, known: &Known<'_>) -> Result<Found, Fault> {
+    let promised = known.mark.reached().number;
+    let stop = match known.mark {
+        Mark::Read { clean: true, .. } => Stop::Clean,
+        _ => Stop::Crash,
+    };
+    let recovery = Recovery { stop, journals: 0, batches: 0, bytes: 0, cut_bytes: 0, promised };
+    let lock = trees.join(LOCK);
+    let inventory = Inventory::default();
+    let mut found = Found { recovery, inventory, cut: None, unfinished: None, lock };
+    if is_new(trees, &mut found)? {
+        if promised > 0 || known.inventory.is_some() {
+            return Err(Fault::missing(trees));
+        }
+        found.recovery.stop = Stop::None;
+        return Ok(found);
+    }
+    let whole = known.is_inventoried;
+    found.inventory = Inventory::take(&trees.join(KEYSPACES), known.inventory, whole)?;
+    look_at_journals(trees, known.mark, &mut found)?;
+    Ok(found)
+}
+
+fn look_at_journals(trees: &Path, mark: Mark, found: &mut Found) -> Result<(), Fault> {
+    let recovery = &mut found.recovery;
     let mut last = None;
+    let mut first = None;
     let mut paths = journal::all(trees)?;
-    let active = paths.pop();
+    for (one, next) in paths.iter().zip(paths.iter().skip(1)) {
+        if one.0 + 1 != next.0 {
+            return Err(Fault::missing(&journal::path(trees, one.0 + 1)));
+        }
+    }
+    let oldest = paths.first().map(|(number, _)| *number);
+    let Some((_, active)) = paths.pop() else {
+        return Err(Fault::Damage(format!("{} has no journal", trees.display())));
+    };
     for (_, path) in &paths {
         // It was synced whole before the next one was begun.
-        let end = walk(path, &mut last, &mut recovery)?;
+        let end = walk(path, &mut last, recovery)?;
+        first = first.or(end.first);
         if end.is_torn() {
             return Err(damaged(path, end.at));
         }
     }
-    if let Some((_, path)) = active {
-        let end = walk(&path, &mut last, &mut recovery)?;
-        finish(&path, &end, last, mark, &mut recovery)?;
+    let end = walk(&active, &mut last, recovery)?;
+    first = first.or(end.first);
+    found.cut = finish(&active, &end, last, mark, recovery)?;
+    // Where a journal begins, the tables hold what came before it.
+    let needed = first.map_or(mark.reached().touched, |stamp| stamp.previous);
+    for tree in Tree::ALL {
+        let last = found.inventory.last(tree);
+        if last.is_some_and(|last| last < needed[tree as usize]) {
+            return Err(Fault::Damage(format!(
+                "{} begins too late, or tables of the {} are missing: what was written before it \
+                 is in neither",
+                journal::path(trees, oldest.unwrap_or(0)).display(),
+                tree.name()
+            )));
+        }
     }
-    Ok(recovery)
+    Ok(())
 }
 
 /// Where a journal stops to read.
 struct End {
+    /// The stamp that it begins with.
+    first: Option<Stamp>,
     at: usize,
     /// The journal, without the zeros behind what was written.
     bytes: Vec<u8>,
@@ -106,15 +193,17 @@ fn walk(path: &Path, last: &mut Option<Last>, recovery: &mut Recovery) -> Result
     let mut bytes = journal::read(path)?;
     recovery.journals += 1;
     let mut at = 0;
+    let mut first = None;
     while let Some(batch) = journal::batch(&bytes, at).filter(|batch| follows(batch, *last)) {
         recovery.batches += 1;
         recovery.bytes += (batch.end - at) as u64;
         at = batch.end;
+        first = first.or(batch.stamp);
         *last = Some(Last { sequence: batch.sequence, stamp: batch.stamp });
     }
     let more = bytes[at..].iter().rposition(|byte| *byte != 0).map_or(0, |last| last + 1);
     bytes.truncate(at + more);
-    Ok(End { at, bytes })
+    Ok(End { first, at, bytes })
 }
 
 fn follows(batch: &Batch, last: Option<Last>) -> bool {
@@ -135,7 +224,7 @@ fn finish(
     last: Option<Last>,
     mark: Mark,
     recovery: &mut Recovery,
-) -> Result<(), Fault> {
+) -> Result<Option<(PathBuf, u64)>, Fault> {
     let mut present = last.and_then(|last| last.stamp).map(|stamp| stamp.number);
     for stamp in journal::batches(&end.bytes, end.at).filter_map(|batch| batch.stamp) {
         recovery.promised = recovery.promised.max(stamp.synced);
@@ -143,28 +232,29 @@ fn finish(
         present = present.or(Some(stamp.number.saturating_sub(2)));
     }
     let missing = match mark {
-        Mark::Unreadable => end.is_torn(),
-        // Without a batch to count from, the trees tell, once they are open.
-        _ => present.is_some_and(|number| number < recovery.promised),
+        Mark::Absent | Mark::Unreadable => end.is_torn(),
+        // Without a batch to count from, the tables tell.
+        Mark::Read { .. } => present.is_some_and(|number| number < recovery.promised),
     };
     if missing {
         return Err(damaged(path, end.at));
     }
-    if end.is_torn() {
-        recovery.cut_bytes = (end.bytes.len() - end.at) as u64;
-        let file = OpenOptions::new().write(true).open(path)?;
-        file.set_len(end.at as u64)?;
-        file.sync_all()?;
+    if !end.is_torn() {
+        return Ok(None);
     }
-    Ok(())
+    recovery.cut_bytes = (end.bytes.len() - end.at) as u64;
+    Ok(Some((path.to_owned(), end.at as u64)))
 }
 
 /// Whether there are no trees yet. What a first start left that did not get as far as
-/// to store anything is removed: the storage engine would stumble over it.
-fn is_new(trees: &Path) -> Result<bool, Fault> {
+/// to store anything is to be removed: the storage engine would stumble over it.
+fn is_new(trees: &Path, found: &mut Found) -> Result<bool, Fault> {
     let version = trees.join(VERSION);
     match std::fs::metadata(&version) {
-        Ok(file) if file.len() > 0 => return Ok(false),
+        Ok(file) if file.len() == VERSION_BYTES => return Ok(false),
+        Ok(file) if file.len() > 0 => {
+            return Err(Fault::Damage(format!("{} has another length", version.display())));
+        }
         Ok(_) => {}
         Err(error) if error.kind() == ErrorKind::NotFound => {}
         Err(error) => return Err(error.into()),
@@ -172,15 +262,14 @@ fn is_new(trees: &Path) -> Result<bool, Fault> {
     if !trees.exists() {
         return Ok(true);
     }
-    let keyspaces = trees.join(KEYSPACES);
-    let mut used = keyspaces.exists() && std::fs::read_dir(keyspaces)?.next().is_some();
+    let mut used = !manifest::trees(&trees.join(KEYSPACES))?.is_empty();
     for (_, path) in journal::all(trees)? {
         used |= journal::read(&path)?.iter().any(|byte| *byte != 0);
     }
     if used {
         return Err(Fault::Damage(format!("{} is missing or empty", version.display())));
     }
-    std::fs::remove_dir_all(trees)?;
+    found.unfinished = Some(trees.to_owned());
     Ok(true)
 }
 

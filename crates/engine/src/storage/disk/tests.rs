@@ -10,7 +10,7 @@ use std::os::unix::fs::FileExt;
 #[test]
 fn the_versions_are_those_whose_files_we_read() {
     let lock = include_str!("../../../../../Cargo.lock");
-    for (name, version) in [("fjall", "3.1.13"), ("lsm-tree", "3.1.10")] {
+    for (name, version) in [("fjall", "3.1.13"), ("lsm-tree", "3.1.10"), ("sfa", "1.0.0")] {
         let package = format!("name = \"{name}\"\nversion = \"{version}\"\n");
         assert!(lock.contains(&package), "another version of {name}");
     }
@@ -39,6 +39,17 @@ fn fill_with(disk: &Disk, batches: u32, step: usize) {
     }
 }
 
+fn marked(number: u64) -> Mark {
+    Mark::Read { reached: Reached { number, ..Reached::default() }, clean: false }
+}
+
+/// Looks at the trees, and puts them right.
+fn recover(trees: &Path, mark: Mark) -> Result<Recovery, Fault> {
+    let found = recovery::look(trees, &Known { mark, inventory: None, is_inventoried: true })?;
+    found.put_right()?;
+    Ok(found.recovery)
+}
+
 fn journal_of(directory: &Path) -> PathBuf {
     directory.join(TREES).join("0.jnl")
 }
@@ -46,7 +57,7 @@ fn journal_of(directory: &Path) -> PathBuf {
 #[test]
 fn every_batch_is_read_with_its_stamp() {
     let directory = tempfile::tempdir().unwrap();
-    let disk = Disk::open(directory.path()).unwrap();
+    let disk = Disk::open(directory.path(), true).unwrap();
     fill(&disk, 10);
     disk.sync(Reach::Disk).unwrap();
     fill(&disk, 10);
@@ -70,7 +81,7 @@ fn every_batch_is_read_with_its_stamp() {
 #[test]
 fn much_in_memory_is_written_out_when_there_is_time() {
     let directory = tempfile::tempdir().unwrap();
-    let disk = Disk::open(directory.path()).unwrap();
+    let disk = Disk::open(directory.path(), true).unwrap();
     let in_memory = || disk.keyspace(Tree::Records).tree.active_memtable().size();
     fill(&disk, 10);
     let little = in_memory();
@@ -87,7 +98,7 @@ fn much_in_memory_is_written_out_when_there_is_time() {
 #[test]
 fn the_bytes_of_the_journal_are_counted() {
     let directory = tempfile::tempdir().unwrap();
-    let disk = Disk::open(directory.path()).unwrap();
+    let disk = Disk::open(directory.path(), true).unwrap();
     // So small that nothing is compressed.
     fill_with(&disk, 10, 1);
     disk.sync(Reach::System).unwrap();
@@ -99,17 +110,17 @@ fn the_bytes_of_the_journal_are_counted() {
 #[test]
 fn a_clean_stop_is_told_from_a_crash() {
     let directory = tempfile::tempdir().unwrap();
-    let disk = Disk::open(directory.path()).unwrap();
+    let disk = Disk::open(directory.path(), true).unwrap();
     assert_eq!(disk.recovery().stop, Stop::None);
     fill(&disk, 3);
-    disk.flush().unwrap();
+    disk.flush(None).unwrap();
     drop(disk);
-    let disk = Disk::open(directory.path()).unwrap();
+    let disk = Disk::open(directory.path(), true).unwrap();
     assert_eq!(disk.recovery().stop, Stop::Clean);
     fill(&disk, 3);
     disk.sync(Reach::Disk).unwrap();
     drop(disk);
-    let disk = Disk::open(directory.path()).unwrap();
+    let disk = Disk::open(directory.path(), true).unwrap();
     let Recovery { stop, batches, cut_bytes, .. } = disk.recovery().clone();
     assert_eq!((stop, batches, cut_bytes), (Stop::Crash, 6, 0));
 }
@@ -118,19 +129,19 @@ fn a_clean_stop_is_told_from_a_crash() {
 #[test]
 fn any_flipped_byte_of_what_was_synced_is_damage() {
     let directory = tempfile::tempdir().unwrap();
-    let disk = Disk::open(directory.path()).unwrap();
+    let disk = Disk::open(directory.path(), true).unwrap();
     fill_with(&disk, 4, 5);
     disk.sync(Reach::Disk).unwrap();
-    let mark = Mark::Read { number: 4, clean: false };
+    let mark = marked(4);
     let trees = directory.path().join(TREES);
     let path = journal_of(directory.path());
     let bytes = journal::read(&path).unwrap();
-    let sound = recovery::recover(&trees, mark).unwrap();
+    let sound = recover(&trees, mark).unwrap();
     assert_eq!((sound.batches, sound.cut_bytes), (4, 0));
     let file = OpenOptions::new().write(true).open(&path).unwrap();
     for (at, byte) in bytes.iter().enumerate().take(sound.bytes as usize) {
         file.write_all_at(&[byte ^ 1 << (at % 8)], at as u64).unwrap();
-        match recovery::recover(&trees, mark) {
+        match recover(&trees, mark) {
             Err(Fault::Damage(_)) => {}
             // A sequence number that still has its place in the order does no harm.
             Ok(recovered) => assert_eq!(recovered, sound, "byte {at}"),
@@ -146,20 +157,20 @@ fn any_flipped_byte_of_what_was_synced_is_damage() {
 #[test]
 fn a_hole_in_what_was_not_synced_is_cut() {
     let directory = tempfile::tempdir().unwrap();
-    let disk = Disk::open(directory.path()).unwrap();
+    let disk = Disk::open(directory.path(), true).unwrap();
     fill(&disk, 3);
     disk.sync(Reach::Disk).unwrap();
     let path = journal_of(directory.path());
     let third = journal::batches(&journal::read(&path).unwrap(), 0).last().unwrap().end;
     fill(&disk, 2);
     disk.sync(Reach::System).unwrap();
-    let mark = Mark::Read { number: 3, clean: false };
+    let mark = marked(3);
     let file = OpenOptions::new().write(true).open(&path).unwrap();
     file.write_all_at(&[0; 40], third as u64).unwrap();
     let trees = directory.path().join(TREES);
-    let unknown = recovery::recover(&trees, Mark::Unreadable);
+    let unknown = recover(&trees, Mark::Unreadable);
     assert!(matches!(unknown, Err(Fault::Damage(_))), "it may have been promised");
-    let recovered = recovery::recover(&trees, mark).unwrap();
+    let recovered = recover(&trees, mark).unwrap();
     assert_eq!(recovered.batches, 3);
     assert!(recovered.cut_bytes > 0);
     assert_eq!(file.metadata().unwrap().len(), third as u64);
@@ -174,11 +185,90 @@ fn a_first_start_that_was_cut_short_is_started_again() {
     std::fs::write(trees.join("lock"), "").unwrap();
     std::fs::write(trees.join("0.jnl"), [0; 1000]).unwrap();
     std::fs::write(trees.join("version"), "").unwrap();
-    let disk = Disk::open(directory.path()).unwrap();
+    let disk = Disk::open(directory.path(), true).unwrap();
     assert_eq!(disk.recovery().stop, Stop::None);
     fill(&disk, 1);
     disk.sync(Reach::Disk).unwrap();
     drop(disk);
     std::fs::remove_file(trees.join("version")).unwrap();
-    assert!(matches!(Disk::open(directory.path()), Err(Fault::Damage(_))), "it holds data");
+    assert!(matches!(Disk::open(directory.path(), true), Err(Fault::Damage(_))), "it holds data");
+}
+
+/// What lies in files that hold nothing else goes with them, and the rest stays.
+#[test]
+fn files_of_a_dead_range_are_given_back_at_once() {
+    let directory = tempfile::tempdir().unwrap();
+    let disk = Disk::open(directory.path(), true).unwrap();
+    let put = |prefix: u32, number: u32| {
+        let mut value = vec![0; 10_000];
+        rand::RngCore::fill_bytes(&mut rand::rng(), &mut value);
+        let key = [prefix.to_be_bytes(), number.to_be_bytes()].concat().into();
+        Change { tree: Tree::Records, key, value: Some(value.into()) }
+    };
+    for prefix in [3, 5, 7] {
+        disk.apply((0..100).map(|number| put(prefix, number)).collect()).unwrap();
+    }
+    disk.write_out(None).unwrap();
+    let tree = &disk.keyspace(Tree::Records).tree;
+    tree.major_compact(100_000, 0).unwrap();
+    let count = |prefix| disk.snapshot().range(Tree::Records, keys::prefix(prefix)).count();
+    let old = disk.snapshot();
+    assert!(disk.discard(Tree::Records, &keys::prefix(5)).unwrap());
+    assert_eq!((count(3), count(7)), (100, 100));
+    assert!(count(5) < 50, "{} are left", count(5));
+    // A snapshot goes on with what it read.
+    assert_eq!(old.range(Tree::Records, keys::prefix(5)).count(), 100);
+    assert!(!disk.discard(Tree::Entries, &keys::prefix(5)).unwrap());
+}
+
+/// Closing leaves what it has no time for to the next start.
+#[test]
+fn what_is_not_written_out_in_time_is_replayed() {
+    let directory = tempfile::tempdir().unwrap();
+    let disk = Disk::open(directory.path(), true).unwrap();
+    fill(&disk, 20);
+    disk.flush(Some(Instant::now())).unwrap();
+    drop(disk);
+    let disk = Disk::open(directory.path(), true).unwrap();
+    assert_eq!(disk.recovery().stop, Stop::Clean);
+    for number in 1..=20_u32 {
+        let stored = disk.snapshot().get(Tree::Records, &number.to_be_bytes()).unwrap();
+        assert!(stored.is_some(), "{number}");
+    }
+}
+
+/// The checksums in the lists are those of whole files.
+#[test]
+fn files_are_what_the_lists_say() {
+    let directory = tempfile::tempdir().unwrap();
+    let disk = Disk::open(directory.path(), true).unwrap();
+    fill_with(&disk, 20, 3_000);
+    disk.flush(None).unwrap();
+    let keyspaces = directory.path().join(TREES).join(KEYSPACES);
+    let mut read = Inventory::take(&keyspaces, None, true).unwrap();
+    for tree in Tree::ALL {
+        let path = disk.keyspace(tree).path();
+        let list = manifest::read(path).unwrap().unwrap();
+        assert!(list.files.iter().any(|file| file.kind == manifest::Kind::Table), "{tree:?}");
+        let blobs = list.files.iter().any(|file| file.kind == manifest::Kind::Blob);
+        assert_eq!(blobs, tree == Tree::Large);
+    }
+    // A compaction may have come in between.
+    disk.take_inventory(false).unwrap();
+    let mut noted = Inventory::read(directory.path()).unwrap().unwrap();
+    for _ in 0..100 {
+        read = Inventory::take(&keyspaces, None, true).unwrap();
+        read.names = noted.names;
+        if read == noted {
+            break;
+        }
+        std::thread::sleep(Duration::from_millis(20));
+        disk.take_inventory(false).unwrap();
+        noted = Inventory::read(directory.path()).unwrap().unwrap();
+    }
+    assert_eq!(read, noted);
+    for tree in Tree::ALL {
+        let live = disk.keyspace(tree).tree.get_highest_persisted_seqno();
+        assert_eq!(noted.last(tree), live);
+    }
 }

@@ -11,6 +11,10 @@ use fjall::Slice;
 use language::Needs;
 use value::{DocumentWriter, Element, Elements, Path, elements};
 
+/// Putting a document of this size together takes longer than a turn: a few hundred clients
+/// that ask for large ones would keep all others waiting.
+const ASIDE_BYTES: usize = 1024 * 1024;
+
 /// The document of a record, or a successor of it, with the large values loaded
 /// that `needs` looks at; `None` if there was nothing to load.
 pub fn join(
@@ -26,7 +30,11 @@ pub fn join(
         secret: view.secret(),
         needs,
     };
-    joiner.join(document, record.size())
+    let size = record.size();
+    match size >= ASIDE_BYTES {
+        true => turn::aside(|| joiner.join(document, size)),
+        false => joiner.join(document, size),
+    }
 }
 
 /// Puts back the large values that `needs` looks at; the others stay stubs.

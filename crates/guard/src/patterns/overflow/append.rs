@@ -1,7 +1,7 @@
 //! Elements added at the end of the pages.
 
-use super::Work;
-use super::pack::{Held, Packer};
+use super::pack::{Held, Packer, pages_of};
+use super::{Work, limits};
 use error::Result;
 use value::Element;
 use write::Transaction;
@@ -12,6 +12,10 @@ impl<T: Transaction> Work<'_, T> {
     pub async fn append(&mut self, items: &[Element<'_>], fresh: bool) -> Result<usize> {
         if items.is_empty() {
             return Ok(0);
+        }
+        let (_, bytes) = pages_of(self.rule, self.parent, items);
+        if bytes > limits::CHANGED_BYTES_MAX {
+            return Err(limits::too_much(self.rule));
         }
         let packer = Packer::new(self.rule, self.parent);
         let last = if fresh { None } else { self.end_page(true).await? };

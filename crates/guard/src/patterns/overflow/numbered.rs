@@ -51,7 +51,11 @@ impl<T: Transaction> Work<'_, T> {
         let mut start = numbers.start;
         let mut walk = Walk::new(Look::Count);
         // Pages are counted only as far as there are numbers ahead.
-        while wanted.iter().any(|number| (start..numbers.end).contains(number))
+        let is_wanted = |start: usize| {
+            let next = wanted.partition_point(|number| *number < start);
+            wanted.get(next).is_some_and(|number| *number < numbers.end)
+        };
+        while is_wanted(start)
             && let Some(pages) = self.next(&mut walk).await?
         {
             for page in pages {

@@ -8,7 +8,7 @@ use crate::policy::Overflow;
 use bson::{RawBsonRef, RawDocument, RawDocumentBuf, rawdoc};
 use error::Result;
 use language::query::Filter;
-use language::{Context, Needs};
+use language::{Context, Needs, interrupt};
 use std::ops::Deref;
 use std::sync::Arc;
 use value::element::{get, get_value};
@@ -199,6 +199,7 @@ impl<T: Transaction> Work<'_, T> {
 
     /// Writes a page with these elements.
     pub async fn insert_page(&mut self, number: i64, items: &[Element<'_>]) -> Result<()> {
+        interrupt::check_now()?;
         let page = document(self.rule, self.parent, number, items);
         let bytes = page.as_bytes().len();
         if bytes > DOCUMENT_BYTES_MAX {
@@ -212,18 +213,21 @@ impl<T: Transaction> Work<'_, T> {
         if items.is_empty() {
             return self.delete_page(page).await;
         }
+        interrupt::check_now()?;
         let after = document(self.rule, self.parent, page.number, items);
         self.transaction.replace(&self.rule.into, &page.row, &after, Cause::default()).await
     }
 
     /// Adds elements behind those of a page, which are copied as they are.
     pub async fn extend_page(&mut self, page: &Page<T::Row>, items: &[Element<'_>]) -> Result<()> {
+        interrupt::check_now()?;
         let held = (page.array(self.rule), page.count());
         let after = extended(self.rule, self.parent, page.number, held, items);
         self.transaction.replace(&self.rule.into, &page.row, &after, Cause::default()).await
     }
 
     pub async fn delete_page(&mut self, page: &Page<T::Row>) -> Result<()> {
+        interrupt::check_now()?;
         self.transaction.delete(&self.rule.into, &page.row).await
     }
 

@@ -17,7 +17,7 @@ use language::update::Update;
 use smallvec::SmallVec;
 use std::borrow::Cow;
 use std::sync::Arc;
-use value::Element;
+use value::{Element, wide};
 use write::{Applied, Counted, CountedArrays, Length, Outcome, Transaction};
 
 /// Applies an update to a document that keeps its arrays whole, as most do; `None` if that
@@ -32,6 +32,7 @@ pub fn update_at_once(
         return Ok(Some(pushed));
     }
     let reach = &applied.plan.reach;
+    let _entered = wide::enter(row);
     let mut rules = SmallVec::<[Met<'_>; 2]>::new();
     for met in Met::all(policy, reach, row) {
         if !met.is_simple() {
@@ -47,12 +48,14 @@ pub fn update_at_once(
     };
     let after = within_bounds(policy, applied, row, after)?;
     let mut amends = Amends::default();
+    let entered = wide::enter(&after);
     for met in &rules {
         let now = met.seen(reach, &after);
         let settled = Settled { row, was: &met.was, base: row, after: &after, now: &now };
         let Some(done) = settled.at_once(met.rule) else { return Ok(None) };
         amends.add(met, done, &now);
     }
+    drop(entered);
     let all_counted = amends.counted.len() == rules.len() && reach.is_of(&amends.counted);
     let outcome = amends.make(row, after)?;
     Ok(Some(Outcome { all_counted, ..outcome }))
@@ -66,7 +69,10 @@ pub async fn update<T: Transaction>(
     applied: &Applied<'_, guarded::Plan>,
 ) -> Result<Outcome> {
     let reach = &applied.plan.reach;
-    let mut rules: Vec<Met<'_>> = Met::all(policy, reach, row).collect();
+    let mut rules: Vec<Met<'_>> = {
+        let _entered = wide::enter(row);
+        Met::all(policy, reach, row).collect()
+    };
     for met in rules.iter_mut().filter(|met| met.paged && !met.rule.counted) {
         // What says that there are pages may be older than the policy.
         let mut work = Work { policy, rule: met.rule, transaction, parent: id(row) };

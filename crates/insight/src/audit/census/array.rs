@@ -66,15 +66,27 @@ impl ArrayCensus {
         }
     }
 
-    /// Counts an array.
-    pub fn add(&mut self, length: u64, bytes: u64, kinds: u32, longest: impl FnOnce() -> Longest) {
+    /// Counts an array; of an outlier only how long it is.
+    pub fn add(
+        &mut self,
+        length: u64,
+        bytes: u64,
+        kinds: u32,
+        outlier: bool,
+        longest: impl FnOnce() -> Longest,
+    ) {
         self.at_max = match length.cmp(&self.lengths.max()) {
             std::cmp::Ordering::Less => self.at_max,
             std::cmp::Ordering::Equal => self.at_max + 1,
             std::cmp::Ordering::Greater => 1,
         };
-        self.lengths.record(length);
-        self.bytes += bytes;
+        match outlier {
+            true => self.lengths.extreme(length),
+            false => {
+                self.lengths.record(length);
+                self.bytes += bytes;
+            }
+        }
         self.kinds |= kinds;
         self.longest.offer(length, longest);
     }
@@ -90,6 +102,13 @@ impl ArrayCensus {
     /// Whether some elements are documents.
     pub fn has_documents(&self) -> bool {
         self.kinds & bit(ElementType::EmbeddedDocument) != 0
+    }
+
+    /// The bytes of an element, on average in the array where they are most.
+    pub fn element_bytes_max(&self) -> f64 {
+        let longest = self.longest.iter().filter(|(length, _)| *length > 0);
+        let each = longest.map(|(length, it)| it.bytes as f64 / length as f64);
+        each.fold(self.element_bytes(), f64::max)
     }
 
     /// The bytes of an element, on average.

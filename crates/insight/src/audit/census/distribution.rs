@@ -33,6 +33,12 @@ impl Distribution {
         }
     }
 
+    /// Takes in a value that was not met but looked for: it may be the greatest, and says
+    /// nothing of how the others are spread.
+    pub fn extreme(&mut self, value: u64) {
+        self.max = self.max.max(value);
+    }
+
     pub fn count(&self) -> u64 {
         self.count
     }

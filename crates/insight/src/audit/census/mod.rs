@@ -85,7 +85,13 @@ impl Census {
 
     /// Counts a document.
     pub fn add(&mut self, document: &RawDocument) {
-        walk::document(self, document);
+        walk::document(self, document, false);
+    }
+
+    /// Takes in a document that was looked for because it is large: what is greatest and
+    /// longest follows it, what is usual does not.
+    pub fn add_outlier(&mut self, document: &RawDocument) {
+        walk::document(self, document, true);
     }
 
     pub fn documents(&self) -> u64 {

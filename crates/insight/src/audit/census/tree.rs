@@ -152,6 +152,11 @@ impl Tree {
         Some(self.node(at))
     }
 
+    /// Whether there are documents with fields at a path, or in an array there.
+    pub fn has_fields(&self, path: &str) -> bool {
+        self.find(path).is_some_and(|node| !node.children.is_empty())
+    }
+
     /// The node of a key under a node, made if there is none; `None` beyond the caps.
     /// Documents of one kind have their keys in one order, so the child behind the last
     /// one found (`guess`) is mostly it.

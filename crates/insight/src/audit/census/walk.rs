@@ -22,12 +22,15 @@ const FRAME_BYTES: usize = 5;
 /// An element's type and the zero behind its key.
 const ELEMENT_FRAME_BYTES: usize = 2;
 
-pub fn document(census: &mut Census, document: &RawDocument) {
+pub fn document(census: &mut Census, document: &RawDocument, outlier: bool) {
     let bytes = document.as_bytes().len() as u64;
-    census.sizes.record(bytes);
+    match outlier {
+        true => census.sizes.extreme(bytes),
+        false => census.sizes.record(bytes),
+    }
     let id = get(document, "_id");
     let created = id.and_then(created);
-    if let Some(created) = created {
+    if let Some(created) = created.filter(|_| !outlier) {
         census.created.add(created);
     }
     census.largest.offer(bytes, || Large {
@@ -35,7 +38,7 @@ pub fn document(census: &mut Census, document: &RawDocument) {
         fields: heaviest(elements(document).map(|it| (it.key.to_owned(), it.bytes.len() as u64))),
     });
     let number = census.sizes.count();
-    if let Some(key) = &mut census.shard_key {
+    if let Some(key) = census.shard_key.as_mut().filter(|_| !outlier) {
         key.add(document, id, number);
     }
     let mut walk = Walk {
@@ -45,6 +48,7 @@ pub fn document(census: &mut Census, document: &RawDocument) {
         created,
         bytes,
         number,
+        outlier,
         broken: false,
     };
     walk.fields(Tree::ROOT, elements(document), bytes as usize, None, 1);
@@ -64,6 +68,8 @@ struct Walk<'a> {
     created: Option<i64>,
     bytes: u64,
     number: u64,
+    /// Whether it was looked for, and is no part of the sample.
+    outlier: bool,
     broken: bool,
 }
 
@@ -141,8 +147,9 @@ impl<'a> Walk<'a> {
         }
         let bytes = element.bytes.len() as u64;
         let (document, created, document_bytes) = (self.id, self.created, self.bytes);
+        let outlier = self.outlier;
         if let Some(array) = &mut self.tree.node_mut(id).array {
-            array.add(length, bytes, kinds, || Longest {
+            array.add(length, bytes, kinds, outlier, || Longest {
                 id: id_of(document),
                 bytes,
                 document_bytes,

@@ -15,6 +15,8 @@ use serde_json::{Value, json};
 const MILLIS_A_DAY: i64 = 24 * 60 * 60 * 1000;
 /// The share of the documents that have the date.
 const DATED_SHARE: f64 = 0.9;
+/// The fields that an archived document gets.
+const MARKS: &[&str] = &["archivedAt", "archiveReason"];
 
 /// Reads of a collection, told apart by whether they may touch old documents.
 #[derive(Default)]
@@ -24,7 +26,7 @@ struct Reads {
 }
 
 pub fn look(subject: &Subject<'_>) -> Vec<Finding> {
-    if !subject.collection.kind.grows() {
+    if !subject.collection.kind.grows() || is_archive(subject) {
         return Vec::new();
     }
     let dated = dated(subject);
@@ -37,6 +39,13 @@ pub fn look(subject: &Subject<'_>) -> Vec<Finding> {
     };
     let by_reads = dated.iter().rev().max_by_key(|(path, _)| asked(path));
     by_reads.and_then(|(path, dates)| judge(subject, path, dates)).into_iter().collect()
+}
+
+/// Whether its documents were moved here because they are old.
+fn is_archive(subject: &Subject<'_>) -> bool {
+    let enough = subject.census.documents() as f64 * DATED_SHARE;
+    let marked = |path: &str| subject.census.tree.find(path).map_or(0, |node| node.count);
+    MARKS.iter().all(|mark| marked(mark) as f64 >= enough) && subject.census.documents() > 0
 }
 
 /// The dates that nearly every document has, in the order of the fields.
@@ -137,7 +146,7 @@ fn archive(subject: &Subject<'_>, path: &str, days: u64) -> Cure {
          own.getCollection({from}).deleteMany({{_id: {{$in: batch.map(it => it._id)}}}});\n  \
          }}\n}})"
     );
-    Cure::command("archive", command)
+    Cure::script("archive", &command)
 }
 
 #[cfg(test)]

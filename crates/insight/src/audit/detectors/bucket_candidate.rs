@@ -6,7 +6,7 @@
 
 use super::Subject;
 use crate::audit::census::{Cardinality, Dates, Node, Tree};
-use crate::figures::{bytes, count};
+use crate::figures::{bytes, counted};
 use crate::report::{Cure, Finding, Severity};
 use bson::spec::ElementType;
 use serde_json::{Value, json};
@@ -20,6 +20,12 @@ const STATISTICS_MAX: usize = 4;
 /// The spans of a bucket, in seconds, the longest first.
 const SPANS: &[(f64, &str)] =
     &[(86_400.0, "day"), (3_600.0, "hour"), (60.0, "minute"), (1.0, "second")];
+
+/// What readings come from, as fields are called.
+const SOURCES: &[&str] = &[
+    "device", "host", "instance", "machine", "meter", "metric", "node", "probe", "sensor",
+    "series", "source", "station", "symbol", "ticker", "vehicle",
+];
 
 /// The parts of a reading, and what they tell.
 struct Series<'a> {
@@ -80,8 +86,9 @@ fn usual<'a>(subject: &Subject<'a>) -> impl Iterator<Item = (String, &'a Node)> 
     usual.map(|(id, node)| (tree.path(id), node))
 }
 
-/// The field that names the source: of those with many readings for each value, one that is
-/// called an id, else the one with the most values.
+/// The field that names the source: of those with many readings for each value, the one with
+/// the most values. Its name says that it names something: a status has many readings for
+/// each value, too.
 fn source(subject: &Subject<'_>) -> Option<(String, u64)> {
     let known = |values: &Cardinality| {
         let distinct = values.distinct();
@@ -89,9 +96,15 @@ fn source(subject: &Subject<'_>) -> Option<(String, u64)> {
         (distinct > 0 && distinct * 2 <= values.count()).then_some(distinct)
     };
     usual(subject)
-        .filter_map(|(path, node)| Some((path, node.identifies, known(node.distinct.as_deref()?)?)))
-        .max_by(|a, b| (a.1, a.2).cmp(&(b.1, b.2)).then_with(|| b.0.cmp(&a.0)))
-        .map(|(path, _, distinct)| (path, distinct))
+        .filter(|(_, node)| node.identifies || is_source(&node.key))
+        .filter_map(|(path, node)| Some((path, known(node.distinct.as_deref()?)?)))
+        .max_by(|a, b| a.1.cmp(&b.1).then_with(|| b.0.cmp(&a.0)))
+}
+
+/// Whether a name is one of what makes readings.
+fn is_source(key: &str) -> bool {
+    let lower = key.to_ascii_lowercase();
+    SOURCES.iter().any(|source| lower.ends_with(source))
 }
 
 /// Whether all values are numbers that name nothing.
@@ -109,9 +122,9 @@ fn judge(subject: &Subject<'_>, series: &Series<'_>) -> Finding {
     let (_, unit) = span(series.interval);
     let (sources, readings) = (series.sources, series.readings);
     let summary = format!(
-        "{} readings of {} sources ('{}'), one document each: {} on average, every {} by '{}'.",
-        count(readings),
-        count(sources),
+        "{} of {} ('{}'), one document each: {} on average, every {} by '{}'.",
+        counted(readings, "reading"),
+        counted(sources, "source"),
         series.source,
         bytes(mean as u64),
         seconds(series.interval),
@@ -154,6 +167,7 @@ fn bucket(subject: &Subject<'_>, series: &Series<'_>) -> Cure {
     let (_, unit) = span(series.interval);
     let last = |path: &str| path.rsplit('.').next().unwrap_or(path).to_owned();
     let text = |text: &str| Value::from(text).to_string();
+    let (from, into) = (text(name), text(&subject.free_name(&format!("{name}Buckets"))));
     let field = |path: &str| text(&format!("${path}"));
     let stats = series.figures.iter().take(STATISTICS_MAX).map(|path| {
         let stat = |end: &str, stat: &str| {
@@ -166,16 +180,18 @@ fn bucket(subject: &Subject<'_>, series: &Series<'_>) -> Cure {
          {{$group: {{_id: {{{}: {}, from: {{$dateTrunc: {{date: {}, unit: \"{unit}\"}}}}}},\n    \
          count: {{$sum: 1}}, readings: {{$push: \"$$ROOT\"}}{}}}}},\n  \
          {{$unset: [\"readings._id\", {}]}},\n  \
-         {{$merge: {{into: {}, whenMatched: \"replace\"}}}}\n], {{allowDiskUse: true}})",
-        text(name),
+         {{$merge: {{into: {into}, whenMatched: \"replace\"}}}}\n], {{allowDiskUse: true}});\n\
+         // and when the application reads and writes buckets, if all readings are in them:\n\
+         const all = db.getCollection({into}).aggregate([{{$group: {{_id: null, n: {{$sum: \"$count\"}}}}}}]).next();\n\
+         if (all.n >= db.getCollection({from}).countDocuments({{}})) db.getCollection({from}).drop()",
+        from,
         text(&last(&series.source)),
         field(&series.source),
         field(&series.time),
         stats.collect::<String>(),
         text(&format!("readings.{}", series.source)),
-        text(&format!("{name}Buckets")),
     );
-    Cure::command("bucket", command)
+    Cure::script("bucket", &command)
 }
 
 #[cfg(test)]
@@ -244,5 +260,12 @@ mod tests {
             it.remove("site");
         };
         assert!(change(each).is_empty());
+        // A status is no source, however many readings each has.
+        let status = |it: &mut bson::Document, number: i64| {
+            it.remove("sensorId");
+            it.remove("site");
+            it.insert("status", ["new", "paid", "sent"][number as usize % 3]);
+        };
+        assert!(change(status).is_empty());
     }
 }

@@ -4,9 +4,10 @@
 use super::Subject;
 use crate::audit::census::Spellings;
 use crate::audit::cure;
-use crate::audit::facts::Operation;
+use crate::audit::facts::{Operation, keeps_lower_case, literal};
+use crate::audit::target::Target;
 use crate::figures::count;
-use crate::report::{Cure, Finding, Severity};
+use crate::report::{Cure, Finding, Severity, name, shell};
 use bson::{Bson, Document, doc};
 use serde_json::{Value, json};
 
@@ -25,7 +26,8 @@ pub fn look(subject: &Subject<'_>) -> Vec<Finding> {
 fn collisions(subject: &Subject<'_>, path: &str, spellings: &Spellings) -> Option<Finding> {
     let thresholds = &subject.thresholds.case_collision;
     let (colliding, values) = (spellings.colliding(), spellings.values());
-    if colliding < thresholds.warn_values.max(1) || has_index(subject, path) {
+    let kept = has_index(subject, path) || keeps_lower_case(subject.collection, path);
+    if colliding < thresholds.warn_values.max(1) || kept {
         return None;
     }
     let share = colliding as f64 / values.max(1) as f64;
@@ -33,9 +35,10 @@ fn collisions(subject: &Subject<'_>, path: &str, spellings: &Spellings) -> Optio
     let severity = if critical { Severity::Critical } else { Severity::Warn };
     let example = spellings.collisions.first()?;
     let summary = format!(
-        "{} of {} values differ from another in case only, such as '{}' and '{}'.",
+        "{} of {} values {} from another in case only, such as '{}' and '{}'.",
         count(colliding),
         count(values),
+        if colliding == 1 { "differs" } else { "differ" },
         example.first,
         example.second,
     );
@@ -45,6 +48,7 @@ fn collisions(subject: &Subject<'_>, path: &str, spellings: &Spellings) -> Optio
     Some(
         Finding::new(severity, &subject.collection.namespace, summary, cure_of(subject, path))
             .path(path)
+            .cause(format!("case {path}"))
             .ids(ids)
             .examples(literals)
             .figure("colliding", colliding)
@@ -52,13 +56,21 @@ fn collisions(subject: &Subject<'_>, path: &str, spellings: &Spellings) -> Optio
     )
 }
 
-/// Regular expressions that ignore case, field by field.
+/// Regular expressions that ignore case, field by field: those with a beginning, which an
+/// index can serve if the query asks otherwise.
 fn queries(subject: &Subject<'_>) -> Vec<Finding> {
     let mut fields: Vec<(String, u64, String)> = Vec::new();
     for operation in &subject.collection.operations {
-        for (path, pattern) in insensitive(operation) {
+        let patterns = insensitive(operation).into_iter();
+        for (path, pattern) in patterns.filter(|(_, pattern)| pattern.starts_with('^')) {
             match fields.iter_mut().find(|(known, ..)| *known == path) {
-                Some((_, count, _)) => *count += operation.count,
+                Some((_, count, known)) => {
+                    *count += operation.count;
+                    // What serves a beginning serves the whole.
+                    if is_whole(known) {
+                        *known = pattern;
+                    }
+                }
                 None => fields.push((path, operation.count, pattern)),
             }
         }
@@ -66,16 +78,30 @@ fn queries(subject: &Subject<'_>) -> Vec<Finding> {
     fields.retain(|(path, ..)| !has_index(subject, path));
     let found = |(path, queries, pattern): (String, u64, String)| {
         let summary = format!(
-            "{} queries look for it by a regular expression that ignores case, and no index does: \
-             each reads every key or document.",
-            count(queries),
+            "{} for it by a regular expression that ignores case, and no index does: each reads \
+             every key or document.",
+            match queries {
+                1 => "1 query looks".to_owned(),
+                queries => format!("{} queries look", count(queries)),
+            },
         );
-        Finding::new(Severity::Warn, &subject.collection.namespace, summary, index(subject, &path))
+        let cure = match is_whole(&pattern) {
+            true => index(subject, &path),
+            false => lower_case(subject, &path),
+        };
+        Finding::new(Severity::Warn, &subject.collection.namespace, summary, cure)
+            .cause(format!("case {path}"))
             .path(path)
-            .examples([pattern])
+            .examples([format!("/{pattern}/i")])
             .figure("queries", queries)
     };
     fields.into_iter().map(found).collect()
+}
+
+/// Whether a pattern is one text from its beginning to its end.
+fn is_whole(pattern: &str) -> bool {
+    let text = pattern.strip_prefix('^').and_then(|rest| rest.strip_suffix('$'));
+    text.is_some_and(|text| !text.contains(['.', '*', '+', '?', '|', '[', '(', '{']))
 }
 
 fn insensitive(operation: &Operation) -> Vec<(String, String)> {
@@ -97,16 +123,16 @@ fn in_filter(filter: &Document, found: &mut Vec<(String, String)>) {
                 parts.for_each(|part| in_filter(part, found));
             }
             Bson::RegularExpression(regex) if regex.options.as_str().contains('i') => {
-                found.push((key.clone(), format!("/{}/i", regex.pattern.as_str())));
+                found.push((key.clone(), regex.pattern.as_str().to_owned()));
             }
             Bson::Document(operators) => match operators.get("$regex") {
                 Some(Bson::RegularExpression(regex)) if regex.options.as_str().contains('i') => {
-                    found.push((key.clone(), format!("/{}/i", regex.pattern.as_str())));
+                    found.push((key.clone(), regex.pattern.as_str().to_owned()));
                 }
                 Some(Bson::String(pattern))
                     if operators.get_str("$options").is_ok_and(|it| it.contains('i')) =>
                 {
-                    found.push((key.clone(), format!("/{pattern}/i")));
+                    found.push((key.clone(), pattern.clone()));
                 }
                 _ => {}
             },
@@ -115,36 +141,71 @@ fn in_filter(filter: &Document, found: &mut Vec<(String, String)>) {
     }
 }
 
-/// Whether an index on the field ignores case.
+/// Whether an index on the field ignores case, or one on its copy in lower case does.
 fn has_index(subject: &Subject<'_>, path: &str) -> bool {
+    let copy = copy_of(path);
     subject.collection.indexes.iter().any(|index| {
-        let first = index.key.keys().next().is_some_and(|key| key == path);
         let strength = index.collation().and_then(|it| match it.get("strength") {
             Some(Bson::Int32(strength)) => Some(*strength),
             Some(Bson::Int64(strength)) => i32::try_from(*strength).ok(),
             Some(Bson::Double(strength)) => Some(*strength as i32),
             _ => None,
         });
-        first && strength.is_some_and(|strength| strength <= IGNORES_CASE)
+        let ignores = strength.is_some_and(|strength| strength <= IGNORES_CASE);
+        let first = index.key.keys().next();
+        first.is_some_and(|key| (key == path && ignores) || *key == copy)
     })
 }
 
-/// The index of `_id` has the collation of its collection for ever, so there a validator
-/// keeps one spelling.
+/// The field with the same text in lower case.
+fn copy_of(path: &str) -> String {
+    if path == "_id" { "id_lower".to_owned() } else { format!("{path}_lower") }
+}
+
+/// Of `_id`s, which stay as they are, a validator keeps new ones in one spelling.
 fn cure_of(subject: &Subject<'_>, path: &str) -> Cure {
-    if path != "_id" {
+    if path != "_id" || !subject.limits.validators_enforced {
         return index(subject, path);
     }
     let lower = json!({ "$expr": { "$eq": ["$_id", { "$toLower": "$_id" }] } });
     let other = json!({ "_id": { "$not": { "$type": "string" } } });
-    Cure::validator("normalised ids", json!({ "$or": [other, lower] }))
+    let rule = json!({ "$or": [other, lower] });
+    // Documents that are there stay writable.
+    cure::validator("normalised ids", subject.collection, &rule, "moderate")
 }
 
+/// An index that ignores case, for queries that do; where there is none, the one of `_id`
+/// among them, a copy in lower case.
 fn index(subject: &Subject<'_>, path: &str) -> Cure {
+    if path == "_id" || subject.target == Target::AzureDocumentDb {
+        return lower_case(subject, path);
+    }
     let collation = doc! { "locale": "en", "strength": IGNORES_CASE };
-    let namespace = &subject.collection.namespace;
-    let command = cure::create_index(namespace, &[(path.to_owned(), true)], Some(&collation));
+    let key = [(path.to_owned(), true)];
+    let command = cure::create_index(subject.collection, &key, Some(&collation));
+    let collection = Value::from(&*subject.collection.namespace.collection);
+    let command = format!(
+        "{command}\n// and queries ask for the whole text, with the collation:\n\
+         // db.getCollection({collection}).find({{{}: \"…\"}}).collation({})",
+        name(path),
+        shell(&literal(&collation)),
+    );
     Cure::command("collation index", command)
+}
+
+/// A copy in lower case, with an index.
+fn lower_case(subject: &Subject<'_>, path: &str) -> Cure {
+    let collection = Value::from(&*subject.collection.namespace.collection);
+    let (copy, value) = (copy_of(path), Value::from(format!("${path}")));
+    let index = cure::create_index(subject.collection, &[(copy.clone(), true)], None);
+    let (field, copy) = (name(path), name(&copy));
+    let command = format!(
+        "db.getCollection({collection}).updateMany({{{field}: {{$type: \"string\"}}}}, \
+         [{{$set: {{{copy}: {{$toLower: {value}}}}}}}])\n{index}\n\
+         // and whatever writes {field} writes {copy}, and queries ask in lower case: \
+         {{{copy}: /^…/}}"
+    );
+    Cure::command("lower-case copy", command)
 }
 
 #[cfg(test)]
@@ -162,7 +223,8 @@ mod tests {
         assert_eq!(findings[0].path.as_deref(), Some("_id"));
         assert_eq!(findings[0].evidence.examples, [json!("User123"), json!("user123")]);
         assert_eq!(findings[0].evidence.ids, findings[0].evidence.examples);
-        assert!(matches!(findings[0].cure.remedy, Remedy::Validator(_)));
+        let Remedy::Command(command) = &findings[0].cure.remedy else { panic!() };
+        assert!(command.contains("validationLevel: \"moderate\""), "{command}");
     }
 
     #[test]
@@ -192,8 +254,24 @@ mod tests {
         let collation = doc! { "locale": "en", "strength": 2 };
         let index = doc! { "name": "e", "key": { "email": 1 }, "collation": collation };
         assert!(emails().indexes([index]).look(look).is_empty());
-        let index = doc! { "name": "e", "key": { "email": 1 } };
-        assert_eq!(emails().indexes([index]).look(look).len(), 1);
+        // An index of the same name does not stand in its way.
+        let index = doc! { "name": "email_1", "key": { "email": 1 } };
+        let findings = emails().indexes([index]).look(look);
+        let Remedy::Command(command) = &findings[0].cure.remedy else { panic!() };
+        assert!(command.contains(r#"{name: "email_1_2", collation: "#), "{command}");
+    }
+
+    #[test]
+    fn a_pattern_with_a_beginning_is_asked_of_a_copy() {
+        for (pattern, copied) in [("^ulm$", false), ("^ulm", true), ("^u.m$", true)] {
+            let filter = doc! { "city": { "$regex": pattern, "$options": "i" } };
+            let mut fixture = Fixture::new([rawdoc! { "_id": 1, "city": "Ulm" }]);
+            let operation = Operation { filter, count: 9, ..Operation::default() };
+            fixture.collection.operations = vec![operation];
+            let findings = fixture.look(look);
+            let Remedy::Command(command) = &findings[0].cure.remedy else { panic!() };
+            assert_eq!(command.contains("createIndex({city_lower: 1})"), copied, "{command}");
+        }
     }
 
     #[test]
@@ -205,8 +283,13 @@ mod tests {
         let findings = fixture.look(look);
         assert_eq!(findings.len(), 1);
         assert_eq!(findings[0].evidence.examples, [json!("/^ulm/i")]);
-        let filter = doc! { "city": { "$regex": "^ulm" } };
-        fixture.collection.operations = vec![Operation { filter, ..operation }];
-        assert!(fixture.look(look).is_empty());
+        // It heeds case; no index serves it.
+        for filter in [
+            doc! { "city": { "$regex": "^ulm" } },
+            doc! { "city": { "$regex": "ulm", "$options": "i" } },
+        ] {
+            fixture.collection.operations = vec![Operation { filter, ..operation.clone() }];
+            assert!(fixture.look(look).is_empty());
+        }
     }
 }

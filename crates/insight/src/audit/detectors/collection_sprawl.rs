@@ -3,13 +3,13 @@
 //! A name is split at `_`, `-` and `.`; names that agree in all parts but one are a family
 //! if most of them have the fields that the commonest shape among them has.
 
-use super::Deployment;
+use super::{Deployment, free_name};
 use crate::audit::facts::Kind;
 use crate::audit::outline::Outline;
 use crate::figures::count;
-use crate::report::{Cure, Finding, Severity};
+use crate::report::{Cure, Finding, Severity, name, shell};
 use command::Namespace;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use serde_json::{Value, json};
 
 const SEPARATORS: &[char] = &['_', '-', '.'];
@@ -18,7 +18,8 @@ const EXAMPLES_MAX: usize = 5;
 const HOLE: &str = "{id}";
 
 /// Names that differ in one part.
-struct Family<'a> {
+#[derive(Debug)]
+pub struct Family<'a> {
     database: &'a str,
     /// The name with a hole in it.
     template: String,
@@ -27,13 +28,30 @@ struct Family<'a> {
     members: Vec<(&'a Outline, &'a str)>,
 }
 
+impl Family<'_> {
+    /// `shop.customer_{customer}_orders`.
+    pub fn name(&self) -> String {
+        let name = self.template.replace(HOLE, &format!("{{{}}}", self.discriminator));
+        format!("{}.{name}", self.database)
+    }
+
+    pub fn namespaces(&self) -> impl Iterator<Item = String> {
+        self.members.iter().map(|(outline, _)| outline.namespace.to_string())
+    }
+}
+
 pub fn look(deployment: &Deployment<'_>) -> Vec<Finding> {
+    let families = all_families(deployment);
+    let findings: Vec<Finding> = families.iter().map(|family| judge(deployment, family)).collect();
+    // Where there are families, they are why there are too many.
+    if findings.is_empty() { too_many(deployment).into_iter().collect() } else { findings }
+}
+
+/// The families of a deployment.
+pub fn all_families<'a>(deployment: &Deployment<'a>) -> Vec<Family<'a>> {
     let ordinary: Vec<&Outline> =
         deployment.collections.iter().filter(|it| it.kind == Kind::Ordinary).collect();
-    let mut findings: Vec<Finding> =
-        families(deployment, &ordinary).iter().map(|family| judge(deployment, family)).collect();
-    findings.extend(too_many(deployment));
-    findings
+    families(deployment, &ordinary)
 }
 
 /// The families, the largest first; a collection belongs to one of them.
@@ -149,7 +167,7 @@ fn judge(deployment: &Deployment<'_>, family: &Family<'_>) -> Finding {
         Severity::Info
     };
     let documents: u64 = family.members.iter().map(|(outline, _)| outline.documents).sum();
-    let name = family.template.replace(HOLE, &format!("{{{}}}", family.discriminator));
+    let shown = family.template.replace(HOLE, &format!("{{{}}}", family.discriminator));
     let summary = format!(
         "{} collections have one shape and names that differ by an identifier; together they \
          hold {} documents. One collection with a field '{}' does the same.",
@@ -157,10 +175,13 @@ fn judge(deployment: &Deployment<'_>, family: &Family<'_>) -> Finding {
         count(documents),
         family.discriminator,
     );
-    let namespace = Namespace { database: family.database.into(), collection: name.into() };
+    let namespace = Namespace { database: family.database.into(), collection: shown.into() };
     let examples = family.members.iter().take(EXAMPLES_MAX);
     let indexes: usize = family.members.iter().map(|(outline, _)| outline.indexes).sum();
-    let mut finding = Finding::new(severity, &namespace, summary, merge(family))
+    let taken = deployment.collections.iter().map(|it| &it.namespace);
+    let taken = taken.filter(|it| *it.database == *family.database);
+    let names = taken.map(|it| it.collection.to_string()).collect();
+    let mut finding = Finding::new(severity, &namespace, summary, merge(family, &names))
         .examples(examples.map(|(outline, _)| json!(&*outline.namespace.collection)))
         .figure("collections", members)
         .figure("documents", documents)
@@ -172,21 +193,34 @@ fn judge(deployment: &Deployment<'_>, family: &Family<'_>) -> Finding {
     finding
 }
 
-/// What copies every member into one collection, with its identifier in a field.
-fn merge(family: &Family<'_>) -> Cure {
-    let into = merged_name(family);
+/// What copies every member into one collection, with its identifier in a field and its indexes
+/// behind that field, and drops it when all of it is there.
+fn merge(family: &Family<'_>, names: &FxHashSet<String>) -> Cure {
+    let into = Value::from(free_name(names, &merged_name(family)));
     let (before, behind) = family.template.split_once(HOLE).unwrap_or((&family.template, ""));
-    let field = &family.discriminator;
-    let (before, behind) = (Value::from(before), Value::from(behind));
-    let into = Value::from(into);
+    let (from, to) = (before.chars().count(), behind.chars().count());
+    let field = name(&family.discriminator);
+    let unique = family.members.iter().all(|(outline, _)| outline.unique_ids);
+    // The same `_id` in two of them would be one document.
+    let id = if unique { "" } else { "_id: {of, id: \"$_id\"}, " };
+    let members: Vec<&str> =
+        family.members.iter().map(|(outline, _)| &*outline.namespace.collection).collect();
     let command = format!(
-        "for (const name of db.getCollectionNames().filter(n => n.startsWith({before}) && n.endsWith({behind}))) {{\n  \
-         const {field} = name.slice({before}.length, name.length - {behind}.length);\n  \
-         db.getCollection(name).aggregate([{{$set: {{{field}: {field}}}}}, \
-         {{$merge: {{into: {into}, whenMatched: \"fail\"}}}}]);\n}}\n\
-         db.getCollection({into}).createIndex({{{field}: 1, _id: 1}})"
+        "const into = db.getCollection({into});\n\
+         const merge = name => {{\n  \
+         const from = db.getCollection(name), of = name.slice({from}, name.length - {to});\n  \
+         for (const {{v, ns, key, name: index, ...options}} of from.getIndexes()) if (index !== \"_id_\") \
+         into.createIndex(\"expireAfterSeconds\" in options ? key : {{{field}: 1, ...key}}, {{...options, name: index}});\n  \
+         from.aggregate([{{$set: {{{id}{field}: of}}}}, {{$merge: {{into: {into}, whenMatched: \"replace\"}}}}]);\n}};\n\
+         const names = {};\n\
+         for (const name of names) merge(name);\n\
+         into.createIndex({{{field}: 1, _id: 1}});\n\
+         // and when the application reads and writes {into}, if all documents are in it:\n\
+         for (const name of names) if (into.countDocuments({{{field}: name.slice({from}, name.length - {to})}}) >= \
+         db.getCollection(name).countDocuments({{}})) db.getCollection(name).drop()",
+        shell(&Value::from(members)),
     );
-    Cure::command("single collection", command)
+    Cure::script("single collection", &command)
 }
 
 /// All collections together against the limit.
@@ -233,6 +267,7 @@ mod tests {
             fields: fields.iter().map(ToString::to_string).collect(),
             scalars: Vec::new(),
             indexes: 1,
+            unique_ids: true,
             reads: 0,
             followed: Vec::new(),
         }
@@ -266,6 +301,13 @@ mod tests {
             assert_eq!(finding.evidence.figures["collections_in_all"], json!(26));
             let crate::report::Remedy::Command(command) = &finding.cure.remedy else { panic!() };
             assert!(command.contains(r#"into: "orders""#), "{command}");
+            // A collection that is there already is not taken for it.
+            collections.push(outline("orders", ORDER));
+            let findings = found(&collections, Target::MongoDb);
+            let crate::report::Remedy::Command(command) = &findings[0].cure.remedy else {
+                panic!()
+            };
+            assert!(command.contains(r#"into: "orders2""#), "{command}");
         }
         let numbered: Vec<_> = (0..6).map(|at| outline(&format!("tenant{at}"), ORDER)).collect();
         assert_eq!(found(&numbered, Target::MongoDb)[0].severity, Severity::Info);

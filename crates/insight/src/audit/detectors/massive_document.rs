@@ -1,16 +1,16 @@
 //! Documents that are large, whole or in one of their fields.
 
-use super::Subject;
-use crate::audit::census::Large;
+use super::{Subject, array_cause};
+use crate::audit::census::{ArrayCensus, Large};
 use crate::audit::cure;
-use crate::audit::facts::Kind;
-use crate::figures::{bytes, count, percent};
-use crate::report::{Cure, Finding, Severity};
-use serde_json::{Map, Value, json};
+use crate::audit::facts::{Bound, bound, is_document_bound};
+use crate::audit::target::Target;
+use crate::figures::{bytes, count, counted, percent};
+use crate::report::{Cure, Finding, Remedy, Severity, merge};
+use serde_json::{Value, json};
 
-/// What a policy proposes: a warning, and a bound that leaves room under the limit.
-const WARN_BYTES: &str = "1MB";
-const MAX_BYTES: &str = "8MB";
+/// A bound on documents that leaves room under the limit.
+const MAX_BYTES: u64 = 8 * 1024 * 1024;
 /// A field that makes up this share of a document is what makes it large.
 const MAIN_SHARE: f64 = 0.5;
 
@@ -22,7 +22,8 @@ fn judge(subject: &Subject<'_>) -> Option<Finding> {
     let thresholds = &subject.thresholds.massive_document;
     let census = subject.census;
     let largest = census.sizes.max();
-    if largest < thresholds.warn_bytes || subject.collection.kind == Kind::Pages {
+    let bounded = is_document_bound(subject.collection, subject.limits);
+    if largest < thresholds.warn_bytes || bounded {
         return None;
     }
     let limit = subject.limits.document_bytes;
@@ -33,8 +34,8 @@ fn judge(subject: &Subject<'_>) -> Option<Finding> {
     let spread = census.sizes.spread();
     let (_, main) = census.largest.first()?;
     let mut summary = format!(
-        "The largest of {} documents has {}, {} of the limit",
-        count(spread.count),
+        "The largest of {} has {}, {} of the limit",
+        counted(spread.count, "document"),
         bytes(largest),
         percent(share),
     );
@@ -42,7 +43,9 @@ fn judge(subject: &Subject<'_>) -> Option<Finding> {
         let part = percent(*weight as f64 / largest as f64);
         summary += &format!("; {part} of it is '{field}'");
     }
-    summary += &format!(" ({} have {} or more).", count(over.max(1)), bytes(thresholds.warn_bytes));
+    let have = if over > 1 { "have" } else { "has" };
+    let over_bytes = bytes(thresholds.warn_bytes);
+    summary += &format!(" ({} {have} {over_bytes} or more).", count(over.max(1)));
     let large = census.largest.iter().filter(|(size, _)| *size >= thresholds.warn_bytes);
     Some(
         Finding::new(
@@ -52,6 +55,7 @@ fn judge(subject: &Subject<'_>) -> Option<Finding> {
             cure_of(subject, main, largest),
         )
         .path_if(main_field(main, largest))
+        .cause(main_field(main, largest).map_or("size".to_owned(), |path| array_cause(&path)))
         .ids(large.map(|(_, it)| it.id.clone()))
         .examples(main.fields.iter().map(|(field, weight)| format!("{field}: {}", bytes(*weight))))
         .figure("documents", spread.count)
@@ -71,19 +75,65 @@ fn main_field(large: &Large, size: u64) -> Option<String> {
     (*weight as f64 >= size as f64 * MAIN_SHARE).then(|| field.clone())
 }
 
+/// An array is bounded. Another large field is moved, unless all that is there leaves enough
+/// room for a bound on documents, where the target keeps one.
 fn cure_of(subject: &Subject<'_>, large: &Large, size: u64) -> Cure {
-    let mut policy = json!({ "document": { "warn_bytes": WARN_BYTES, "max_bytes": MAX_BYTES } });
-    let main = main_field(large, size).filter(|field| cure::can_be_declared(field));
-    let array = main.and_then(|field| {
-        let array = subject.census.tree.find(&field)?.array.as_deref()?;
-        let rule = json!({ "max": cure::head_elements(array), "on_limit": "overflow" });
-        Some(Map::from_iter([(field, rule)]))
-    });
-    let pattern = if array.is_some() { "outlier" } else { "subset" };
-    if let (Some(array), Value::Object(policy)) = (array, &mut policy) {
-        policy.insert("arrays".to_owned(), Value::Object(array));
+    let heaviest = large.fields.first().map(|(field, _)| &**field);
+    let node = heaviest.and_then(|field| Some((field, subject.census.tree.find(field)?)));
+    let main = main_field(large, size);
+    if let Some((field, node)) = node
+        && main.as_deref() == Some(field)
+        && let Some(array) = &node.array
+    {
+        let mut cure = array_cure(subject, field, array);
+        if let Remedy::Policy(policy) = &mut cure.remedy {
+            merge(policy, &document_policy(subject, size));
+        }
+        return cure;
     }
-    Cure::policy(pattern, &subject.collection.namespace, policy)
+    match (subject.target, node) {
+        (Target::Freeboard, _) if size <= MAX_BYTES => Cure {
+            pattern: "bound".to_owned(),
+            remedy: Remedy::Policy(document_policy(subject, size)),
+        },
+        (Target::MongoDb, _) if size <= MAX_BYTES => {
+            let rule = json!({ "$expr": { "$lte": [{ "$bsonSize": "$$ROOT" }, MAX_BYTES] } });
+            cure::validator("bound", subject.collection, &rule, "strict")
+        }
+        (_, Some((field, node))) => {
+            let from = subject.thresholds.massive_document.warn_bytes;
+            cure::split_field(subject, field, node, from)
+        }
+        // A document without fields is not large.
+        (_, None) => {
+            let collection = Value::from(&*subject.collection.namespace.collection);
+            Cure::command("subset", format!("db.getCollection({collection}).find()"))
+        }
+    }
+}
+
+/// What an array that fills a document needs: a bound, or where it has one, that the documents
+/// that are there are brought into it.
+fn array_cure(subject: &Subject<'_>, path: &str, array: &ArrayCensus) -> Cure {
+    let declared = bound(subject.collection, path, array, subject.limits) == Some(Bound::Policy);
+    if subject.target == Target::Freeboard && declared {
+        let name = Value::from(&*subject.collection.namespace.collection);
+        let command = format!("db.runCommand({{migrateGrowth: {name}, limit: 1000}})");
+        return Cure::command("outlier", command);
+    }
+    cure::bound_array(subject, path, array)
+}
+
+/// A warning, and a bound where every document that is there is below it.
+fn document_policy(subject: &Subject<'_>, size: u64) -> Value {
+    let rule = match size <= MAX_BYTES {
+        true => json!({ "warn_bytes": "1MB", "max_bytes": "8MB" }),
+        false => json!({ "warn_bytes": "1MB" }),
+    };
+    match Cure::policy("bound", &subject.collection.namespace, json!({ "document": rule })).remedy {
+        Remedy::Policy(policy) => policy,
+        Remedy::Command(_) => Value::Null,
+    }
 }
 
 #[cfg(test)]
@@ -107,9 +157,36 @@ mod tests {
         assert_eq!(finding.evidence.ids, [json!(2)]);
         assert_eq!(finding.evidence.figures["over"], json!(1));
         assert!(finding.evidence.examples[0].as_str().unwrap().starts_with("blob: "));
-        assert_eq!(finding.cure.pattern, "subset");
-        let findings = Fixture::new([with_blob(1, 9 * MB)]).look(look);
-        assert_eq!(findings[0].severity, Severity::Critical);
+        // All that is there fits below the bound.
+        assert_eq!(finding.cure.pattern, "bound");
+        let Remedy::Command(command) = &finding.cure.remedy else { panic!() };
+        assert!(command.contains("[{$bsonSize: \"$$ROOT\"}, 8388608]"), "{command}");
+        // Here it does not: what is large is moved.
+        for target in [Target::MongoDb, Target::Freeboard, Target::AzureDocumentDb] {
+            let mut fixture = Fixture::new([with_blob(1, 9 * MB)]);
+            fixture.target = target;
+            let findings = fixture.look(look);
+            assert_eq!(findings[0].severity, Severity::Critical);
+            assert_eq!(findings[0].cure.pattern, "subset");
+            assert!(matches!(findings[0].cure.remedy, Remedy::Command(_)));
+        }
+    }
+
+    #[test]
+    fn no_bound_is_below_what_is_there() {
+        let text = "z".repeat(1000);
+        let log = |elements: usize| {
+            let items: Vec<Bson> = (0..elements).map(|_| Bson::from(text.as_str())).collect();
+            let document = RawDocumentBuf::try_from(&doc! { "_id": 1, "log": items }).unwrap();
+            let mut fixture = Fixture::new([document]);
+            fixture.target = Target::Freeboard;
+            let Remedy::Policy(policy) = fixture.look(look)[0].cure.remedy.clone() else {
+                panic!()
+            };
+            policy["collections"]["things"]["document"].clone()
+        };
+        assert_eq!(log(3_000), json!({ "warn_bytes": "1MB", "max_bytes": "8MB" }));
+        assert_eq!(log(13_000), json!({ "warn_bytes": "1MB" }));
     }
 
     #[test]
@@ -117,7 +194,9 @@ mod tests {
         let text = "z".repeat(1000);
         let items: Vec<Bson> = (0..3_000).map(|_| Bson::from(text.as_str())).collect();
         let document = RawDocumentBuf::try_from(&doc! { "_id": 1, "log": items }).unwrap();
-        let findings = Fixture::new([document]).look(look);
+        let mut fixture = Fixture::new([document]);
+        fixture.target = Target::Freeboard;
+        let findings = fixture.look(look);
         assert_eq!(findings[0].cure.pattern, "outlier");
         let crate::report::Remedy::Policy(policy) = &findings[0].cure.remedy else { panic!() };
         assert_eq!(policy["collections"]["things"]["arrays"]["log"]["on_limit"], json!("overflow"));

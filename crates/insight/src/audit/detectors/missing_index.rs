@@ -146,7 +146,7 @@ fn judge(subject: &Subject<'_>, group: &Group<'_>) -> Option<Finding> {
     let severity = if critical { Severity::Critical } else { Severity::Warn };
     let fields: Vec<&str> = group.key.iter().map(|(path, _)| &**path).collect();
     let namespace = &subject.collection.namespace;
-    let command = create_index(namespace, &group.key, group.wanted.collation.as_ref());
+    let command = create_index(subject.collection, &group.key, group.wanted.collation.as_ref());
     let cure = Cure::command("equality-sort-range index", command);
     let examples = group.operations.iter().take(EXAMPLES_MAX).map(|it| it.example());
     let mut finding = Finding::new(severity, namespace, summary(group, &all), cure)
@@ -178,10 +178,11 @@ fn summary(group: &Group<'_>, all: &Operation) -> String {
         true => format!(" to return {}", rounded(all.returned as f64 / all.count as f64)),
         false => String::new(),
     };
+    let looks = if all.count == 1 { "query" } else { "queries" };
     let scans = group.operations.iter().all(|it| it.is_scan());
     let why = if scans { "no index serves them" } else { "no index serves them well" };
     format!(
-        "{} queries ({asked}{more}) look at {} documents each{returned}: {why}.",
+        "{} {looks} ({asked}{more}) look at {} documents each{returned}: {why}.",
         count(all.count),
         count(all.examined_each().round() as u64),
     )

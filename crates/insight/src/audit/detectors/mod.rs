@@ -22,9 +22,11 @@ mod uncomputed;
 mod unguarded_growth;
 mod unused_index;
 
+pub use collection_sprawl::{Family, all_families};
+
 use super::Thresholds;
 use super::census::{ArrayCensus, Census};
-use super::facts::Collection;
+use super::facts::{Collection, Kind};
 use super::outline::Outline;
 use super::target::{Limits, Target};
 use crate::report::Finding;
@@ -36,7 +38,21 @@ pub struct Detector {
     /// What it looks for.
     pub rule: &'static str,
     pub needs: &'static [Need],
+    pub harm: Harm,
     pub look: Look,
+}
+
+/// What becomes of what a detector finds, the worst first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Harm {
+    /// Writes will fail.
+    Fails,
+    /// Something is taken for something else.
+    Misleads,
+    /// It becomes slower and slower.
+    Slows,
+    /// It costs more than it must.
+    Wastes,
 }
 
 /// What a detector works on.
@@ -69,8 +85,15 @@ pub struct Subject<'a> {
     pub target: Target,
     pub limits: &'a Limits,
     pub thresholds: &'a Thresholds,
+    /// The names of all collections of the database.
+    pub names: &'a FxHashSet<String>,
     /// In milliseconds since 1970.
     pub now: i64,
+}
+
+/// What findings of one growing array have in common.
+pub fn array_cause(path: &str) -> String {
+    format!("array {path}")
 }
 
 impl<'a> Subject<'a> {
@@ -79,12 +102,33 @@ impl<'a> Subject<'a> {
         &self,
         judge: impl Fn(&Subject<'a>, &str, &ArrayCensus) -> Option<Finding>,
     ) -> Vec<Finding> {
-        if !self.collection.kind.grows() {
+        if !self.collection.kind.grows() || self.is_bucketed() {
             return Vec::new();
         }
         let arrays = self.census.arrays().into_iter();
         arrays.filter_map(|(path, array)| judge(self, &path, array)).collect()
     }
+}
+
+impl Subject<'_> {
+    /// Whether its documents are buckets of a span of time each, which end with the span.
+    fn is_bucketed(&self) -> bool {
+        let tree = &self.census.tree;
+        let dated = tree.find("_id.from").is_some_and(|node| node.dates.is_some());
+        dated && tree.find("count").is_some()
+    }
+
+    /// A name that no collection of the database has.
+    pub fn free_name(&self, wanted: &str) -> String {
+        free_name(self.names, wanted)
+    }
+}
+
+/// A name that is not among these: the one that is wanted, or with a number behind it.
+pub fn free_name(names: &FxHashSet<String>, wanted: &str) -> String {
+    let numbered = (2..).map(|number| format!("{wanted}{number}"));
+    let mut candidates = std::iter::once(wanted.to_owned()).chain(numbered);
+    candidates.find(|name| !names.contains(name)).unwrap_or_else(|| wanted.to_owned())
 }
 
 /// Everything, and by what it is judged.
@@ -102,96 +146,112 @@ pub const DETECTORS: &[Detector] = &[
         name: "archive_candidate",
         rule: "old documents that no query reads any more",
         needs: &[Need::Documents, Need::Operations],
+        harm: Harm::Wastes,
         look: Look::Collection(archive_candidate::look),
     },
     Detector {
         name: "bloated_document",
         rule: "large fields that no query uses",
         needs: &[Need::Documents, Need::Operations],
+        harm: Harm::Slows,
         look: Look::Collection(bloated_document::look),
     },
     Detector {
         name: "bucket_candidate",
         rule: "a time series that is stored one document a reading",
         needs: &[Need::Documents],
+        harm: Harm::Wastes,
         look: Look::Collection(bucket_candidate::look),
     },
     Detector {
         name: "case_collision",
         rule: "string ids that are equal but for case",
         needs: &[Need::Documents, Need::Indexes, Need::Operations],
+        harm: Harm::Misleads,
         look: Look::Collection(case_collision::look),
     },
     Detector {
         name: "collection_sprawl",
         rule: "collections of one shape whose names differ by an identifier",
         needs: &[Need::Collections, Need::Documents],
+        harm: Harm::Fails,
         look: Look::Deployment(collection_sprawl::look),
     },
     Detector {
         name: "dynamic_fields",
         rule: "dates, ids and numbers in the place of field names",
         needs: &[Need::Documents],
+        harm: Harm::Slows,
         look: Look::Collection(dynamic_fields::look),
     },
     Detector {
         name: "massive_document",
         rule: "documents that near the limit, and the fields that make them large",
         needs: &[Need::Documents],
+        harm: Harm::Fails,
         look: Look::Collection(massive_document::look),
     },
     Detector {
         name: "missing_index",
         rule: "queries that go through documents which an index would spare them",
         needs: &[Need::Indexes, Need::Operations],
+        harm: Harm::Slows,
         look: Look::Collection(missing_index::look),
     },
     Detector {
         name: "multikey_bloat",
         rule: "indexes over arrays that multiply their entries",
         needs: &[Need::Documents, Need::Indexes],
+        harm: Harm::Slows,
         look: Look::Collection(multikey_bloat::look),
     },
     Detector {
         name: "normalised",
         rule: "references that are followed by a $lookup in most reads",
         needs: &[Need::Collections, Need::Operations],
+        harm: Harm::Slows,
         look: Look::Deployment(normalised::look),
     },
     Detector {
         name: "redundant_index",
         rule: "indexes that are the beginning of another one",
         needs: &[Need::Indexes],
+        harm: Harm::Wastes,
         look: Look::Collection(redundant_index::look),
     },
     Detector {
         name: "shard_key",
         rule: "shard keys that only grow, have few values, or are not in the queries",
         needs: &[Need::Documents, Need::Sharding],
+        harm: Harm::Slows,
         look: Look::Collection(shard_key::look),
     },
     Detector {
         name: "unbounded_array",
         rule: "an array that grows without a bound, until its document is full",
         needs: &[Need::Documents],
+        harm: Harm::Fails,
         look: Look::Collection(unbounded_array::look),
     },
     Detector {
         name: "uncomputed",
         rule: "counts and sums that are made anew each time",
         needs: &[Need::Operations],
+        harm: Harm::Slows,
         look: Look::Collection(uncomputed::look),
     },
     Detector {
         name: "unguarded_growth",
         rule: "a growing array with neither a validator nor a policy",
         needs: &[Need::Documents],
+        harm: Harm::Fails,
         look: Look::Collection(unguarded_growth::look),
     },
     Detector {
         name: "unused_index",
         rule: "indexes that no read uses, or more of them than is advised",
         needs: &[Need::Indexes, Need::IndexUse],
+        harm: Harm::Wastes,
         look: Look::Collection(unused_index::look),
     },
 ];
@@ -201,8 +261,11 @@ pub fn needs() -> FxHashSet<Need> {
     DETECTORS.iter().flat_map(|detector| detector.needs).copied().collect()
 }
 
-/// What the detectors of one collection find.
+/// What the detectors of one collection find. Pages are Freeboard's own affair.
 pub fn look_at_collection(subject: &Subject<'_>) -> Vec<Finding> {
+    if subject.collection.kind == Kind::Pages {
+        return Vec::new();
+    }
     run(|look| match look {
         Look::Collection(look) => look(subject),
         Look::Deployment(_) => Vec::new(),

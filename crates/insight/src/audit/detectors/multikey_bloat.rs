@@ -1,11 +1,11 @@
 //! Indexes over arrays: each element is an entry of its own, in each of them.
 
-use super::Subject;
+use super::{Subject, array_cause};
 use crate::audit::census::ArrayCensus;
 use crate::audit::cure;
-use crate::audit::facts::Index;
+use crate::audit::facts::{Index, bound};
 use crate::figures::count;
-use crate::report::{Cure, Finding, Severity};
+use crate::report::{Finding, Severity};
 use serde_json::json;
 
 /// An array, and the indexes that go through it.
@@ -16,6 +16,9 @@ struct Indexed<'a> {
 }
 
 pub fn look(subject: &Subject<'_>) -> Vec<Finding> {
+    if subject.is_bucketed() {
+        return Vec::new();
+    }
     let mut arrays: Vec<Indexed<'_>> = Vec::new();
     for index in subject.collection.indexes.iter().filter(|index| !index.is_id()) {
         for (path, array) in arrays_of(subject, index) {
@@ -51,7 +54,12 @@ fn judge(subject: &Subject<'_>, indexed: &Indexed<'_>) -> Option<Finding> {
     let lengths = &indexed.array.lengths;
     let average = lengths.sum() as f64 * indexes as f64 / documents as f64;
     let worst = lengths.max() * indexes;
-    if average < thresholds.warn_entries && worst < thresholds.warn_entries_max {
+    // Many short arrays are as they are meant to be, unless they can be kept so.
+    let many = average >= thresholds.warn_entries && subject.limits.validators_enforced;
+    if !many && worst < thresholds.warn_entries_max {
+        return None;
+    }
+    if bound(subject.collection, &indexed.path, indexed.array, subject.limits).is_some() {
         return None;
     }
     let critical = worst >= thresholds.critical_entries_max;
@@ -69,9 +77,12 @@ fn judge(subject: &Subject<'_>, indexed: &Indexed<'_>) -> Option<Finding> {
         count(worst),
     );
     let longest = indexed.array.longest.iter().take(3);
+    // A shorter array has fewer entries.
+    let cure = cure::bound_array(subject, &indexed.path, indexed.array);
     Some(
-        Finding::new(severity, &subject.collection.namespace, summary, cure_of(subject, indexed))
+        Finding::new(severity, &subject.collection.namespace, summary, cure)
             .path(indexed.path.clone())
+            .cause(array_cause(&indexed.path))
             .ids(longest.map(|(_, it)| it.id.clone()))
             .examples(names.into_iter().map(|name| json!(name)))
             .figure("indexes", indexes)
@@ -80,14 +91,6 @@ fn judge(subject: &Subject<'_>, indexed: &Indexed<'_>) -> Option<Finding> {
             .figure("entries", total.round() as u64)
             .figure("p99", lengths.quantile(0.99)),
     )
-}
-
-/// A shorter array has fewer entries. A policy takes no array of a unique index.
-fn cure_of(subject: &Subject<'_>, indexed: &Indexed<'_>) -> Cure {
-    match indexed.indexes.iter().find(|index| index.is_unique()) {
-        Some(unique) => cure::drop_index(&subject.collection.namespace, &unique.name),
-        None => cure::bound_array(subject, &indexed.path, indexed.array),
-    }
 }
 
 #[cfg(test)]
@@ -124,7 +127,7 @@ mod tests {
         assert_eq!(finding.evidence.examples, [json!("sku"), json!("day")]);
         assert_eq!(finding.evidence.figures["entries_per_document"], json!(24.0));
         assert_eq!(finding.evidence.figures["entries_per_document_max"], json!(24));
-        assert!(matches!(finding.cure.remedy, Remedy::Policy(_)));
+        assert!(matches!(finding.cure.remedy, Remedy::Command(_)));
     }
 
     #[test]
@@ -136,10 +139,18 @@ mod tests {
     }
 
     #[test]
-    fn a_unique_index_takes_no_policy() {
-        let mut sku = index("sku", doc! { "items.sku": 1 });
-        sku.insert("unique", true);
-        let findings = Fixture::new(orders(50)).indexes([sku]).look(look);
-        assert!(matches!(findings[0].cure.remedy, Remedy::Command(_)));
+    fn an_array_of_a_unique_index_stays_whole() {
+        let rule = |unique: bool| {
+            let mut sku = index("sku", doc! { "items.sku": 1 });
+            sku.insert("unique", unique);
+            let mut fixture = Fixture::new(orders(50)).indexes([sku]);
+            fixture.target = crate::audit::Target::Freeboard;
+            let Remedy::Policy(policy) = fixture.look(look)[0].cure.remedy.clone() else {
+                panic!()
+            };
+            policy["collections"]["things"]["arrays"]["items"].clone()
+        };
+        assert_eq!(rule(false), json!({ "max": 50, "on_limit": "overflow" }));
+        assert_eq!(rule(true), json!({ "max": 100 }));
     }
 }

@@ -3,7 +3,7 @@
 
 use super::Deployment;
 use crate::audit::facts::{Kind, Lookup, literal};
-use crate::audit::outline::{Followed, Outline};
+use crate::audit::outline::{Followed, Outline, copy_name};
 use crate::figures::{count, percent};
 use crate::report::{Cure, Finding, Severity, member, name};
 use serde_json::Value;
@@ -24,7 +24,8 @@ pub fn look(deployment: &Deployment<'_>) -> Vec<Finding> {
 fn judge(deployment: &Deployment<'_>, outline: &Outline, followed: &Followed) -> Option<Finding> {
     let thresholds = &deployment.thresholds.normalised;
     let share = followed.count as f64 / outline.reads.max(1) as f64;
-    if followed.count < thresholds.warn_lookups.max(1) || share < thresholds.info_share {
+    let seldom = followed.count < thresholds.warn_lookups.max(1) || share < thresholds.info_share;
+    if seldom || followed.copied {
         return None;
     }
     let often = share >= thresholds.warn_share;
@@ -80,7 +81,7 @@ fn cure_of(outline: &Outline, followed: &Followed, other: Option<&Outline>) -> C
 /// The field for the copy: where the reads put it, unless something is there already.
 fn place_of_copy(outline: &Outline, lookup: &Lookup) -> String {
     let taken = lookup.into == lookup.local || outline.fields.contains(&lookup.into);
-    if taken { format!("{}_copy", lookup.into) } else { lookup.into.clone() }
+    if taken { copy_name(&lookup.into) } else { lookup.into.clone() }
 }
 
 /// What copies the fields once.

@@ -6,8 +6,9 @@
 
 use super::Subject;
 use crate::audit::asked;
-use crate::audit::census::{KeyField, ShardKey as Values};
-use crate::audit::facts::{Predicates, ShardKey};
+use crate::audit::census::{KeyField, Node, ShardKey as Values};
+use crate::audit::facts::{INTENDED_INDEX, Predicates, ShardKey};
+use crate::audit::target::Target;
 use crate::figures::{bytes, count, percent};
 use crate::report::{Cure, Finding, Severity};
 use rustc_hash::FxHashMap;
@@ -35,18 +36,28 @@ pub fn look(subject: &Subject<'_>) -> Vec<Finding> {
     } else {
         vec![key.hot(), key.few(), key.dominated()]
     };
-    faults.into_iter().chain([key.scattered()]).flatten().collect()
+    let mut findings: Vec<Finding> =
+        faults.into_iter().chain([key.scattered()]).flatten().collect();
+    // One key has one cure.
+    let faults: Vec<String> = findings.iter().map(fault_of).collect();
+    let faults: Vec<&str> = faults.iter().map(String::as_str).collect();
+    for finding in &mut findings {
+        finding.cure = key.cure(&faults);
+        finding.evidence.figures.insert("faults".to_owned(), json!(faults));
+    }
+    findings
+}
+
+fn fault_of(finding: &Finding) -> String {
+    let fault = finding.evidence.figures.get("fault").and_then(Value::as_str);
+    fault.unwrap_or_default().to_owned()
 }
 
 impl Key<'_> {
     /// Inserts that go to one place.
     fn hot(&self) -> Option<Finding> {
         let thresholds = &self.subject.thresholds.shard_key;
-        let grows = |field: &KeyField| {
-            let share = field.monotonic_share();
-            share.is_some_and(|share| share >= thresholds.monotonic_share)
-        };
-        let at = self.values.fields.iter().position(grows)?;
+        let at = self.values.fields.iter().position(|field| self.grows(field))?;
         let field = self.values.fields.get(at)?;
         let before = at.checked_sub(1).and_then(|at| self.values.fields.get(at));
         let (hot, behind) = match before {
@@ -164,10 +175,17 @@ impl Key<'_> {
         )
     }
 
+    /// Whether new documents have greater values of a field than those before.
+    fn grows(&self, field: &KeyField) -> bool {
+        let least = self.subject.thresholds.shard_key.monotonic_share;
+        field.monotonic_share().is_some_and(|share| share >= least)
+    }
+
     fn finding(&self, severity: Severity, fault: &str, summary: String) -> Finding {
-        let cure = self.cure(fault);
+        let cure = self.cure(&[fault]);
         Finding::new(severity, &self.subject.collection.namespace, summary, cure)
             .path(self.path.clone())
+            .cause("shard key")
             .figure("fault", fault)
             .figure("key", self.shard_key.key.to_string())
             .figure("sharded", self.shard_key.in_use)
@@ -185,38 +203,55 @@ impl Key<'_> {
         self.subject.collection.bytes.unwrap_or(seen as u64)
     }
 
-    /// Another key: one that begins with what the queries ask for, else a finer one.
-    fn cure(&self, fault: &str) -> Cure {
-        let namespace = Value::from(self.subject.collection.namespace.to_string());
-        let own: Vec<&KeyField> = self.values.fields.iter().collect();
-        let asked = self.most_asked();
-        let finer = matches!(fault, "low_cardinality" | "dominating_value") && asked.is_none();
-        let key = match (asked, own.first()) {
-            (Some(asked), _) => {
-                let rest = own.iter().filter(|field| field.path != asked);
-                let rest = rest.map(|field| format!(", {}: 1", Value::from(&*field.path)));
-                format!("{{{}: 1{}}}", Value::from(&*asked), rest.collect::<String>())
+    /// Another key: one that begins with what the queries ask for, else a finer one, else the
+    /// hash of what only grows.
+    fn better(&self, faults: &[&str]) -> (String, bool) {
+        let coarse = faults.iter().any(|it| ["low_cardinality", "dominating_value"].contains(it));
+        let text = |path: &str| Value::from(path).to_string();
+        let own = &self.values.fields;
+        if let Some(asked) = self.most_asked() {
+            let rest = own.iter().filter(|field| field.path != asked && !field.hashed);
+            let rest = rest.map(|field| format!(", {}: 1", text(&field.path)));
+            return (format!("{{{}: 1{}}}", text(&asked), rest.collect::<String>()), false);
+        }
+        if coarse {
+            let hashed = own.iter().any(|field| field.hashed);
+            let last = if hashed { "1" } else { "\"hashed\"" };
+            let fields = self.shard_key.key.iter();
+            let fields = fields.map(|(path, kind)| format!("{}: {kind}, ", text(path)));
+            return (format!("{{{}_id: {last}}}", fields.collect::<String>()), true);
+        }
+        let growing = own.iter().find(|field| self.grows(field)).or(own.first());
+        let growing = growing.map_or("_id", |field| &*field.path);
+        (format!("{{{}: \"hashed\"}}", text(growing)), false)
+    }
+
+    fn cure(&self, faults: &[&str]) -> Cure {
+        let collection = &self.subject.collection.namespace;
+        let of = format!("db.getCollection({})", Value::from(&*collection.collection));
+        let (key, finer) = self.better(faults);
+        if !self.shard_key.in_use {
+            // There are no shards: what a collection is to be sharded by is the index's to say.
+            let name = Value::from(INTENDED_INDEX);
+            let command =
+                format!("{of}.dropIndex({name})\n{of}.createIndex({key}, {{name: {name}}})");
+            return Cure::command("shard key", command);
+        }
+        let refines = finer && self.subject.target != Target::AzureDocumentDb;
+        let change = if refines { "refineCollectionShardKey" } else { "reshardCollection" };
+        // Azure DocumentDB shards by the hash of one field.
+        let key = match self.subject.target {
+            Target::AzureDocumentDb => {
+                let asked = self.most_asked().unwrap_or_else(|| "_id".to_owned());
+                format!("{{{}: \"hashed\"}}", Value::from(asked))
             }
-            (None, Some(first)) if !finer => {
-                format!("{{{}: \"hashed\"}}", Value::from(&*first.path))
-            }
-            _ => {
-                let fields = self.shard_key.key.iter();
-                let own = fields.map(|(path, kind)| format!("{}: {kind}, ", json!(path)));
-                format!("{{{}_id: 1}}", own.collect::<String>())
-            }
+            Target::MongoDb | Target::Freeboard => key,
         };
-        let command = match (self.shard_key.in_use, finer) {
-            (true, true) => "refineCollectionShardKey",
-            (true, false) => "reshardCollection",
-            (false, _) => "shardCollection",
-        };
-        let index = Value::from(&*self.subject.collection.namespace.collection);
-        let line = format!(
-            "db.getCollection({index}).createIndex({key});\n\
-             db.adminCommand({{{command}: {namespace}, key: {key}}})"
+        let namespace = Value::from(collection.to_string());
+        let command = format!(
+            "{of}.createIndex({key})\ndb.adminCommand({{{change}: {namespace}, key: {key}}})"
         );
-        Cure::command("shard key", line)
+        Cure::command("shard key", command)
     }
 
     /// The field that operations ask for by value most often, if the key does not begin
@@ -230,9 +265,14 @@ impl Key<'_> {
         }
         let first = self.values.fields.first()?;
         let documents = self.subject.census.documents();
+        let least = self.subject.thresholds.shard_key.warn_values;
         let has = |field: &str| {
             let node = self.subject.census.tree.find(field);
-            node.is_some_and(|node| node.array.is_none() && node.count * 10 >= documents * 9)
+            let everywhere = |node: &Node| node.array.is_none() && node.count * 10 >= documents * 9;
+            // A field of few values is no better, where they are counted.
+            let values = |node: &Node| node.distinct.as_ref().map(|it| it.distinct());
+            let many = |node: &Node| values(node).is_none_or(|it| it >= least);
+            node.is_some_and(|node| everywhere(node) && many(node))
         };
         let fields = fields.into_iter().filter(|(field, _)| *field != first.path && has(field));
         fields.max_by(|a, b| a.1.cmp(&b.1).then_with(|| b.0.cmp(&a.0))).map(|(field, _)| field)
@@ -346,7 +386,8 @@ mod tests {
         let findings = fixture.look(look);
         assert!(findings[0].summary.contains("would go"), "{}", findings[0].summary);
         let crate::report::Remedy::Command(command) = &findings[0].cure.remedy else { panic!() };
-        assert!(command.contains("{shardCollection: "), "{command}");
+        let expected = r#"createIndex({"at": "hashed"}, {name: "shard_key"})"#;
+        assert!(command.contains(expected), "{command}");
         fixture.collection.shard_key = None;
         assert!(fixture.look(look).is_empty());
     }

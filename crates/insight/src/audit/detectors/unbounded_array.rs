@@ -4,12 +4,12 @@
 //! document will be full in foreseeable time, and nothing bounds it: neither a policy nor
 //! a validator. Vectors, whose arrays of numbers are all of one length, are not meant.
 
-use super::Subject;
+use super::{Subject, array_cause};
 use crate::audit::census::ArrayCensus;
 use crate::audit::cure;
 use crate::audit::facts::bound;
-use crate::audit::forecast::{Forecast, forecast};
-use crate::figures::{bytes, count, days};
+use crate::audit::forecast::{Forecast, forecast, room};
+use crate::figures::{bytes, count, counted, days};
 use crate::report::{Finding, Severity};
 
 pub fn look(subject: &Subject<'_>) -> Vec<Finding> {
@@ -22,31 +22,40 @@ fn judge(subject: &Subject<'_>, path: &str, array: &ArrayCensus) -> Option<Findi
     if longest < limits.growing_elements.min(limits.warn_elements) || is_vector(array) {
         return None;
     }
-    if bound(subject.collection, path, subject.limits).is_some() {
+    if bound(subject.collection, path, array, subject.limits).is_some() {
         return None;
     }
     let soonest = soonest(subject, array);
     let severity = severity(subject, array, soonest)?;
     let spread = array.lengths.spread();
     let mut summary = format!(
-        "The longest of {} arrays has {} elements (half have {} or fewer, 99 % have {} or fewer)",
-        count(spread.count),
+        "The longest of {} has {} elements (half have {} or fewer, 99 % have {} or fewer)",
+        counted(spread.count, "array"),
         count(longest),
         count(spread.p50),
         count(spread.p99),
     );
-    if let Some(growth) = soonest {
-        let per_day = count(growth.elements_per_day.round() as u64);
-        summary += &format!(
-            "; it grows by {per_day} a day and fills its document in {}",
-            days(growth.days)
-        );
+    let is_full = array
+        .longest
+        .iter()
+        .any(|(length, it)| room(length, it, subject.limits.document_bytes) <= 0.0);
+    match soonest {
+        _ if is_full => summary += "; its document is full",
+        Some(growth) => {
+            let per_day = count(growth.elements_per_day.round() as u64);
+            summary += &format!(
+                "; it grows by {per_day} a day and fills its document in {}",
+                days(growth.days)
+            );
+        }
+        None => {}
     }
     summary.push('.');
     let cure = cure::bound_array(subject, path, array);
     let heaviest = array.longest.iter().map(|(_, it)| it.bytes).max().unwrap_or(0);
     let mut finding = Finding::new(severity, &subject.collection.namespace, summary, cure)
         .path(path)
+        .cause(array_cause(path))
         .ids(
             array
                 .longest
@@ -54,12 +63,9 @@ fn judge(subject: &Subject<'_>, path: &str, array: &ArrayCensus) -> Option<Findi
                 .filter(|(length, _)| is_long(subject, *length))
                 .map(|(_, it)| it.id.clone()),
         )
-        .examples(
-            array
-                .longest
-                .iter()
-                .map(|(length, it)| format!("{}: {length} elements, {}", it.id, bytes(it.bytes))),
-        )
+        .examples(array.longest.iter().map(|(length, it)| {
+            format!("{}: {}, {}", it.id, counted(length, "element"), bytes(it.bytes))
+        }))
         .figure("arrays", spread.count)
         .figure("p50", spread.p50)
         .figure("p90", spread.p90)

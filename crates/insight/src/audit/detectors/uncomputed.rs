@@ -36,7 +36,18 @@ pub fn look(subject: &Subject<'_>) -> Vec<Finding> {
             None => groups.push(Group { total, operations: vec![operation] }),
         }
     }
+    groups.retain(|group| !is_kept(subject, &group.total));
     groups.iter().filter_map(|group| judge(subject, group)).collect()
+}
+
+/// Whether the figures are kept where the cure puts them: what is on record is older.
+fn is_kept(subject: &Subject<'_>, total: &Total) -> bool {
+    match &total.what {
+        What::Length(path, _) => subject.census.tree.find(&cure::length_of(path)).is_some(),
+        What::Figures(_) => {
+            subject.names.contains(&cure::kept_in(&subject.collection.namespace, total))
+        }
+    }
 }
 
 impl<'a> Group<'a> {
@@ -64,7 +75,7 @@ fn judge(subject: &Subject<'_>, group: &Group<'_>) -> Option<Finding> {
     let severity = if critical { Severity::Critical } else { Severity::Warn };
     let asked = group.operations.first().map_or_else(String::new, |it| it.words());
     let summary = format!(
-        "The same is counted or added up anew {} times ({asked}): each time {} documents are \
+        "The same is counted or added up {} times ({asked}): each time {} documents are \
          looked at, {} in all.",
         count(all.count),
         count(each.round() as u64),

@@ -4,14 +4,13 @@
 //! dates that tell of it. It is unguarded if neither a policy nor a validator that the
 //! server keeps bounds it.
 
-use super::Subject;
 use super::unbounded_array::is_vector;
+use super::{Subject, array_cause};
 use crate::audit::census::ArrayCensus;
 use crate::audit::cure;
 use crate::audit::facts::bound;
-use crate::audit::target::Target;
 use crate::figures::count;
-use crate::report::{Cure, Finding, Severity};
+use crate::report::{Finding, Severity};
 
 pub fn look(subject: &Subject<'_>) -> Vec<Finding> {
     subject.growing_arrays(judge)
@@ -23,7 +22,7 @@ fn judge(subject: &Subject<'_>, path: &str, array: &ArrayCensus) -> Option<Findi
     if longest < thresholds.warn_elements || is_vector(array) {
         return None;
     }
-    if bound(subject.collection, path, subject.limits).is_some() {
+    if bound(subject.collection, path, array, subject.limits).is_some() {
         return None;
     }
     let usual = array.lengths.quantile(0.5).max(1);
@@ -48,9 +47,10 @@ fn judge(subject: &Subject<'_>, path: &str, array: &ArrayCensus) -> Option<Findi
             Severity::Warn,
             &subject.collection.namespace,
             summary,
-            cure_of(subject, path, array),
+            cure::bound_array(subject, path, array),
         )
         .path(path)
+        .cause(array_cause(path))
         .ids(array.longest.iter().take(3).map(|(_, it)| it.id.clone()))
         .examples([path])
         .figure("max", longest)
@@ -60,20 +60,11 @@ fn judge(subject: &Subject<'_>, path: &str, array: &ArrayCensus) -> Option<Findi
     )
 }
 
-/// A validator where the server keeps it; elsewhere a policy.
-fn cure_of(subject: &Subject<'_>, path: &str, array: &ArrayCensus) -> Cure {
-    if subject.target == Target::MongoDb {
-        // What is there must still be writable.
-        let max = array.lengths.max().next_multiple_of(100);
-        return Cure::validator("schema validation", cure::max_items(path, max));
-    }
-    cure::bound_array(subject, path, array)
-}
-
 #[cfg(test)]
 mod tests {
     use super::super::fixture::{DAY, Fixture, NOW};
     use super::*;
+    use crate::audit::target::Target;
     use crate::report::Remedy;
     use bson::{Bson, DateTime, RawDocumentBuf, doc};
     use serde_json::json;
@@ -93,9 +84,9 @@ mod tests {
         assert_eq!(findings.len(), 1);
         assert_eq!(findings[0].path.as_deref(), Some("feed.posts"));
         assert_eq!(findings[0].evidence.ids[0], json!(7));
-        let Remedy::Validator(validator) = &findings[0].cure.remedy else { panic!() };
-        let posts = &validator["$jsonSchema"]["properties"]["feed"]["properties"]["posts"];
-        assert_eq!(posts["maxItems"], json!(300));
+        let Remedy::Command(command) = &findings[0].cure.remedy else { panic!() };
+        let rule = "{$jsonSchema: {properties: {feed: {properties: {posts: {maxItems: 300}}}}}}";
+        assert!(command.contains(rule), "{command}");
         let mut freeboard = Fixture::new(feeds(300));
         freeboard.target = Target::Freeboard;
         assert!(matches!(freeboard.look(look)[0].cure.remedy, Remedy::Policy(_)));

@@ -1,7 +1,7 @@
 //! Indexes that no read has used, and collections with more of them than is advised.
 //!
 //! The server counts from its start, or from the index's: what has been counted for a few
-//! days only is mentioned, no more.
+//! days only is mentioned, no more, and what for less than a day, not at all.
 
 use super::Subject;
 use crate::audit::cure::drop_index;
@@ -27,6 +27,9 @@ fn unused(subject: &Subject<'_>, index: &Index) -> Option<Finding> {
         return None;
     }
     let counted = subject.now.saturating_sub(used.since).max(0) as f64 / MILLIS_A_DAY;
+    if counted < subject.thresholds.unused_index.info_days {
+        return None;
+    }
     let long = counted >= subject.thresholds.unused_index.warn_days;
     let severity = if long { Severity::Warn } else { Severity::Info };
     let since = jiff::Timestamp::from_millisecond(used.since).unwrap_or_default().to_string();
@@ -104,7 +107,9 @@ mod tests {
     fn an_index_nobody_uses_is_found() {
         let index = doc! { "name": "a_1", "key": { "a": 1 } };
         assert_eq!(found(index.clone(), 0, 30), Some(Severity::Warn));
-        assert_eq!(found(index, 0, 1), Some(Severity::Info));
+        assert_eq!(found(index.clone(), 0, 1), Some(Severity::Info));
+        // It may be used yet.
+        assert_eq!(found(index, 0, 0), None);
     }
 
     #[test]

@@ -71,6 +71,12 @@ impl Collection {
         if off || warns { None } else { self.options.get_document("validator").ok() }
     }
 
+    /// The bytes of a document on average, as the server has them.
+    pub fn mean_bytes(&self) -> Option<f64> {
+        let (bytes, documents) = (self.bytes?, self.documents?);
+        (documents > 0).then(|| bytes as f64 / documents as f64)
+    }
+
     /// Documents that are there for each that was looked at.
     pub fn scale(&self, scanned: u64) -> f64 {
         match self.documents {

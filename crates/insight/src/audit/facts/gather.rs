@@ -29,8 +29,6 @@ pub struct Listing {
     pub operations_known: bool,
     /// Whether the shard keys could be asked for.
     pub sharding_known: bool,
-    /// Whether there was time for all of it.
-    pub listed: bool,
     pub notes: Notes,
 }
 
@@ -38,7 +36,7 @@ impl Listing {
     /// Nothing, since there was no time for more.
     pub fn unfinished(why: &str) -> Listing {
         let mut listing = Listing::default();
-        listing.notes.add(format!("{why} before all collections were listed"));
+        listing.notes.miss(None, format!("{why} before all collections were listed"));
         listing
     }
 }
@@ -50,12 +48,14 @@ pub async fn gather(
     needs: &FxHashSet<Need>,
     until: Option<Instant>,
 ) -> Result<Listing, Error> {
-    let mut listing = Listing { listed: true, ..Listing::default() };
+    let mut listing = Listing::default();
     let databases = databases(server, database).await?;
     for database in &databases {
         if let Err(error) = list_collections(server, database, &mut listing).await {
             let why = format!("its collections cannot be listed: {}", explain(&error));
-            listing.notes.of(database, why);
+            listing.notes.miss(Some(database.clone()), why);
+        } else if databases.len() == 1 && listing.collections.is_empty() {
+            listing.notes.miss(None, nothing_in(server, database).await);
         }
         if server.kind == Target::Freeboard {
             read_policies(server, database, &mut listing).await;
@@ -89,12 +89,22 @@ async fn databases(server: &Server, asked: Option<&str>) -> Result<Vec<String>, 
     }
 }
 
+/// Why a database that was asked for has nothing to look at.
+async fn nothing_in(server: &Server, database: &str) -> String {
+    match server.client.list_database_names().await {
+        Ok(names) if !names.iter().any(|name| name == database) => {
+            format!("there is no database '{database}'")
+        }
+        _ => format!("the database '{database}' has no collections"),
+    }
+}
+
 async fn list_collections(
     server: &Server,
     database: &str,
     listing: &mut Listing,
 ) -> mongodb::error::Result<()> {
-    let list = doc! { "listCollections": 1, "cursor": {} };
+    let list = doc! { "listCollections": 1 };
     let mut rows = server.client.database(database).run_cursor_command(list).await?;
     while let Some(row) = rows.try_next().await? {
         let Ok(name) = row.get_str("name") else { continue };
@@ -134,7 +144,7 @@ async fn read_policies(server: &Server, database: &str, listing: &mut Listing) {
         Ok(reply) => reply,
         Err(error) => {
             let why = format!("its growth policies cannot be read: {}", explain(&error));
-            return listing.notes.of(database, why);
+            return listing.notes.miss(Some(database.to_owned()), why);
         }
     };
     let Ok(rows) = reply.get_array("policies") else { return };
@@ -217,8 +227,9 @@ async fn read_operations(
     notes: &mut Notes,
 ) {
     let mut statistics = Workload::default();
-    // Not every server keeps them; those that do not say so in many ways.
-    if statistics.add_query_stats(&server.client, databases).await.is_err() {
+    // MongoDB alone has them, and keeps them on some deployments only.
+    let kept = server.kind == Target::MongoDb;
+    if kept && statistics.add_query_stats(&server.client, databases).await.is_err() {
         statistics = Workload::default();
     }
     let counted = !statistics.is_empty();

@@ -10,10 +10,10 @@ mod workload;
 
 pub use collection::{Collection, Kind};
 pub use gather::{Listing, gather};
-pub use growth::bound;
+pub use growth::{Bound, bound, is_document_bound, keeps_lower_case};
 pub use index::{Index, direction};
 pub use server::Server;
-pub use sharding::ShardKey;
+pub use sharding::{INTENDED_INDEX, ShardKey};
 pub use workload::{JOIN, Lookup, Operation, Part, Predicates, Used, Workload, literal, lookups};
 
 use crate::report::Note;
@@ -27,15 +27,25 @@ pub struct Notes(Vec<Note>);
 impl Notes {
     /// Of the deployment as a whole.
     pub fn add(&mut self, note: impl Into<String>) {
-        self.0.push(Note { namespace: None, note: note.into() });
+        self.0.push(Note { namespace: None, note: note.into(), missed: false });
     }
 
     pub fn of(&mut self, namespace: impl ToString, note: impl Into<String>) {
-        self.0.push(Note { namespace: Some(namespace.to_string()), note: note.into() });
+        let namespace = Some(namespace.to_string());
+        self.0.push(Note { namespace, note: note.into(), missed: false });
+    }
+
+    /// Something that was asked for and could not be looked at: the audit is not complete.
+    pub fn miss(&mut self, namespace: Option<String>, note: impl Into<String>) {
+        self.0.push(Note { namespace, note: note.into(), missed: true });
     }
 
     pub fn append(&mut self, other: Notes) {
         self.0.extend(other.0);
+    }
+
+    pub fn any_missed(&self) -> bool {
+        self.0.iter().any(|note| note.missed)
     }
 
     pub fn into_vec(self) -> Vec<Note> {

@@ -2,13 +2,11 @@
 
 use crate::Error;
 use crate::audit::Target;
+use crate::audit::scan::is_refusal;
 use bson::{Document, doc};
 use mongodb::Client;
 use mongodb::options::{ClientOptions, ReadPreference, ReadPreferenceOptions, SelectionCriteria};
-use std::time::Duration;
-
-/// How long a server may take to answer the first command, where the URI does not say.
-const SELECTION_TIMEOUT: Duration = Duration::from_secs(10);
+use std::sync::atomic::AtomicBool;
 
 /// What the server's log and profiler call this client.
 pub const APPLICATION: &str = "freeboard audit";
@@ -24,13 +22,14 @@ pub struct Server {
     pub target: Target,
     /// The database that the URI names.
     pub database: Option<String>,
+    /// Whether it refused options that only help; they are not sent again.
+    pub plain: AtomicBool,
 }
 
 impl Server {
     /// Connects, and asks the server what it is.
     pub async fn connect(uri: &str, target: Option<Target>) -> Result<Server, Error> {
         let mut options = ClientOptions::parse(uri).await.map_err(jobs::Error::Uri)?;
-        options.server_selection_timeout.get_or_insert(SELECTION_TIMEOUT);
         options.app_name = Some(APPLICATION.to_owned());
         // The primary has work of its own.
         options.selection_criteria.get_or_insert(SelectionCriteria::ReadPreference(
@@ -39,17 +38,22 @@ impl Server {
         let hosts: Vec<String> = options.hosts.iter().map(ToString::to_string).collect();
         let address = hosts.join(",");
         let database = options.default_database.clone();
-        let client = Client::with_options(options).map_err(jobs::Error::Uri)?;
+        let client = jobs::reach(options).await?;
         let build_info = ask(&client, doc! { "buildInfo": 1 }).await?;
         let hello = ask(&client, doc! { "hello": 1 }).await?;
         let version = build_info.get_str("version").unwrap_or("unknown").to_owned();
         let kind = Target::detect(&build_info, &hello, &address);
         let target = target.unwrap_or(kind);
-        Ok(Server { client, address, version, kind, target, database })
+        let plain = AtomicBool::new(false);
+        Ok(Server { client, address, version, kind, target, database, plain })
     }
 }
 
+/// Not every server answers what it is: then it is taken for MongoDB. One that answers
+/// nothing at all is found out by what comes next.
 async fn ask(client: &Client, command: Document) -> Result<Document, Error> {
-    let reply = client.database("admin").run_command(command).await;
-    reply.map_err(|error| Error::Client(error.into()))
+    match client.database("admin").run_command(command).await {
+        Err(error) if is_refusal(&error) => Ok(Document::new()),
+        reply => reply.map_err(|error| Error::Client(error.into())),
+    }
 }

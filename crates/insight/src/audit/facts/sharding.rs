@@ -11,7 +11,7 @@ use rustc_hash::FxHashMap;
 const COLLECTIONS_MAX: i64 = 100_000;
 /// On a server without shards, the name of the index on the key that a collection is to be
 /// sharded by one day.
-const INTENDED_INDEX: &str = "shard_key";
+pub const INTENDED_INDEX: &str = "shard_key";
 
 /// What a collection's documents are spread by.
 #[derive(Debug, Clone, PartialEq)]

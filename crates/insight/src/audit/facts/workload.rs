@@ -17,6 +17,7 @@ pub use predicates::Predicates;
 pub use used::{Part, Used};
 
 use super::server::APPLICATION;
+use crate::audit::scan::is_refusal;
 use bson::{Document, doc};
 use futures::TryStreamExt;
 use mongodb::Client;
@@ -91,8 +92,12 @@ impl Workload {
     pub async fn add_profile(&mut self, client: &Client, database: &str) -> Result<bool> {
         let profile = client.database(database).collection::<Document>("system.profile");
         let filter = doc! { "appName": { "$ne": APPLICATION } };
-        let mut entries =
-            profile.find(filter).sort(doc! { "$natural": -1 }).limit(ENTRIES_MAX).await?;
+        let latest = profile.find(filter.clone()).sort(doc! { "$natural": -1 });
+        let mut entries = match latest.limit(ENTRIES_MAX).await {
+            // Not every server goes backwards.
+            Err(error) if is_refusal(&error) => profile.find(filter).limit(ENTRIES_MAX).await?,
+            entries => entries?,
+        };
         let mut any = false;
         while let Some(entry) = entries.try_next().await? {
             if let Some(operation) = Operation::of_profile(&entry) {

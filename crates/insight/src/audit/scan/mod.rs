@@ -3,7 +3,12 @@
 //! The next batch is fetched while the last one is walked. Between batches the pace is
 //! kept: a share of the time is left to the server's own clients, more of it while the
 //! server answers slowly.
+//!
+//! A scan sends what every compatible server understands. Where one refuses an option that
+//! only helps (`comment`, `maxTimeMS`), it is left out from then on; where one refuses a way
+//! of sampling, the next simpler one is taken.
 
+mod outliers;
 mod pace;
 mod progress;
 mod sample;
@@ -13,13 +18,14 @@ pub use progress::Progress;
 
 use super::census::Census;
 use super::facts::Collection;
-use super::options::Reach;
+use super::options::{Reach, SAMPLE_DOCUMENTS};
 use bson::{Bson, Document, doc};
 use futures::StreamExt;
 use mongodb::Client;
-use mongodb::error::Result;
+use mongodb::error::{Error, ErrorKind, Result};
 use mongodb::raw_batch_cursor::{RawBatch, RawBatchCursor};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
@@ -29,6 +35,15 @@ use value::element::{array_elements, get_value};
 /// Bytes and documents that a batch is to have at most.
 const BATCH_BYTES: u64 = 4 * 1024 * 1024;
 const BATCH_DOCUMENTS_MAX: u64 = 4_000;
+/// What reading a document costs beside its bytes, as bytes.
+const DOCUMENT_COST_BYTES: f64 = 200.0;
+/// The bytes of a document where the server does not say.
+const UNKNOWN_BYTES: f64 = 4.0 * 1024.0;
+/// The share of a collection's time that reading it may be expected to take: the rest is for
+/// what the expectation is wrong by.
+const PLANNED_SHARE: f64 = 0.5;
+/// Documents of a sample that the budget allows, at most.
+const BUDGETED_SAMPLE_MAX: u64 = 100_000;
 /// Batches that wait to be walked.
 const WAITING_BATCHES: usize = 1;
 
@@ -42,6 +57,8 @@ pub struct Scan<'a> {
     pub collection: &'a Collection,
     /// Whether `$sample` reads a small sample without a scan.
     pub samples_cheaply: bool,
+    /// Whether the server refused what only helps; it is not sent again.
+    pub plain: &'a AtomicBool,
     pub reach: Reach,
     pub pace: &'a Arc<Pace>,
     /// When the time for this collection is up.
@@ -58,16 +75,48 @@ pub enum End {
     Interrupted,
 }
 
+/// How many documents of a collection a pass is to read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Plan {
+    All,
+    Some(u64),
+}
+
 impl Scan<'_> {
+    /// All of a collection where that was asked for, or where there is time for it.
+    pub fn plan(&self) -> Plan {
+        let documents = self.collection.documents;
+        match self.reach {
+            Reach::Full => Plan::All,
+            Reach::Sample(asked) if documents.is_some_and(|all| all <= asked) => Plan::All,
+            Reach::Sample(asked) => Plan::Some(asked),
+            Reach::Budgeted => {
+                let affordable = self.affordable();
+                match documents {
+                    Some(all) if all <= affordable => Plan::All,
+                    _ => Plan::Some(affordable.min(BUDGETED_SAMPLE_MAX)),
+                }
+            }
+        }
+    }
+
+    /// Documents that there is time for.
+    fn affordable(&self) -> u64 {
+        let Some(left) = self.left() else { return u64::MAX };
+        let each = self.collection.mean_bytes().unwrap_or(UNKNOWN_BYTES) + DOCUMENT_COST_BYTES;
+        let bytes = self.pace.bytes_within(left.mul_f64(PLANNED_SHARE));
+        ((bytes / each) as u64).max(SAMPLE_DOCUMENTS)
+    }
+
     /// Counts documents until there are no more, or time is up, or it is stopped. What
     /// was counted stays counted, whatever happens.
-    pub async fn run(&self, census: &mut Census, progress: &Progress) -> Result<End> {
-        match self.reach {
-            Reach::Full => {
-                let cursor = self.find(doc! {}, doc! {}, None).await?;
+    pub async fn run(&self, plan: Plan, census: &mut Census, progress: &Progress) -> Result<End> {
+        match plan {
+            Plan::All => {
+                let cursor = self.find(doc! {}, None, None).await?;
                 self.walk(cursor, None, census, progress).await
             }
-            Reach::Sample(count) => self.sample(count, census, progress).await,
+            Plan::Some(count) => self.sample(count, census, progress).await,
         }
     }
 
@@ -75,30 +124,56 @@ impl Scan<'_> {
     async fn find(
         &self,
         filter: Document,
-        sort: Document,
+        sort: Option<Document>,
         limit: Option<u64>,
     ) -> Result<RawBatchCursor> {
-        let namespace = &self.collection.namespace;
-        let database = self.client.database(&namespace.database);
-        let collection = database.collection::<Document>(&namespace.collection);
+        if !self.plain.load(Ordering::Relaxed) {
+            let asked = self.find_as(filter.clone(), sort.clone(), limit, false).await;
+            match asked {
+                Err(error) if is_refusal(&error) => {}
+                other => return other,
+            }
+        }
+        let cursor = self.find_as(filter, sort, limit, true).await?;
+        self.plain.store(true, Ordering::Relaxed);
+        Ok(cursor)
+    }
+
+    /// `plain`: without what only helps.
+    async fn find_as(
+        &self,
+        filter: Document,
+        sort: Option<Document>,
+        limit: Option<u64>,
+        plain: bool,
+    ) -> Result<RawBatchCursor> {
         let batch = limit.unwrap_or(u64::MAX).min(self.batch_documents());
-        let mut find = collection.find(filter).sort(sort).comment(COMMENT);
+        let handle = self.handle();
+        let mut find = handle.find(filter);
         find = find.batch_size(u32::try_from(batch).unwrap_or(u32::MAX));
+        if let Some(sort) = sort {
+            find = find.sort(sort);
+        }
         if let Some(limit) = limit {
             find = find.limit(i64::try_from(limit).unwrap_or(i64::MAX));
         }
-        if let Some(left) = self.left() {
+        if !plain {
+            find = find.comment(COMMENT);
+        }
+        if let Some(left) = self.left().filter(|_| !plain) {
             find = find.max_time(left.max(Duration::from_millis(1)));
         }
         find.batch().await
     }
 
+    fn handle(&self) -> mongodb::Collection<Document> {
+        let namespace = &self.collection.namespace;
+        self.client.database(&namespace.database).collection(&namespace.collection)
+    }
+
     /// Documents of a batch: few where they are large.
     fn batch_documents(&self) -> u64 {
-        let average = match (self.collection.bytes, self.collection.documents) {
-            (Some(bytes), Some(documents)) if documents > 0 => bytes / documents,
-            _ => 0,
-        };
+        let average = self.collection.mean_bytes().unwrap_or(0.0) as u64;
         (BATCH_BYTES / average.max(1)).clamp(1, BATCH_DOCUMENTS_MAX)
     }
 
@@ -149,6 +224,20 @@ impl Scan<'_> {
             progress.add(counted);
         }
         Ok(End::Complete)
+    }
+}
+
+/// Whether a server refused what it was sent, and may take less: not for want of rights or
+/// time, and not because there is no such collection.
+pub fn is_refusal(error: &Error) -> bool {
+    const UNAUTHORIZED: i32 = 13;
+    const NAMESPACE_NOT_FOUND: i32 = 26;
+    const MAX_TIME_MS_EXPIRED: i32 = 50;
+    match &*error.kind {
+        ErrorKind::Command(error) => {
+            ![UNAUTHORIZED, NAMESPACE_NOT_FOUND, MAX_TIME_MS_EXPIRED].contains(&error.code)
+        }
+        _ => false,
     }
 }
 

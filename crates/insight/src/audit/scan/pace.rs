@@ -16,6 +16,11 @@ const FADING: f64 = 1.05;
 const BACK_OFF_TIMES_MAX: u32 = 3;
 const BACK_OFF_MAX: Duration = Duration::from_secs(2);
 
+/// How much is expected of a server in a second before enough was read to tell, and at most.
+const BYTES_A_SECOND: f64 = 20.0 * 1024.0 * 1024.0;
+const BYTES_A_SECOND_MAX: f64 = 200.0 * 1024.0 * 1024.0;
+const MEASURED_BYTES_MIN: f64 = 8.0 * 1024.0 * 1024.0;
+
 #[derive(Debug)]
 pub struct Pace {
     pub until: Option<Instant>,
@@ -31,6 +36,9 @@ struct State {
     byte: Option<f64>,
     /// Slow answers one after the other.
     slow: u32,
+    /// Bytes that were read, and the seconds that the server took for them.
+    bytes: f64,
+    seconds: f64,
     backed_off: Duration,
     times: u64,
 }
@@ -52,6 +60,17 @@ impl Pace {
         }
     }
 
+    /// Bytes that can be read in so long, at the load that is allowed and as quick as the
+    /// server was so far.
+    pub fn bytes_within(&self, time: Duration) -> f64 {
+        let measured = self.state.lock().ok().filter(|state| state.bytes >= MEASURED_BYTES_MIN);
+        let rate = match measured {
+            Some(state) => state.bytes / state.seconds.max(1e-3),
+            None => BYTES_A_SECOND,
+        };
+        time.as_secs_f64() * self.load * rate.min(BYTES_A_SECOND_MAX)
+    }
+
     /// Leaves the server alone after a batch of so many bytes that took so long.
     pub async fn keep(&self, took: Duration, bytes: usize) {
         let left = self.until.map(|until| until.saturating_duration_since(Instant::now()));
@@ -71,6 +90,8 @@ impl Pace {
     fn back_off(&self, took: Duration, bytes: usize) -> Duration {
         let Ok(mut state) = self.state.lock() else { return Duration::ZERO };
         let seconds = took.as_secs_f64();
+        state.bytes += bytes as f64;
+        state.seconds += seconds;
         let (cost, usual) = match bytes < SMALL_BYTES {
             true => (seconds, &mut state.small),
             false => (seconds / bytes as f64, &mut state.byte),
@@ -122,6 +143,19 @@ mod tests {
         assert_eq!(rest(20), 0);
         assert_eq!(rest(2_000), 2_000);
         assert_eq!(pace.backed_off().0, 5);
+    }
+
+    #[test]
+    fn what_can_be_read_follows_from_what_was() {
+        let pace = pace(0.5);
+        let second = Duration::from_secs(1);
+        assert_eq!(pace.bytes_within(second), BYTES_A_SECOND / 2.0);
+        // Ten megabytes that took two seconds.
+        for _ in 0..10 {
+            pace.back_off(Duration::from_millis(200), BYTES);
+        }
+        let expected = 2.5 * BYTES as f64;
+        assert!((pace.bytes_within(second) - expected).abs() < 1.0);
     }
 
     #[test]

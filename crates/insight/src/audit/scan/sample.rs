@@ -3,22 +3,25 @@
 //! Where the server samples cheaply, it does so (`$sample`). Elsewhere short runs are read
 //! along the `_id` index: one from each end, which tells where the ends are, and then from
 //! places in between, where `_id`s are of a kind that has a middle. Runs never meet, so
-//! nothing is read twice.
+//! nothing is read twice. A server that refuses both is asked for its first documents.
 
-use super::{COMMENT, End, Progress, Scan, count, ids_of_ends};
+use super::{COMMENT, End, Progress, Scan, count, ids_of_ends, is_refusal};
 use crate::audit::census::Census;
 use bson::oid::ObjectId;
 use bson::{Bson, Document, doc};
 use futures::StreamExt;
 use mongodb::error::Result;
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 /// `$sample` scans the collection unless it is asked for less than this share,
 const CHEAP_SHARE: f64 = 0.05;
 /// and the collection has more documents than this.
 const CHEAP_DOCUMENTS_MIN: u64 = 100;
-/// Runs of a sample.
+/// Runs of a sample at least and at most, and the documents of one that more are made for.
 const RUNS: u64 = 16;
+const RUNS_MAX: u64 = 100;
+const RUN_DOCUMENTS: u64 = 500;
 
 impl Scan<'_> {
     pub(super) async fn sample(
@@ -28,37 +31,51 @@ impl Scan<'_> {
         progress: &Progress,
     ) -> Result<End> {
         let all = self.collection.documents;
-        if all.is_some_and(|all| all <= asked) || asked < RUNS {
-            let cursor = self.find(doc! {}, doc! {}, Some(asked)).await?;
-            return self.walk(cursor, Some(asked), census, progress).await;
+        if asked < RUNS {
+            return self.first(asked, census, progress).await;
         }
         let cheap = self.samples_cheaply
             && all.is_some_and(|all| {
                 all > CHEAP_DOCUMENTS_MIN && (asked as f64) < all as f64 * CHEAP_SHARE
             });
+        // Each way is simpler than the one before; what a server refuses it has not read.
         if cheap {
-            self.random(asked, census, progress).await
-        } else {
-            self.runs(asked, census, progress).await
+            match self.random(asked, census, progress).await {
+                Err(error) if is_refusal(&error) && census.documents() == 0 => {}
+                outcome => return outcome,
+            }
+        }
+        match self.runs(asked, census, progress).await {
+            Err(error) if is_refusal(&error) && census.documents() == 0 => {
+                self.first(asked, census, progress).await
+            }
+            outcome => outcome,
         }
     }
 
+    /// The first documents that the server gives.
+    async fn first(&self, asked: u64, census: &mut Census, progress: &Progress) -> Result<End> {
+        let cursor = self.find(doc! {}, None, Some(asked)).await?;
+        self.walk(cursor, Some(asked), census, progress).await
+    }
+
     async fn random(&self, asked: u64, census: &mut Census, progress: &Progress) -> Result<End> {
-        let namespace = &self.collection.namespace;
-        let database = self.client.database(&namespace.database);
-        let collection = database.collection::<Document>(&namespace.collection);
         let size = i64::try_from(asked).unwrap_or(i64::MAX);
-        let mut aggregate = collection.aggregate([doc! { "$sample": { "size": size } }]);
-        aggregate = aggregate.comment(COMMENT);
+        let handle = self.handle();
+        let mut aggregate = handle.aggregate([doc! { "$sample": { "size": size } }]);
         aggregate = aggregate.batch_size(u32::try_from(self.batch_documents()).unwrap_or(1));
-        if let Some(left) = self.left() {
-            aggregate = aggregate.max_time(left.max(Duration::from_millis(1)));
+        if !self.plain.load(Ordering::Relaxed) {
+            aggregate = aggregate.comment(COMMENT);
+            if let Some(left) = self.left() {
+                aggregate = aggregate.max_time(left.max(Duration::from_millis(1)));
+            }
         }
         self.walk(aggregate.batch().await?, Some(asked), census, progress).await
     }
 
     async fn runs(&self, asked: u64, census: &mut Census, progress: &Progress) -> Result<End> {
-        let run = asked / RUNS;
+        let runs = (asked / RUN_DOCUMENTS).clamp(RUNS, RUNS_MAX);
+        let run = asked / runs;
         let low = self.run_of(Range::default(), 1, run, census, progress).await?;
         let (Some(least), Some(last)) = (low.first, low.last) else { return Ok(low.end) };
         let mut range = Range { above: Some(last), ..Range::default() };
@@ -69,8 +86,8 @@ impl Scan<'_> {
         if low.end != End::Complete || high.end != End::Complete {
             return Ok(if low.end == End::Complete { high.end } else { low.end });
         }
-        for number in 1..RUNS - 1 {
-            range.from = between(&least, &greatest, number as f64 / (RUNS - 1) as f64);
+        for number in 1..runs - 1 {
+            range.from = between(&least, &greatest, number as f64 / (runs - 1) as f64);
             if range.from.is_none() {
                 break;
             }
@@ -100,7 +117,7 @@ impl Scan<'_> {
             return Ok(run);
         }
         let mut asked = Instant::now();
-        let sort = doc! { "_id": direction };
+        let sort = Some(doc! { "_id": direction });
         let mut cursor = self.find(range.filter(), sort, Some(length)).await?;
         while run.read < length {
             if self.stop.is_cancelled() {

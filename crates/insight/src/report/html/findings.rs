@@ -17,7 +17,7 @@ pub fn section(report: &Report) -> Result<Markup, Error> {
         section id="findings" {
             h2 { "Findings" }
             @if findings.is_empty() {
-                p.lead { "Nothing was found." }
+                p.lead { "Nothing was found" (report.looked_at.reservation()) "." }
             } @else {
                 (filter(report))
             }
@@ -58,6 +58,9 @@ fn one(report: &Report, finding: &Finding) -> Result<Markup, Error> {
                 span.place { (place(report, finding)) }
             }
             p.what { (finding.summary) }
+            @for also in &finding.also {
+                p.also { (title(&also.detector)) ": " (also.summary) }
+            }
             div.body {
                 div { (evidence(&finding.evidence)) }
                 div {
@@ -112,9 +115,6 @@ fn cure(cure: &Cure) -> Markup {
     let (how, text) = match &cure.remedy {
         Remedy::Policy(policy) => {
             ("save as policy.yaml; freeboard apply URI policy.yaml", yaml::lines(policy).join("\n"))
-        }
-        Remedy::Validator(validator) => {
-            ("a validator, for collMod", yaml::lines(validator).join("\n"))
         }
         Remedy::Command(command) => ("in mongosh", command.clone()),
     };

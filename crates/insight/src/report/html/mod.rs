@@ -37,6 +37,7 @@ pub fn render(report: &Report) -> Result<String, Error> {
                 style { (PreEscaped(STYLE)) (PreEscaped(chart::palette::style())) }
             }
             body {
+                (summary::extent(report))
                 (summary::header(report))
                 main {
                     (summary::section(report))
@@ -122,6 +123,6 @@ mod tests {
         report.scanned.notes.clear();
         report.scanned.started = String::new();
         let page = render(&report).unwrap();
-        assert!(page.contains("Nothing was found."));
+        assert!(page.contains("Nothing was found in a sample of 25 %."));
     }
 }

@@ -2,8 +2,8 @@
 
 use super::chart::forecast::Forecast;
 use super::words::{counted, title};
-use crate::figures::{bytes, count, days};
-use crate::report::{Finding, Report, Severity, Status};
+use crate::figures::{bytes, count, full};
+use crate::report::{Extent, Finding, Report, Severity, Status};
 use maud::{Markup, html};
 
 pub fn header(report: &Report) -> Markup {
@@ -20,7 +20,7 @@ pub fn header(report: &Report) -> Markup {
             p.facts {
                 span { (target.kind) " " (target.version) }
                 time datetime=(scanned.started) { (day) }
-                span { (extent(report)) }
+                span { (format!("{:.1} s", scanned.seconds)) }
             }
             nav {
                 a href="#findings" { "Findings" }
@@ -32,15 +32,13 @@ pub fn header(report: &Report) -> Markup {
     }
 }
 
-/// How much was looked at.
-fn extent(report: &Report) -> String {
-    let scanned = &report.scanned;
-    let what = match (&*scanned.mode, scanned.complete) {
-        ("full", true) => "all documents",
-        (_, true) => "a sample",
-        (_, false) => "not all that was asked for",
-    };
-    format!("{what}, in {:.1} s", scanned.seconds)
+/// How much was looked at: the first line of the page.
+pub fn extent(report: &Report) -> Markup {
+    let looked_at = &report.looked_at;
+    let whole = matches!(looked_at.extent, Extent::All | Extent::Sample);
+    html! {
+        p.extent.missed[!whole] role=[(!whole).then_some("alert")] { (looked_at.sentence) }
+    }
 }
 
 pub fn section(report: &Report) -> Markup {
@@ -79,7 +77,7 @@ fn verdict(report: &Report) -> String {
     let critical = at_least(Severity::Critical).count();
     let warn = at_least(Severity::Warn).count() - critical;
     let mut verdict = match (critical, warn, report.findings.len()) {
-        (0, 0, 0) => "Nothing was found.".to_owned(),
+        (0, 0, 0) => format!("Nothing was found{}.", report.looked_at.reservation()),
         (0, 0, other) => format!("Nothing urgent; {} to know of.", counted(other, "thing")),
         (0, warn, _) => format!("Nothing breaks at once; {} to see to.", counted(warn, "thing")),
         (critical, _, _) => format!("{} cannot wait.", counted(critical, "thing")),
@@ -87,9 +85,9 @@ fn verdict(report: &Report) -> String {
     if let Some((finding, growth)) = first_to_break(report) {
         let place = finding.path.as_ref().map_or(String::new(), |path| format!(" ({path})"));
         verdict += &format!(
-            " First to break: {}{place}, where a document is full in {}.",
+            " First to break: {}{place}, where a document is {}.",
             finding.namespace,
-            days(growth.days)
+            full(growth.days)
         );
     } else if let Some(finding) = report.findings.first() {
         verdict += &format!(

@@ -1,7 +1,7 @@
 //! The difference of two reports for a terminal.
 
 use super::paint::{Out, Paint, paint_of};
-use crate::figures::{bytes, count, days};
+use crate::figures::{bytes, count, full};
 use crate::report::{Change, Diff, Finding, Growth, What};
 
 /// Lines of growth that are shown.
@@ -71,7 +71,7 @@ fn growth(growth: &[Growth], out: &mut Out) {
             line += &format!(", {sign}{} a day", shown(rate.abs().round() as u64));
         }
         if let Some(left) = it.days_to_limit {
-            line += &format!(", full in {}", days(left));
+            line += &format!(", {}", full(left));
         }
         out.line(&line);
     }

@@ -6,8 +6,8 @@ mod paint;
 pub use diff::render as render_diff;
 
 use super::finding::{Cure, Finding, Remedy, Severity};
-use super::{Report, Status, shell, yaml};
-use crate::figures::{bytes, count};
+use super::{Extent, Report, Status, shell, yaml};
+use crate::figures::{bytes, count, counted};
 use paint::{COLUMNS, INDENT, LABEL, Out, Paint, paint_of, wrap};
 use serde_json::Value;
 
@@ -34,7 +34,8 @@ pub fn render(report: &Report, colour: bool) -> String {
     }
     if report.findings.is_empty() {
         out.line("");
-        out.line("Nothing was found.");
+        let of = report.looked_at.reservation();
+        out.line(&format!("Nothing was found{of}."));
     }
     checklist(report, &mut out);
     notes(report, &mut out);
@@ -44,19 +45,19 @@ pub fn render(report: &Report, colour: bool) -> String {
 fn head(report: &Report, out: &mut Out) {
     let target = &report.target;
     let scanned = &report.scanned;
+    let said = match report.looked_at.extent {
+        Extent::All | Extent::Sample => report.looked_at.sentence.clone(),
+        Extent::Part | Extent::Nothing => out.paint(&report.looked_at.sentence, Paint::Red),
+    };
+    out.line(&said);
     let title = format!("{} {} at {}", target.kind, target.version, target.address);
     let title = out.paint(&title, Paint::Bold);
     out.line(&title);
-    let extent = match (&*scanned.mode, scanned.complete) {
-        ("full", true) => "all documents",
-        (_, true) => "a sample",
-        (_, false) => "not all that was asked for",
-    };
     out.line(&format!(
-        "{} documents ({}) of {} collections in {:.1} s: {extent}",
-        count(scanned.documents),
+        "{} ({}) of {} in {:.1} s",
+        counted(scanned.documents, "document"),
         bytes(scanned.bytes),
-        count(scanned.collections.len() as u64),
+        counted(scanned.collections.len() as u64, "collection"),
         scanned.seconds,
     ));
     let of = |severity| {
@@ -95,13 +96,15 @@ fn one(finding: &Finding, out: &mut Out) {
             .collect();
         out.labelled("figures", &figures.join(", "), LIST_LINES_MAX + 1);
     }
+    for also in &finding.also {
+        out.labelled("also", &format!("{}: {}", also.detector, also.summary), 1);
+    }
     cure(&finding.cure, out);
 }
 
 fn cure(cure: &Cure, out: &mut Out) {
     let (how, mut lines) = match &cure.remedy {
-        Remedy::Policy(policy) => ("freeboard apply URI with", yaml::lines(policy)),
-        Remedy::Validator(validator) => ("this validator, by collMod", yaml::lines(validator)),
+        Remedy::Policy(policy) => ("freeboard apply URI FILE, with the file", yaml::lines(policy)),
         Remedy::Command(command) => (
             "in mongosh",
             command.lines().flat_map(|line| indented(line, COLUMNS - 2 * INDENT)).collect(),

@@ -3,8 +3,9 @@
 
 use crate::interrupt;
 use bson::RawBsonRef;
+use budget::Kind;
 use error::{Code, Result};
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use value::Value;
 
 /// The most bytes that the values of one evaluation may take together.
@@ -12,6 +13,9 @@ pub const EVALUATION_BYTES_MAX: usize = 400 * 1024 * 1024;
 
 /// What is written counts once it is as long as this: most is short and soon done.
 const GROWTH_BYTES_MIN: usize = 64 * 1024;
+
+/// What an evaluation takes beyond this is reserved from the budget of the process.
+const FREE_BYTES: usize = 1024 * 1024;
 
 /// Items of an array that are counted at a time.
 const COUNTED_ITEMS: usize = 1024;
@@ -25,6 +29,7 @@ pub const FOLDED_VALUE_BYTES_MAX: usize = 16 * 1024;
 thread_local! {
     // An evaluation runs on one thread from its beginning to its end.
     static HELD: Cell<usize> = const { Cell::new(0) };
+    static RESERVED: RefCell<budget::Held> = RefCell::new(budget::Held::new(Kind::Work));
     static FOLDED: Cell<usize> = const { Cell::new(0) };
 }
 
@@ -70,14 +75,23 @@ impl Held {
                 "the values of an expression would take {total} bytes, more than the limit of {EVALUATION_BYTES_MAX}"
             )));
         }
-        Ok(())
+        if total <= FREE_BYTES {
+            return Ok(());
+        }
+        RESERVED.with_borrow_mut(|reserved| reserved.resize(total))
     }
 }
 
 impl Drop for Held {
     fn drop(&mut self) {
         if self.0 > 0 {
-            HELD.set(HELD.get().saturating_sub(self.0));
+            let before = HELD.get();
+            let total = before.saturating_sub(self.0);
+            HELD.set(total);
+            if before > FREE_BYTES {
+                let left = if total > FREE_BYTES { total } else { 0 };
+                RESERVED.with_borrow_mut(|reserved| reserved.force(left));
+            }
         }
     }
 }

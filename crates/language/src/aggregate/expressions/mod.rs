@@ -38,11 +38,11 @@ pub use parser::Parser;
 pub use scope::{Frame, Scope};
 pub use table::{Form, Row};
 
-use crate::{Context, Needs, metadata};
+use crate::{Context, Needs, interrupt, metadata};
 use bson::{RawBson, RawBsonRef, RawDocument};
 use error::Result;
 use std::sync::Arc;
-use value::{Collator, Value};
+use value::{Collator, Value, wide};
 
 /// How deep expressions may nest.
 pub const EXPRESSION_DEPTH_MAX: usize = 200;
@@ -72,15 +72,17 @@ impl Expression {
         if let Ok(folded) = Expression::parse(expression, context) {
             return Ok(folded);
         }
+        interrupt::check_now()?;
         // From the start, since folding stopped half way.
-        let node = Parser::new(context).operand(expression)?;
-        Ok(Expression { node, collator: context.collator.clone() })
+        Expression::parse(expression, &context.without_folding())
     }
 
     /// An expression of a node that is already parsed; folds its constants.
     pub fn from_node(mut node: Node, context: &Context) -> Result<Expression> {
-        held::begin_folding();
-        node.fold(context.collator.as_deref())?;
+        if context.folds {
+            held::begin_folding();
+            node.fold(context.collator.as_deref())?;
+        }
         Ok(Expression { node, collator: context.collator.clone() })
     }
 
@@ -92,6 +94,7 @@ impl Expression {
             Node::Field(path) => Ok(path.resolve(root)),
             Node::Constant(value) => Ok(value.as_ref().map(|v| Value::Ref(v.as_raw_bson_ref()))),
             node => {
+                let _entered = wide::enter(root);
                 let scope = Scope::new(root, self.collator.as_deref());
                 Ok(node.evaluate(&scope)?.map(|value| Value::Own(value.into_owned())))
             }

@@ -114,6 +114,7 @@ impl Node {
 
     /// Replaces what depends on nothing by its value.
     pub fn fold(&mut self, collator: Option<&Collator>) -> Result<()> {
+        interrupt::check()?;
         let constant = match self {
             Node::Document(fields) => {
                 let mut constant = true;
@@ -153,9 +154,9 @@ impl Node {
             let empty = RawDocumentBuf::new();
             let scope = Scope::new(&empty, collator);
             let value = match self.evaluate(&scope) {
-                // Who runs the expression is told, in words that do not blame it.
-                Err(_) if interrupt::check_now().is_err() => return Ok(()),
-                value => value?.map(Value::into_owned),
+                Ok(value) => value.map(Value::into_owned),
+                // An interrupt keeps its own error, whatever an operator made of it.
+                Err(error) => return interrupt::check_now().and(Err(error)),
             };
             if value.as_ref().is_none_or(held::keeps) {
                 *self = Node::Constant(value);
@@ -213,6 +214,7 @@ fn document<'a>(fields: &'a [(Box<str>, Node)], scope: &'a Scope<'a>) -> Evaluat
     let mut out = DocumentWriter::new();
     let mut held = Held::default();
     for (name, node) in fields {
+        interrupt::check()?;
         if let Some(value) = node.evaluate(scope)? {
             out.append(name, value.get());
             coerce::check_size(out.len())?;
@@ -226,6 +228,7 @@ fn array<'a>(nodes: &'a [Node], scope: &'a Scope<'a>) -> Evaluated<'a> {
     let mut out = ArrayWriter::new();
     let mut held = Held::default();
     for node in nodes {
+        interrupt::check()?;
         match node.evaluate(scope)? {
             Some(value) => out.push(value.get()),
             None => out.push(RawBsonRef::Null),

@@ -5,10 +5,10 @@ use super::field_path::{FieldPath, check_name};
 use super::table::{self, Arity, Form, Named, Row};
 use super::{EXPRESSION_DEPTH_MAX, Node};
 use crate::Context;
-use crate::describe;
+use crate::{describe, interrupt};
 use bson::{RawBson, RawBsonRef, RawDocument};
 use error::{Code, Result};
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 use value::Value;
 use value::element::{array_elements, elements};
 
@@ -16,19 +16,20 @@ use value::element::{array_elements, elements};
 #[derive(Debug)]
 pub struct Parser<'c> {
     pub context: &'c Context,
-    /// Innermost last: a name and the slot its value will be in.
-    names: Vec<(Box<str>, usize)>,
+    /// The slots that the values of each name will be in, the innermost last.
+    names: FxHashMap<Box<str>, Vec<usize>>,
     next_slot: usize,
     depth: usize,
 }
 
 impl<'c> Parser<'c> {
     pub fn new(context: &'c Context) -> Parser<'c> {
-        Parser { context, names: Vec::new(), next_slot: 0, depth: 0 }
+        Parser { context, names: FxHashMap::default(), next_slot: 0, depth: 0 }
     }
 
     /// Any expression.
     pub fn operand(&mut self, value: RawBsonRef<'_>) -> Result<Node> {
+        interrupt::check()?;
         match value {
             RawBsonRef::String(text) if text.starts_with('$') => self.path(text),
             RawBsonRef::Document(document) => self.nested(|parser| parser.document(document)),
@@ -183,8 +184,7 @@ impl<'c> Parser<'c> {
         if let Some(slot) = self.slot(name) {
             return Ok(Node::Variable { slot, path });
         }
-        let mut bindings = self.context.bindings.iter().rev();
-        if let Some(binding) = bindings.find(|binding| binding.name() == name) {
+        if let Some(binding) = self.context.bindings.get(name) {
             return Ok(Node::Bound { binding: binding.clone(), path });
         }
         let constant = |value: Option<RawBsonRef<'_>>| {
@@ -217,7 +217,7 @@ impl<'c> Parser<'c> {
     }
 
     fn slot(&self, name: &str) -> Option<usize> {
-        self.names.iter().rev().find(|(known, _)| **known == *name).map(|(_, slot)| *slot)
+        self.names.get(name).and_then(|slots| slots.last()).copied()
     }
 
     /// Declares variables for what `parse` parses; they get consecutive slots,
@@ -228,13 +228,14 @@ impl<'c> Parser<'c> {
         parse: impl FnOnce(&mut Self) -> Result<T>,
     ) -> Result<(usize, T)> {
         let first = self.next_slot;
-        let before = self.names.len();
         for name in names {
-            self.names.push(((*name).into(), self.next_slot));
+            self.names.entry((*name).into()).or_default().push(self.next_slot);
             self.next_slot += 1;
         }
         let parsed = parse(self);
-        self.names.truncate(before);
+        for name in names {
+            self.names.get_mut(*name).map(Vec::pop);
+        }
         Ok((first, parsed?))
     }
 
@@ -256,31 +257,31 @@ pub fn check_write_name(name: &str) -> Result<()> {
         return Ok(());
     }
     let Some(first) = name.chars().next() else {
-        return Err(Code::location(16866).error("empty variable names are not allowed"));
+        return Err(Code::FailedToParse.error("empty variable names are not allowed"));
     };
     if !first.is_ascii_lowercase() && first.is_ascii() {
-        return Err(Code::location(16867)
+        return Err(Code::FailedToParse
             .error(format!("'{name}' starts with an invalid character for a user variable name")));
     }
-    check_rest(name, 16868)
+    check_rest(name)
 }
 
 fn check_read_name(name: &str) -> Result<()> {
     let Some(first) = name.chars().next() else {
-        return Err(Code::location(16869).error("empty variable names are not allowed"));
+        return Err(Code::FailedToParse.error("empty variable names are not allowed"));
     };
     if !first.is_ascii_alphabetic() && first.is_ascii() {
-        return Err(Code::location(16870)
+        return Err(Code::FailedToParse
             .error(format!("'{name}' starts with an invalid character for a variable name")));
     }
-    check_rest(name, 16871)
+    check_rest(name)
 }
 
-fn check_rest(name: &str, code: i32) -> Result<()> {
+fn check_rest(name: &str) -> Result<()> {
     let wrong = |c: &char| c.is_ascii() && !c.is_ascii_alphanumeric() && *c != '_';
     match name.chars().skip(1).find(wrong) {
         None => Ok(()),
-        Some(c) => Err(Code::location(code)
+        Some(c) => Err(Code::FailedToParse
             .error(format!("'{name}' contains an invalid character for a variable name: '{c}'"))),
     }
 }

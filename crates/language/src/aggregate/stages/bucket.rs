@@ -1,16 +1,15 @@
-//! `$bucket`: groups by ranges of a value. Short for a `$group` by `$switch`
-//! and a `$sort`.
+//! `$bucket`: groups by ranges of a value. Short for a `$group` by the lower
+//! boundary of a value's range, and a `$sort`.
 
 use super::{Group, Sort, Specification, Stage, group};
-use crate::Context;
 use crate::aggregate::accumulators::{self, Accumulation};
-use crate::aggregate::expressions::{Expression, coerce};
-use crate::describe;
+use crate::aggregate::expressions::{Evaluated, Expression, Node, Parser, Scope, Special, coerce};
 use crate::sort::Pattern;
-use bson::{RawBson, RawBsonRef, RawDocument, rawdoc};
+use crate::{Context, describe, interrupt};
+use bson::{RawBson, RawBsonRef, rawdoc};
 use error::{Code, Result};
 use value::element::{array_elements, elements, get};
-use value::{DocumentWriter, Path};
+use value::{Path, Value};
 
 pub fn parse(stage: Specification<'_>) -> Result<Vec<Box<dyn Stage>>> {
     let RawBsonRef::Document(spec) = stage.value else {
@@ -63,8 +62,9 @@ pub fn parse(stage: Specification<'_>) -> Result<Vec<Box<dyn Stage>>> {
     if let Some(default) = &default {
         check_default(default, first, last, stage.context)?;
     }
-    let id = switch(by, &boundaries, default.as_ref());
-    let id = Expression::parse(RawBsonRef::Document(&id), stage.context)?;
+    let by = Parser::new(stage.context).operand(by)?;
+    let bucket = Node::Special(Box::new(Bucket { by, boundaries, default }));
+    let id = Expression::from_node(bucket, stage.context)?;
     let fields = match output {
         Some(fields) => fields,
         None => count_field(stage.context)?,
@@ -96,6 +96,7 @@ fn parse_boundaries(value: RawBsonRef<'_>, context: &Context) -> Result<Vec<RawB
     };
     let mut boundaries: Vec<RawBson> = Vec::new();
     for element in array_elements(array) {
+        interrupt::check()?;
         let expression = Expression::parse(element.value(), context)?;
         let Some(Some(value)) = expression.constant() else {
             return Err(Code::location(40191).error(format!(
@@ -183,45 +184,39 @@ pub fn count_field(context: &Context) -> Result<Vec<(Box<str>, Accumulation)>> {
     Ok(vec![("count".into(), count)])
 }
 
-/// The `$switch` that finds the lower boundary of a value's bucket.
-fn switch(
-    by: RawBsonRef<'_>,
-    boundaries: &[RawBson],
-    default: Option<&RawBson>,
-) -> bson::RawDocumentBuf {
-    let literal = |value: &RawBson| {
-        let mut literal = DocumentWriter::new();
-        literal.append("$literal", value.as_raw_bson_ref());
-        literal.finish()
-    };
-    let mut out = DocumentWriter::new();
-    out.begin_document("$switch");
-    out.begin_array("branches");
-    for pair in boundaries.windows(2) {
-        let [lower, upper] = pair else { continue };
-        out.begin_next_document();
-        out.begin_document("case");
-        out.begin_array("$and");
-        compare(&mut out, "$gte", by, &literal(lower));
-        compare(&mut out, "$lt", by, &literal(upper));
-        out.end();
-        out.end();
-        out.append("then", RawBsonRef::Document(&literal(lower)));
-        out.end();
-    }
-    out.end();
-    if let Some(default) = default {
-        out.append("default", RawBsonRef::Document(&literal(default)));
-    }
-    out.end();
-    out.finish()
+/// The lower boundary of the range that a value lies in.
+#[derive(Debug)]
+struct Bucket {
+    by: Node,
+    /// In order, at least two.
+    boundaries: Vec<RawBson>,
+    /// Where the value lies in none of the ranges.
+    default: Option<RawBson>,
 }
 
-fn compare(out: &mut DocumentWriter, name: &str, by: RawBsonRef<'_>, boundary: &RawDocument) {
-    out.begin_next_document();
-    out.begin_array(name);
-    out.push(by);
-    out.push(RawBsonRef::Document(boundary));
-    out.end();
-    out.end();
+impl Special for Bucket {
+    fn evaluate<'a>(&'a self, scope: &'a Scope<'a>) -> Evaluated<'a> {
+        let value = self.by.evaluate(scope)?;
+        let value = value.as_ref().map(Value::get);
+        let is_at_most = |boundary: &RawBson| {
+            coerce::compare(Some(boundary.as_raw_bson_ref()), value, scope.collator).is_le()
+        };
+        let above = self.boundaries.partition_point(is_at_most);
+        let lower = above.checked_sub(1).filter(|_| above < self.boundaries.len());
+        let found = lower.and_then(|lower| self.boundaries.get(lower)).or(self.default.as_ref());
+        match found {
+            Some(found) => Ok(Some(Value::Ref(found.as_raw_bson_ref()))),
+            None => Err(Code::location(40066).error(
+                "$switch could not find a matching branch for an input, and no default was specified.",
+            )),
+        }
+    }
+
+    fn operands(&self) -> Vec<&Node> {
+        vec![&self.by]
+    }
+
+    fn operands_mut(&mut self) -> Vec<&mut Node> {
+        vec![&mut self.by]
+    }
 }

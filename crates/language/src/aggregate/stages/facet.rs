@@ -1,13 +1,13 @@
 //! `$facet`: several pipelines over the same documents, each into an array.
 
 use super::{Documents, Foreign, Specification, Stage, held, one};
-use crate::Needs;
 use crate::aggregate::expressions::{coerce, field_path};
 use crate::aggregate::limits::{JOINED_BYTES_MAX, STAGE_MEMORY_BYTES_MAX};
 use crate::aggregate::{Pipeline, Place, Spill};
-use crate::describe;
 use crate::metadata::{self, Asked};
+use crate::{Needs, describe, interrupt};
 use bson::{RawBsonRef, RawDocumentBuf};
+use budget::Kind;
 use error::{Code, Result};
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -82,6 +82,7 @@ impl Facet {
 fn copies(input: Documents, count: usize, foreign: &dyn Foreign) -> Result<Vec<Documents>> {
     let mut held: Vec<RawDocumentBuf> = Vec::new();
     let mut bytes = 0;
+    let mut memory = budget::Held::new(Kind::Work);
     let mut file: Option<Box<dyn Spill>> = None;
     for document in input {
         let document = document?;
@@ -91,22 +92,30 @@ fn copies(input: Documents, count: usize, foreign: &dyn Foreign) -> Result<Vec<D
         }
         bytes += document.as_bytes().len();
         held.push(document);
-        if bytes > STAGE_MEMORY_BYTES_MAX {
-            let mut new = foreign.spill()?.ok_or_else(|| held::exceeded("$facet"))?;
+        let refusal = match bytes > STAGE_MEMORY_BYTES_MAX {
+            true => Some(held::exceeded("$facet")),
+            false => memory.resize_or_spill(bytes)?,
+        };
+        if let Some(refusal) = refusal {
+            let mut new = foreign.spill()?.ok_or(refusal)?;
             for document in std::mem::take(&mut held) {
                 new.push(&document)?;
             }
             file = Some(new);
+            memory.clear();
         }
     }
     if let Some(file) = file {
         let file = file.finish()?;
         return Ok((0..count).map(|_| file.read()).collect());
     }
-    let held = Arc::new(held);
+    let held = Arc::new((held, memory));
     let copy = || -> Documents {
         let held = held.clone();
-        Box::new((0..held.len()).map(move |at| Ok(held[at].clone())))
+        Box::new((0..held.0.len()).map(move |at| {
+            interrupt::check_sized(held.0[at].as_bytes().len())?;
+            Ok(held.0[at].clone())
+        }))
     };
     Ok((0..count).map(|_| copy()).collect())
 }

@@ -11,6 +11,7 @@ use crate::describe;
 use crate::query::Filter;
 use crate::{Context, Needs, interrupt};
 use bson::{RawArrayBuf, RawBson, RawBsonRef, RawDocument, RawDocumentBuf};
+use budget::Kind;
 use error::{Code, Result};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::ops::ControlFlow;
@@ -165,7 +166,6 @@ fn depth(value: RawBsonRef<'_>) -> Result<u64> {
 }
 
 /// A search under way.
-#[derive(Default)]
 struct Search {
     /// Ids of the documents found.
     found: FxHashSet<Vec<u8>>,
@@ -175,6 +175,20 @@ struct Search {
     frontier: Vec<RawBson>,
     out: ArrayWriter,
     bytes: usize,
+    memory: budget::Held,
+}
+
+impl Default for Search {
+    fn default() -> Search {
+        Search {
+            found: FxHashSet::default(),
+            asked: FxHashSet::default(),
+            frontier: Vec::new(),
+            out: ArrayWriter::new(),
+            bytes: 0,
+            memory: budget::Held::new(Kind::Work),
+        }
+    }
 }
 
 impl Search {
@@ -187,13 +201,14 @@ impl Search {
         }
     }
 
-    fn check(&self) -> Result<()> {
-        if self.bytes + self.out.bytes() > STAGE_MEMORY_BYTES_MAX {
+    fn check(&mut self) -> Result<()> {
+        let bytes = self.bytes + self.out.bytes();
+        if bytes > STAGE_MEMORY_BYTES_MAX {
             return Err(
                 Code::location(40099).error("$graphLookup reached maximum memory consumption")
             );
         }
-        Ok(())
+        self.memory.resize(bytes)
     }
 }
 
@@ -204,6 +219,7 @@ struct Run {
     /// By the start's key.
     known: FxHashMap<Vec<u8>, RawArrayBuf>,
     known_bytes: usize,
+    memory: budget::Held,
 }
 
 impl Run {
@@ -221,8 +237,9 @@ impl Run {
         let found = self.stage.search(start, &*self.foreign)?;
         let joined = with(&found);
         let bytes = key.len() + found.as_bytes().len();
-        if self.known_bytes + bytes <= KNOWN_BYTES_MAX {
-            self.known_bytes += bytes;
+        let known_bytes = self.known_bytes + bytes;
+        if known_bytes <= KNOWN_BYTES_MAX && self.memory.resize(known_bytes).is_ok() {
+            self.known_bytes = known_bytes;
             self.known.insert(key, found);
         }
         joined
@@ -316,6 +333,7 @@ impl Stage for GraphLookup {
             foreign: foreign.clone(),
             known: FxHashMap::default(),
             known_bytes: 0,
+            memory: budget::Held::new(Kind::Work),
         };
         Ok(Box::new(input.map(move |document| run.document(&document?))))
     }

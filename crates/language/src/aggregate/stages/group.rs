@@ -11,6 +11,7 @@ use crate::aggregate::expressions::Expression;
 use crate::aggregate::limits::GROUP_MEMORY_BYTES_MAX;
 use crate::{Context, Needs, interrupt};
 use bson::{RawBson, RawBsonRef, RawDocument, RawDocumentBuf};
+use budget::{Kind, SPILL_BYTES_MIN};
 use error::{Code, Result};
 use rustc_hash::FxHashMap;
 use std::collections::VecDeque;
@@ -18,7 +19,7 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 use value::element::elements;
 use value::key::{Direction, Key};
-use value::{Collator, DocumentWriter, Value};
+use value::{Collator, DocumentWriter, Value, wide};
 
 #[derive(Debug)]
 pub struct Group {
@@ -121,6 +122,9 @@ struct Groups<'g> {
     by_key: FxHashMap<Box<[u8]>, usize>,
     states: Vec<State>,
     bytes: usize,
+    memory: budget::Held,
+    /// There is no room for further groups.
+    full: bool,
     key: Key,
 }
 
@@ -131,6 +135,8 @@ impl<'g> Groups<'g> {
             by_key: FxHashMap::default(),
             states: Vec::new(),
             bytes: 0,
+            memory: budget::Held::new(Kind::Work),
+            full: false,
             key: Key::default(),
         }
     }
@@ -138,6 +144,7 @@ impl<'g> Groups<'g> {
     /// Takes a document into its group. `false`: the group is not known and
     /// there is no room for another.
     fn add(&mut self, document: &RawDocument) -> Result<bool> {
+        let _entered = wide::enter(document);
         let id = self.group.id.evaluate(document)?;
         let id = id.as_ref().map(Value::get);
         self.key.bytes.clear();
@@ -149,7 +156,7 @@ impl<'g> Groups<'g> {
         interrupt::check_sized(self.key.bytes.len())?;
         let at = match self.by_key.get(self.key.bytes.as_slice()) {
             Some(at) => *at,
-            None if self.bytes > self.group.memory_bytes_max => return Ok(false),
+            None if self.full => return Ok(false),
             None => {
                 let at = self.states.len();
                 self.states.push(self.group.start(id)?);
@@ -164,6 +171,7 @@ impl<'g> Groups<'g> {
         for ((_, accumulation), accumulator) in
             self.group.fields.iter().zip(&mut state.accumulators)
         {
+            interrupt::check()?;
             accumulation.add(&mut **accumulator, document)?;
             bytes += accumulator.bytes();
         }
@@ -173,7 +181,22 @@ impl<'g> Groups<'g> {
         if self.bytes > 2 * self.group.memory_bytes_max {
             return Err(exceeded(self.group.memory_bytes_max));
         }
+        self.make_room()?;
         Ok(true)
+    }
+
+    /// Reserves what the groups take. Without room for more, the known ones may grow a little.
+    fn make_room(&mut self) -> Result<()> {
+        self.full |= self.bytes > self.group.memory_bytes_max;
+        match self.memory.resize_or_spill(self.bytes)? {
+            Some(error) if self.bytes as u64 > self.memory.bytes() + SPILL_BYTES_MIN as u64 => {
+                Err(error)
+            }
+            refusal => {
+                self.full |= refusal.is_some();
+                Ok(())
+            }
+        }
     }
 }
 
@@ -189,6 +212,8 @@ struct Output {
     foreign: Arc<dyn Foreign>,
     input: Option<Documents>,
     ready: VecDeque<State>,
+    /// What is ready takes so much of the budget.
+    memory: budget::Held,
 }
 
 impl Output {
@@ -209,7 +234,7 @@ impl Output {
                 None => return Err(exceeded(self.group.memory_bytes_max)),
             }
         }
-        self.ready = groups.states.into();
+        (self.ready, self.memory) = (groups.states.into(), groups.memory);
         self.input = rest.map(|rest| Ok(rest.finish()?.read())).transpose()?;
         Ok(())
     }
@@ -223,6 +248,7 @@ impl Iterator for Output {
             if let Some(state) = self.ready.pop_front() {
                 return Some(self.group.output(state));
             }
+            self.memory.clear();
             let input = self.input.take()?;
             if let Err(error) = self.fill(input) {
                 return Some(Err(error));
@@ -242,6 +268,7 @@ impl Stage for Group {
             foreign: foreign.clone(),
             input: Some(input),
             ready: VecDeque::new(),
+            memory: budget::Held::new(Kind::Work),
         }))
     }
 

@@ -224,11 +224,8 @@ fn pipeline(
         writer.append("new", RawBsonRef::String("$$ROOT"));
         bindings.push(Binding::new("new"));
     }
-    Pipeline::parse_nested(
-        stages,
-        &stage.context.binding(bindings),
-        Place::Update,
-        stage.depth + 1,
-    )?;
+    // Only parsed: its constants are those of the updates that it makes.
+    let context = stage.context.binding(bindings).without_folding();
+    Pipeline::parse_nested(stages, &context, Place::Update, stage.depth + 1)?;
     Ok(WhenMatched::Pipeline { stages: stages.to_owned(), variables: writer.finish() })
 }

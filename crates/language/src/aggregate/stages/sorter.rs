@@ -5,7 +5,8 @@ use super::{Documents, Foreign};
 use crate::interrupt;
 use bson::spec::BinarySubtype;
 use bson::{RawBinaryRef, RawBsonRef, RawDocumentBuf};
-use error::{Code, Result};
+use budget::Kind;
+use error::{Code, Error, Result};
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
 use std::sync::Arc;
@@ -19,6 +20,8 @@ pub struct Sorter {
     memory_bytes_max: usize,
     foreign: Arc<dyn Foreign>,
     held: Held,
+    /// What is held takes so much of the budget.
+    memory: budget::Held,
     runs: Vec<Documents>,
     /// How many were taken in.
     taken: u64,
@@ -38,7 +41,8 @@ pub type Sorted = Box<dyn Iterator<Item = Result<Item>> + Send>;
 impl Sorter {
     pub fn new(name: &'static str, memory_bytes_max: usize, foreign: Arc<dyn Foreign>) -> Sorter {
         let held = Held::new(None);
-        Sorter { name, memory_bytes_max, foreign, held, runs: Vec::new(), taken: 0 }
+        let memory = budget::Held::new(Kind::Work);
+        Sorter { name, memory_bytes_max, foreign, held, memory, runs: Vec::new(), taken: 0 }
     }
 
     /// Keeps only the first so many.
@@ -50,18 +54,32 @@ impl Sorter {
         interrupt::check_sized(key.len() + document.as_bytes().len())?;
         self.held.push(Item { key, order: self.taken, document });
         self.taken += 1;
-        if self.held.bytes > self.memory_bytes_max {
-            let limit = self.held.limit;
-            let held = std::mem::replace(&mut self.held, Held::new(limit));
-            let run = self.spill(held)?;
-            self.runs.push(run);
+        match self.refusal()? {
+            Some(refusal) => self.spill(Some(refusal)),
+            None => Ok(()),
         }
-        Ok(())
     }
 
-    pub fn finish(self) -> Result<Sorted> {
+    /// Why there is no room for what is held, if there is none.
+    fn refusal(&mut self) -> Result<Option<Error>> {
+        if self.held.bytes <= self.memory_bytes_max {
+            return self.memory.resize_or_spill(self.held.bytes);
+        }
+        Ok(Some(Code::QueryExceededMemoryLimitNoDiskUseAllowed.error(format!(
+            "{} exceeded memory limit of {} bytes, but did not opt in to external sorting.",
+            self.name, self.memory_bytes_max
+        ))))
+    }
+
+    pub fn finish(mut self) -> Result<Sorted> {
         let limit = self.held.limit.unwrap_or(usize::MAX);
-        let last: Sorted = Box::new(self.held.sorted()?.into_iter().map(Ok));
+        // What is sorted may lie in a cursor for long.
+        if self.memory.should_spill() {
+            self.spill(None)?;
+        }
+        let bytes = self.held.bytes;
+        let rows = self.held.sorted()?.into_iter();
+        let last: Sorted = Box::new(Kept { rows, bytes, memory: self.memory });
         if self.runs.is_empty() {
             return Ok(last);
         }
@@ -70,17 +88,34 @@ impl Sorter {
         Ok(Box::new(Merge::new(runs)?.take(limit)))
     }
 
-    fn spill(&self, held: Held) -> Result<Documents> {
-        let Some(mut run) = self.foreign.spill()? else {
-            return Err(Code::QueryExceededMemoryLimitNoDiskUseAllowed.error(format!(
-                "{} exceeded memory limit of {} bytes, but did not opt in to external sorting.",
-                self.name, self.memory_bytes_max
-            )));
-        };
-        for item in held.sorted()? {
+    /// Moves what is held to a file. Where there may be none, it stays, or the sort is refused.
+    fn spill(&mut self, refusal: Option<Error>) -> Result<()> {
+        let Some(mut run) = self.foreign.spill()? else { return refusal.map_or(Ok(()), Err) };
+        let limit = self.held.limit;
+        for item in std::mem::replace(&mut self.held, Held::new(limit)).sorted()? {
             run.push(&encode(&item))?;
         }
-        Ok(run.finish()?.read())
+        self.runs.push(run.finish()?.read());
+        self.memory.clear();
+        Ok(())
+    }
+}
+
+/// Items in memory, given out one after the other.
+struct Kept {
+    rows: std::vec::IntoIter<Item>,
+    bytes: usize,
+    memory: budget::Held,
+}
+
+impl Iterator for Kept {
+    type Item = Result<Item>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let item = self.rows.next()?;
+        self.bytes = self.bytes.saturating_sub(item.bytes());
+        self.memory.force(self.bytes);
+        Some(Ok(item))
     }
 }
 
@@ -176,11 +211,14 @@ struct Merge {
     runs: Vec<Sorted>,
     /// The least first; `order` is the run's number.
     heads: BinaryHeap<Reverse<Item>>,
+    bytes: usize,
+    memory: budget::Held,
 }
 
 impl Merge {
     fn new(runs: Vec<Sorted>) -> Result<Merge> {
-        let mut merge = Merge { runs, heads: BinaryHeap::new() };
+        let memory = budget::Held::new(Kind::Work);
+        let mut merge = Merge { runs, heads: BinaryHeap::new(), bytes: 0, memory };
         for run in 0..merge.runs.len() {
             merge.advance(run)?;
         }
@@ -189,9 +227,11 @@ impl Merge {
 
     fn advance(&mut self, run: usize) -> Result<()> {
         if let Some(item) = self.runs[run].next() {
-            self.heads.push(Reverse(Item { order: run as u64, ..item? }));
+            let item = Item { order: run as u64, ..item? };
+            self.bytes += item.bytes();
+            self.heads.push(Reverse(item));
         }
-        Ok(())
+        self.memory.resize(self.bytes)
     }
 }
 
@@ -200,6 +240,7 @@ impl Iterator for Merge {
 
     fn next(&mut self) -> Option<Self::Item> {
         let Reverse(item) = self.heads.pop()?;
+        self.bytes -= item.bytes();
         Some(self.advance(item.order as usize).map(|()| item))
     }
 }

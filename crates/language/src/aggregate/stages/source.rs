@@ -9,6 +9,7 @@ use error::{Code, Result};
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use value::element::elements;
+use value::number::Number;
 
 /// Where a pipeline's documents come from.
 #[derive(Debug, Clone, PartialEq)]
@@ -132,11 +133,14 @@ fn check_collection_statistics(option: &str, value: RawBsonRef<'_>) -> Result<()
         if known.is_empty() && !fields.is_empty() {
             return Err(Code::BadValue.error(format!("'{option}' must be an empty object")));
         }
-        if let Some(field) = elements(fields).find(|field| !known.contains(&field.key)) {
-            return Err(Code::location(40415).error(format!(
-                "BSON field '$collStats.{option}.{}' is an unknown field.",
-                field.key
-            )));
+        for field in elements(fields) {
+            if !known.contains(&field.key) {
+                return Err(Code::location(40415).error(format!(
+                    "BSON field '$collStats.{option}.{}' is an unknown field.",
+                    field.key
+                )));
+            }
+            check_statistics_option(option, field.key, field.value())?;
         }
     }
     if !matches!(value, RawBsonRef::Document(_) | RawBsonRef::Null | RawBsonRef::Undefined) {
@@ -146,6 +150,26 @@ fn check_collection_statistics(option: &str, value: RawBsonRef<'_>) -> Result<()
         )));
     }
     Ok(())
+}
+
+fn check_statistics_option(of: &str, option: &str, value: RawBsonRef<'_>) -> Result<()> {
+    let number = Number::from_value(value).is_some();
+    let (fits, expected) = match (option, value) {
+        (_, RawBsonRef::Null | RawBsonRef::Undefined) => (true, ""),
+        ("histograms", value) => (matches!(value, RawBsonRef::Boolean(_)), "type 'bool'"),
+        ("scale", _) => (number, "types '[long, int, decimal, double]'"),
+        (_, value) => {
+            let flag = number || matches!(value, RawBsonRef::Boolean(_));
+            (flag, "types '[bool, long, int, decimal, double]'")
+        }
+    };
+    match fits {
+        true => Ok(()),
+        false => Err(Code::TypeMismatch.error(format!(
+            "BSON field '$collStats.{of}.{option}' is the wrong type '{}', expected {expected}",
+            coerce::type_name(Some(value))
+        ))),
+    }
 }
 
 impl Source {

@@ -1,6 +1,7 @@
 //! `$all`
 
 use super::{Argument, FieldOperator, In, Regex, comparison, elem_match};
+use crate::interrupt;
 use crate::query::{Predicate, parse};
 use bson::RawBsonRef;
 use bson::spec::ElementType;
@@ -16,6 +17,7 @@ fn parse(argument: &Argument<'_>) -> Result<Predicate> {
     let by_element = array_elements(array).next().is_some_and(is_elem_match);
     let mut all = Vec::new();
     for item in array_elements(array) {
+        interrupt::check()?;
         all.push(if by_element { element_match(item, argument)? } else { plain(item)? });
     }
     // No document holds "every one of none".

@@ -1,6 +1,7 @@
 //! `$in`
 
 use super::{Argument, FieldOperator, Regex};
+use crate::interrupt;
 use crate::query::{Predicate, parse};
 use bson::{RawBson, RawBsonRef};
 use error::{Code, Result};
@@ -24,6 +25,7 @@ impl In {
         let array = parse::array(argument.element)?;
         let mut list = In::default();
         for item in array_elements(array) {
+            interrupt::check()?;
             if parse::holds_operators(item) {
                 return Err(Code::BadValue.error("cannot nest $ under $in"));
             }
@@ -43,7 +45,7 @@ impl In {
         let order = |a: &RawBson, b: &RawBson| {
             compare_with(a.as_raw_bson_ref(), b.as_raw_bson_ref(), collator)
         };
-        list.values.sort_by(order);
+        list.values = interrupt::sort(list.values, order)?;
         list.values.dedup_by(|a, b| order(a, b).is_eq());
         Ok(list)
     }
@@ -54,7 +56,9 @@ impl In {
 
     /// Whether a missing value is in it.
     pub fn has_null(&self) -> bool {
-        self.values.iter().any(|value| matches!(value, RawBson::Null))
+        let order =
+            |value: &RawBson| value::order::compare(value.as_raw_bson_ref(), RawBsonRef::Null);
+        self.values.binary_search_by(order).is_ok()
     }
 
     pub fn contains(&self, element: Element<'_>, collator: Option<&Collator>) -> Result<bool> {

@@ -3,6 +3,7 @@
 use super::fields::Fields;
 use super::required::{explain_missing, missing};
 use super::{Given, Keyword, Parsed};
+use crate::interrupt;
 use crate::report::Report;
 use crate::schema::{Rule, Schema, wrong_type};
 use bson::RawBsonRef;
@@ -13,7 +14,11 @@ pub const ROW: Keyword =
     Keyword { name: "dependencies", help: "What else must be there if a field is.", parse };
 
 #[derive(Debug)]
-struct Dependencies(Vec<(Path, Dependency)>);
+struct Dependencies {
+    of: Vec<(Path, Dependency)>,
+    /// How many names there are, of fields and of what they depend on.
+    names: usize,
+}
 
 #[derive(Debug)]
 enum Dependency {
@@ -23,21 +28,26 @@ enum Dependency {
 
 fn parse(given: &Given<'_>) -> Result<Parsed> {
     let mut dependencies = Vec::new();
+    let mut names = 0;
     for element in elements(given.object()?) {
         let dependency = match element.value() {
             RawBsonRef::Array(_) => Dependency::Names(given.names(element)?),
             RawBsonRef::Document(schema) => Dependency::Schema(given.same_schema(schema)?),
             _ => return Err(wrong_type(given.name(), "must hold only objects and arrays")),
         };
+        names += 1;
+        if let Dependency::Names(others) = &dependency {
+            names += others.len();
+        }
         dependencies.push((Path::new(element.key), dependency));
     }
-    Ok(Some(Box::new(Dependencies(dependencies))))
+    Ok(Some(Box::new(Dependencies { of: dependencies, names })))
 }
 
 impl Dependency {
-    fn accepts(&self, value: Element<'_>) -> Result<bool> {
+    fn accepts(&self, value: Element<'_>, fields: &Fields<'_>) -> Result<bool> {
         match self {
-            Dependency::Names(names) => Ok(missing(names, value).is_empty()),
+            Dependency::Names(names) => Ok(missing(names, fields).is_empty()),
             Dependency::Schema(schema) => schema.accepts(value),
         }
     }
@@ -45,9 +55,10 @@ impl Dependency {
 
 impl Rule for Dependencies {
     fn accepts(&self, value: Element<'_>) -> Result<bool> {
-        let Some(fields) = Fields::of(value, self.0.len()) else { return Ok(true) };
-        for (name, dependency) in &self.0 {
-            if fields.has(name) && !dependency.accepts(value)? {
+        let Some(fields) = Fields::of(value, self.names) else { return Ok(true) };
+        for (name, dependency) in &self.of {
+            interrupt::check()?;
+            if fields.has(name) && !dependency.accepts(value, &fields)? {
                 return Ok(false);
             }
         }
@@ -60,16 +71,16 @@ impl Rule for Dependencies {
 
     fn explain(&self, value: Element<'_>, report: &mut Report) {
         report.out.begin_array("failingDependencies");
-        let fields = Fields::of(value, self.0.len());
-        for (name, dependency) in &self.0 {
-            let is_there = fields.as_ref().is_some_and(|fields| fields.has(name));
-            if !is_there || dependency.accepts(value).unwrap_or(false) {
+        let fields = Fields::of(value, self.names);
+        for (name, dependency) in &self.of {
+            let Some(fields) = fields.as_ref().filter(|fields| fields.has(name)) else { continue };
+            if dependency.accepts(value, fields).unwrap_or(false) {
                 continue;
             }
             report.out.begin_next_document();
             report.out.append_str("conditionalProperty", name.as_str());
             match dependency {
-                Dependency::Names(names) => explain_missing(&missing(names, value), report),
+                Dependency::Names(names) => explain_missing(&missing(names, fields), report),
                 Dependency::Schema(schema) => schema.explain("details", value, report),
             }
             report.out.end();

@@ -1,6 +1,7 @@
 //! `enum`
 
 use super::{Given, Keyword, Parsed, unordered};
+use crate::interrupt;
 use crate::report::Report;
 use crate::schema::{Rule, malformed, wrong_type};
 use bson::RawBsonRef;
@@ -23,11 +24,15 @@ fn parse(given: &Given<'_>) -> Result<Parsed> {
     let RawBsonRef::Array(array) = given.element.value() else {
         return Err(wrong_type(given.name(), "must be an array"));
     };
-    let mut keys: Vec<_> = array_elements(array).map(unordered::key).collect();
+    let mut keys = Vec::new();
+    for item in array_elements(array) {
+        interrupt::check_sized(item.bytes.len())?;
+        keys.push(unordered::key(item));
+    }
     if keys.is_empty() {
         return Err(malformed(given.name(), "cannot be an empty array"));
     }
-    keys.sort();
+    keys = interrupt::sort(keys, Vec::cmp)?;
     if keys.windows(2).any(|pair| pair[0] == pair[1]) {
         return Err(malformed(given.name(), "array cannot contain duplicate values"));
     }

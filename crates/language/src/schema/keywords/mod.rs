@@ -20,6 +20,7 @@ mod unique_items;
 mod unordered;
 
 use super::{Rule, Schema, wrong_type};
+use crate::interrupt;
 use bson::{RawBsonRef, RawDocument};
 use error::{Code, Result};
 use rustc_hash::FxHashSet;
@@ -218,6 +219,7 @@ impl<'a> Given<'a> {
         let mut names = Vec::new();
         let mut seen = FxHashSet::default();
         for item in array_elements(array).values() {
+            interrupt::check()?;
             let RawBsonRef::String(name) = item else {
                 return Err(wrong_type(self.name(), "must hold only strings"));
             };

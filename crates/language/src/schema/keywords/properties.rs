@@ -2,9 +2,9 @@
 
 use super::fields::Fields;
 use super::{Given, Keyword, Parsed};
-use crate::Needs;
 use crate::report::Report;
 use crate::schema::{Rule, Schema};
+use crate::{Needs, interrupt};
 use error::Result;
 use value::{Element, Path, elements};
 
@@ -25,6 +25,7 @@ impl Rule for Properties {
     fn accepts(&self, value: Element<'_>) -> Result<bool> {
         let Some(fields) = Fields::of(value, self.0.len()) else { return Ok(true) };
         for (path, schema) in &self.0 {
+            interrupt::check()?;
             if fields.any(path, |field| schema.accepts(field))? == Some(false) {
                 return Ok(false);
             }

@@ -19,8 +19,7 @@ fn parse(given: &Given<'_>) -> Result<Parsed> {
 }
 
 /// Those of the names that a document does not have.
-pub fn missing<'n>(names: &'n [Path], document: Element<'_>) -> Vec<&'n str> {
-    let Some(fields) = Fields::of(document, names.len()) else { return Vec::new() };
+pub fn missing<'n>(names: &'n [Path], fields: &Fields<'_>) -> Vec<&'n str> {
     names.iter().filter(|name| !fields.has(name)).map(Path::as_str).collect()
 }
 
@@ -46,7 +45,8 @@ impl Rule for Required {
     }
 
     fn explain(&self, value: Element<'_>, report: &mut Report) {
-        let mut missing = missing(&self.0, value);
+        let fields = Fields::of(value, self.0.len());
+        let mut missing = fields.map_or_else(Vec::new, |fields| missing(&self.0, &fields));
         missing.sort_unstable();
         explain_missing(&missing, report);
     }

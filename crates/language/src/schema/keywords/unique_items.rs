@@ -1,6 +1,7 @@
 //! `uniqueItems`
 
 use super::{Given, Keyword, Parsed, unordered};
+use crate::interrupt;
 use crate::report::Report;
 use crate::schema::{Rule, wrong_type};
 use bson::RawBsonRef;
@@ -23,23 +24,29 @@ fn parse(given: &Given<'_>) -> Result<Parsed> {
     }
 }
 
-fn duplicate(value: Element<'_>) -> Option<Element<'_>> {
+fn duplicate(value: Element<'_>) -> Result<Option<Element<'_>>> {
     if value.kind != ElementType::Array {
-        return None;
+        return Ok(None);
     }
     let mut seen = FxHashSet::default();
-    value.children().find(|item| !seen.insert(unordered::key(*item)))
+    for item in value.children() {
+        interrupt::check_sized(item.bytes.len())?;
+        if !seen.insert(unordered::key(item)) {
+            return Ok(Some(item));
+        }
+    }
+    Ok(None)
 }
 
 impl Rule for UniqueItems {
     fn accepts(&self, value: Element<'_>) -> Result<bool> {
-        Ok(duplicate(value).is_none())
+        Ok(duplicate(value)?.is_none())
     }
 
     fn explain(&self, value: Element<'_>, report: &mut Report) {
         report.reason("found a duplicate item");
         report.considered("consideredValue", value);
-        if let Some(item) = duplicate(value) {
+        if let Ok(Some(item)) = duplicate(value) {
             report.considered("duplicatedValue", item);
         }
     }

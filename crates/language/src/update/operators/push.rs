@@ -83,7 +83,7 @@ impl Push {
     }
 
     /// The elements of the array after the update.
-    fn arrange<'a>(&'a self, mut items: Vec<Element<'a>>) -> Vec<Element<'a>> {
+    fn arrange<'a>(&'a self, mut items: Vec<Element<'a>>) -> Result<Vec<Element<'a>>> {
         let len = items.len();
         let at = match self.position {
             None => len,
@@ -94,7 +94,7 @@ impl Push {
         };
         items.splice(at..at, self.values.iter().map(Held::element));
         if let Some(sort) = &self.sort {
-            sort.sort(&mut items);
+            sort.sort(&mut items)?;
         }
         if let Some(slice) = self.slice {
             let keep = usize::try_from(slice.unsigned_abs()).unwrap_or(usize::MAX);
@@ -104,7 +104,7 @@ impl Push {
                 items.drain(..items.len().saturating_sub(keep));
             }
         }
-        items
+        Ok(items)
     }
 }
 
@@ -138,7 +138,7 @@ impl Operator for Push {
             return run.edits.close(array);
         }
         let before: Vec<Element<'_>> = old.children().collect();
-        let after = self.arrange(before.clone());
+        let after = self.arrange(before.clone())?;
         let same = self.values.is_empty()
             && before.len() == after.len()
             && before.iter().zip(&after).all(|(a, b)| identical(*a, *b));
@@ -164,7 +164,7 @@ impl Operator for Push {
         _: &Facts<'_>,
         out: &mut DocumentWriter,
     ) -> Result<()> {
-        write(key, self.arrange(Vec::new()), out);
+        write(key, self.arrange(Vec::new())?, out);
         Ok(())
     }
 

@@ -1,5 +1,6 @@
 //! The `$sort` of `$push`.
 
+use crate::interrupt;
 use bson::RawBsonRef;
 use error::{Code, Result};
 use std::cmp::Ordering;
@@ -39,11 +40,11 @@ impl Sort {
     }
 
     /// Sorts, leaving equal elements in their order.
-    pub fn sort(&self, items: &mut Vec<Element<'_>>) {
-        let mut keyed: Vec<(Vec<RawBsonRef<'_>>, Element<'_>)> =
-            items.iter().map(|item| (self.key(*item), *item)).collect();
-        keyed.sort_by(|(a, _), (b, _)| self.compare(a, b));
-        *items = keyed.into_iter().map(|(_, item)| item).collect();
+    pub fn sort(&self, items: &mut Vec<Element<'_>>) -> Result<()> {
+        let keyed = items.iter().map(|item| (self.key(*item), *item)).collect();
+        let sorted = interrupt::sort(keyed, |(a, _), (b, _)| self.compare(a, b))?;
+        *items = sorted.into_iter().map(|(_, item)| item).collect();
+        Ok(())
     }
 
     fn key<'a>(&self, item: Element<'a>) -> Vec<RawBsonRef<'a>> {

@@ -1,6 +1,7 @@
 //! A set of values that are equal by comparison, not by bytes.
 
 use super::super::operator::Held;
+use crate::interrupt;
 use bson::RawBsonRef;
 use std::sync::Arc;
 use value::order::compare_with;
@@ -26,7 +27,7 @@ impl ValueSet {
             |a: usize, b: usize| compare_with(all[a].value(), all[b].value(), collator.as_deref());
         let mut order: Vec<usize> = (0..all.len()).collect();
         // The sort is stable, so the first of equal values is the one given first.
-        order.sort_by(|a, b| compare(*a, *b));
+        order.sort_by(interrupt::yielding(|a: &usize, b: &usize| compare(*a, *b)));
         order.dedup_by(|later, first| compare(*later, *first).is_eq());
         let mut kept = order.clone();
         kept.sort_unstable();

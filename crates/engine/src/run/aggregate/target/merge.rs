@@ -68,7 +68,7 @@ impl Merge {
             if self.when_not_matched == WhenNotMatched::Insert {
                 call.engine.ensure(into).await?;
             }
-            for document in batch {
+            for document in batch.documents {
                 work.document(document)
                     .await
                     .map_err(|error| error.context("PlanExecutor error during aggregation"))?;

@@ -5,7 +5,7 @@ use super::{Call, next_batch};
 use crate::define::{New, Progress, TEMPORARY_PREFIX};
 use crate::policies::out::Temporary;
 use crate::run::writes::Writes;
-use bson::{RawDocument, RawDocumentBuf};
+use bson::RawDocumentBuf;
 use command::Namespace;
 use command::views::Aggregate;
 use error::{Code, Result};
@@ -61,11 +61,11 @@ async fn fill(
         if batch.is_empty() {
             break;
         }
-        let batch: Vec<&RawDocument> = batch.iter().map(|document| &**document).collect();
-        let checked = call.engine.check_out(temporary, &batch);
+        let documents = batch.borrowed();
+        let checked = call.engine.check_out(temporary, &documents);
         checked.map_err(|error| error.context("PlanExecutor error during aggregation"))?;
         let bypass = aggregate.bypass_validation;
-        write::insert(&writes, namespace, &batch, true, bypass, |_, error| {
+        write::insert(&writes, namespace, &documents, true, bypass, |_, error| {
             Err(error.context("PlanExecutor error during aggregation"))
         })
         .await?;

@@ -67,13 +67,23 @@ impl Kept {
     }
 }
 
-fn keep_figures(namespace: &Namespace, total: &Total, kept: &[Kept]) -> String {
-    let collection = Value::from(&*namespace.collection);
+/// The collection that figures are kept in.
+pub fn kept_in(namespace: &Namespace, total: &Total) -> String {
     let mut parts: Vec<&str> = total.by.iter().map(|path| last(path)).collect();
     parts.extend(total.date.as_ref().map(|_| "hour"));
     let suffix =
         if parts.is_empty() { "totals".to_owned() } else { format!("by_{}", parts.join("_")) };
-    let into = Value::from(format!("{}_{suffix}", namespace.collection));
+    format!("{}_{suffix}", namespace.collection)
+}
+
+/// The field that the length of an array is kept in.
+pub fn length_of(path: &str) -> String {
+    format!("{path}_count")
+}
+
+fn keep_figures(namespace: &Namespace, total: &Total, kept: &[Kept]) -> String {
+    let collection = Value::from(&*namespace.collection);
+    let into = Value::from(kept_in(namespace, total));
     let filter = match total.rest.is_empty() {
         true => String::new(),
         false => format!("  {{$match: {}}},\n", shell(&literal(&total.rest))),
@@ -139,7 +149,7 @@ fn update(kept: &[Kept]) -> String {
 
 fn keep_length(namespace: &Namespace, path: &str) -> String {
     let collection = Value::from(&*namespace.collection);
-    let (field, array) = (name(&format!("{path}_count")), Value::from(format!("${path}")));
+    let (field, array) = (name(&length_of(path)), Value::from(format!("${path}")));
     format!(
         "db.getCollection({collection}).updateMany({{}}, [{{$set: {{{field}: {{$size: {{$ifNull: [{array}, []]}}}}}}}}])\n\
          // and with each $push to {}: {{$inc: {{{field}: 1}}}}, with each $pull: {{$inc: {{{field}: -1}}}}",
@@ -150,7 +160,7 @@ fn keep_length(namespace: &Namespace, path: &str) -> String {
 /// The length of what a `$lookup` finds, kept in the document that looks.
 fn keep_joined(namespace: &Namespace, path: &str, lookup: &Document) -> String {
     let collection = Value::from(&*namespace.collection);
-    let (field, array) = (name(&format!("{path}_count")), Value::from(format!("${path}")));
+    let (field, array) = (name(&length_of(path)), Value::from(format!("${path}")));
     let from = lookup.get_document("$lookup").and_then(|it| it.get_str("from")).unwrap_or("");
     format!(
         "db.getCollection({collection}).aggregate([\n  \

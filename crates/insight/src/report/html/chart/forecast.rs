@@ -56,6 +56,9 @@ impl Forecast {
 impl fmt::Display for Forecast {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let today = bytes(self.bytes_on(0.0) as u64);
+        if self.days <= 0.0 {
+            return write!(f, "Full: {today} of 16 MB");
+        }
         let days = days(self.days);
         write!(f, "The first to be full: {today} today, 16 MB in {days} if it goes on as it did")
     }

@@ -2,8 +2,8 @@
 
 use crate::aggregate::expressions::node::own;
 use crate::aggregate::expressions::{Arguments, Evaluated, coerce};
-use crate::describe;
-use bson::{RawBsonRef, RawDocument, RawDocumentBuf};
+use crate::{describe, interrupt};
+use bson::RawBsonRef;
 use error::{Code, Result};
 use rustc_hash::FxHashMap;
 use value::DocumentWriter;
@@ -52,6 +52,7 @@ impl<'v> Merged<'v> {
             }
         };
         for element in elements(document) {
+            interrupt::check()?;
             match self.places.get(element.key) {
                 Some(place) => self.fields[*place] = element,
                 None => {
@@ -62,26 +63,4 @@ impl<'v> Merged<'v> {
         }
         Ok(())
     }
-}
-
-/// The fields of both; a field of the second takes the place of the first's.
-pub fn merge(first: &RawDocument, second: &RawDocument) -> RawDocumentBuf {
-    if first.is_empty() {
-        return second.to_owned();
-    }
-    let mut later: FxHashMap<&str, Element<'_>> = FxHashMap::default();
-    for element in elements(second) {
-        later.entry(element.key).or_insert(element);
-    }
-    let mut out = DocumentWriter::new();
-    for element in elements(first) {
-        out.copy(later.remove(element.key).unwrap_or(element));
-    }
-    // What is left was in the second alone, and comes in its order.
-    for element in elements(second) {
-        if later.contains_key(element.key) {
-            out.copy(element);
-        }
-    }
-    out.finish()
 }

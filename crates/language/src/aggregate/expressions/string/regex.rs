@@ -4,6 +4,7 @@
 use crate::aggregate::expressions::held::Held;
 use crate::aggregate::expressions::node::Evaluated;
 use crate::aggregate::expressions::{Node, Parser, Scope, Special, coerce};
+use crate::interrupt;
 use bson::{RawBsonRef, RawDocumentBuf};
 use error::{Code, Result};
 use pcre2::bytes::Regex;
@@ -110,6 +111,8 @@ impl Matching {
         match crate::regex::compile(pattern, options, name) {
             Ok(regex) => Ok(Some(regex)),
             Err(error) if error.code() == Code::location(51108) => Err(error),
+            // It is not the pattern that is at fault.
+            Err(error) if interrupt::is_stopping() => Err(error),
             Err(error) => Err(Code::location(51111)
                 .error(format!("Invalid Regex in {name}: {}", error.message()))),
         }
@@ -142,6 +145,7 @@ impl Special for Matching {
                     .error(format!("{} needs 'input' to be of type string", self.name)));
             }
         };
+        interrupt::check_sized(input.map_or(0, str::len))?;
         (self.finish)(self.name, regex.zip(input))
     }
 

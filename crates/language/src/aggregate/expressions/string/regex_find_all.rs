@@ -23,6 +23,8 @@ fn finish(name: &'static str, found: Option<(&Regex, &str)>) -> Evaluated<'stati
     // Code points are counted on from the match before.
     let (mut byte, mut index, mut from) = (0, 0, 0);
     loop {
+        // Each search may go to the end of the input, whatever it finds.
+        interrupt::check_sized(input.len() - from)?;
         let found = pattern
             .captures_read_at(&mut locations, input.as_bytes(), from)
             .map_err(|error| regex::failed(name, &error))?;
@@ -31,7 +33,6 @@ fn finish(name: &'static str, found: Option<(&Regex, &str)>) -> Evaluated<'stati
         byte = found.start();
         let groups = |at| locations.get(at);
         let document = regex::document(input, locations.len(), groups, index);
-        interrupt::check()?;
         out.push(RawBsonRef::Document(&document));
         if out.bytes() > OUTPUT_BYTES_MAX {
             return Err(Code::location(51151).error(format!(

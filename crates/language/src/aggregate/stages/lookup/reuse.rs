@@ -7,6 +7,7 @@ use super::{Binding, Documents, Expression, Foreign, Lookup, Match, Pipeline};
 use crate::aggregate::limits::STAGE_MEMORY_BYTES_MAX;
 use crate::{Wanted, interrupt};
 use bson::{RawArray, RawArrayBuf, RawBsonRef, RawDocument, RawDocumentBuf};
+use budget::Kind;
 use error::Result;
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
@@ -122,7 +123,7 @@ impl Equal {
 enum Kept {
     Nothing,
     Array(Arc<RawArrayBuf>),
-    Documents(Arc<Vec<RawDocumentBuf>>),
+    Documents(Arc<(Vec<RawDocumentBuf>, budget::Held)>),
     /// It was too large to be kept.
     TooLarge,
 }
@@ -172,20 +173,21 @@ impl Join {
         }
         let Kept::Documents(kept) = &self.kept else { return Ok(None) };
         let kept = kept.clone();
-        Ok(Some(Box::new((0..kept.len()).map(move |at| Ok(kept[at].clone())))))
+        Ok(Some(Box::new((0..kept.0.len()).map(move |at| Ok(kept.0[at].clone())))))
     }
 }
 
 fn keep(documents: Documents) -> Result<Kept> {
     let mut kept = Vec::new();
+    let mut memory = budget::Held::new(Kind::Work);
     let mut bytes = 0;
     for document in documents {
         let document = document?;
         bytes += document.as_bytes().len();
-        if bytes > STAGE_MEMORY_BYTES_MAX {
+        if bytes > STAGE_MEMORY_BYTES_MAX || memory.resize(bytes).is_err() {
             return Ok(Kept::TooLarge);
         }
         kept.push(document);
     }
-    Ok(Kept::Documents(Arc::new(kept)))
+    Ok(Kept::Documents(Arc::new((kept, memory))))
 }

@@ -8,6 +8,7 @@ use crate::aggregate::windows;
 use crate::aggregate::{Documents, Foreign};
 use crate::interrupt;
 use bson::{RawBsonRef, RawDocumentBuf};
+use budget::Kind;
 use error::{Code, Result};
 use std::sync::Arc;
 use value::DocumentWriter;
@@ -26,6 +27,8 @@ struct Partition {
     functions: Vec<Function>,
     /// The memory of all functions.
     bytes: usize,
+    /// What the functions and the documents take of the budget.
+    memory: budget::Held,
     /// How many documents have been given their values.
     given: usize,
 }
@@ -67,9 +70,7 @@ impl Run {
             let mut ready = false;
             while !ready {
                 ready = partition.feed(at, source)?;
-                if partition.bytes + partition.tape.bytes() > stage.memory_bytes_max {
-                    partition.make_room(stage, &**foreign, source)?;
-                }
+                partition.make_room(stage, &**foreign, source)?;
             }
         }
         partition.given += 1;
@@ -103,6 +104,7 @@ impl Partition {
             tape: Tape::new(stage.outputs.len()),
             functions: functions.collect::<Result<_>>()?,
             bytes: 0,
+            memory: budget::Held::new(Kind::Work),
             given: 0,
         })
     }
@@ -139,6 +141,14 @@ impl Partition {
         source: &mut Source,
     ) -> Result<()> {
         let most = stage.memory_bytes_max;
+        let bytes = self.bytes + self.tape.bytes();
+        let refusal = match bytes > most {
+            true => None,
+            false => match self.memory.resize_or_spill(bytes)? {
+                Some(refusal) => Some(refusal),
+                None => return Ok(()),
+            },
+        };
         if self.bytes > most {
             return Err(Code::location(5414201).error(format!(
                 "Exceeded memory limit in DocumentSourceSetWindowFields, used {} bytes but max allowed is {most}",
@@ -146,15 +156,17 @@ impl Partition {
             )));
         }
         if self.tape.is_spilled() {
-            return Ok(());
+            // The functions alone have no room.
+            return refusal.map_or(Ok(()), Err);
         }
         let Some(file) = foreign.spill()? else {
-            return Err(Code::location(5643011).error(format!(
+            return Err(refusal.unwrap_or_else(|| Code::location(5643011).error(format!(
                 "Exceeded max memory. Current memory: {} bytes. Max allowed memory: {most} bytes. Set 'allowDiskUse: true' to spill to disk",
-                self.bytes + self.tape.bytes()
-            )));
+                bytes
+            ))));
         };
-        self.tape.spill(file, source)
+        self.tape.spill(file, source)?;
+        self.memory.resize(self.bytes)
     }
 
     /// The document with its values.

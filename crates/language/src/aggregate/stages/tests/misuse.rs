@@ -151,7 +151,7 @@ fn of_joins() {
         (doc! {"$lookup": {"from": "a", "as": "b", "pipeline": 1}}, 14),
         (doc! {"$lookup": {"from": "a", "as": "b", "pipeline": [], "x": 1}}, 40415),
         (doc! {"$lookup": {"from": "a", "as": "b", "pipeline": [{"$out": "c"}]}}, 51047),
-        (doc! {"$lookup": {"from": "a", "as": "b", "let": {"X": 1}, "pipeline": []}}, 16867),
+        (doc! {"$lookup": {"from": "a", "as": "b", "let": {"X": 1}, "pipeline": []}}, 9),
         (
             doc! {"$lookup": {"from": "a", "as": "b", "let": {"x": 1}, "pipeline": [{"$set": {"c": "$$y"}}]}},
             17276,

@@ -1,0 +1,88 @@
+//! Environment variables in the place of arguments.
+
+use clap::{Arg, Command};
+use std::ffi::OsString;
+
+/// The server, where no URI is typed.
+const URI: &str = "FREEBOARD_URI";
+const SCHEMES: [&str; 2] = ["mongodb://", "mongodb+srv://"];
+
+/// The command line as the environment has it. With `FREEBOARD_URI` the URI may be left out, and
+/// what is typed first is the argument behind it; clap would take that for the URI.
+pub fn adapt(command: Command, typed: impl IntoIterator<Item = OsString>) -> Command {
+    let is_uri = |argument: OsString| {
+        let text = argument.to_string_lossy();
+        SCHEMES.iter().any(|scheme| text.starts_with(scheme))
+    };
+    let left_out = std::env::var_os(URI).is_some() && !typed.into_iter().any(is_uri);
+    each(command, left_out)
+}
+
+fn each(command: Command, uri_left_out: bool) -> Command {
+    command
+        // A URI may hold a password.
+        .mut_args(|argument| argument.hide_env_values(true))
+        .mut_args(|argument| match uri_left_out && is_uri(&argument) {
+            true => argument.long("uri").hide(true),
+            false => argument,
+        })
+        .mut_subcommands(|command| each(command, uri_left_out))
+}
+
+fn is_uri(argument: &Arg) -> bool {
+    argument.is_positional() && argument.get_env().is_some_and(|variable| variable == URI)
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::{Arg, Command, CommandFactory};
+    use std::collections::BTreeMap;
+
+    /// Flags that throw something away or change data.
+    const DANGEROUS: [&str; 2] = ["drop", "repair"];
+
+    fn arguments(command: &Command) -> Vec<Arg> {
+        let own = command.get_arguments().cloned();
+        own.chain(command.get_subcommands().flat_map(arguments)).collect()
+    }
+
+    fn values(argument: &Arg) -> Vec<String> {
+        argument.get_possible_values().iter().map(|it| it.get_name().to_owned()).collect()
+    }
+
+    #[test]
+    fn dangerous_flags_are_typed() {
+        let all = arguments(&crate::Arguments::command());
+        for name in DANGEROUS {
+            let mut flags = all.iter().filter(|it| it.get_id() == name).peekable();
+            assert!(flags.peek().is_some(), "no {name}");
+            assert!(flags.all(|flag| flag.get_env().is_none()), "{name}");
+        }
+    }
+
+    #[test]
+    fn a_variable_means_the_same_everywhere() {
+        let mut known = BTreeMap::new();
+        for argument in arguments(&crate::Arguments::command()) {
+            let Some(variable) = argument.get_env() else { continue };
+            let taken = values(&argument);
+            let first = known.entry(variable.to_owned()).or_insert_with(|| taken.clone());
+            assert_eq!(*first, taken, "{}", variable.to_string_lossy());
+        }
+    }
+
+    /// What is typed is given to positions from the first on, so only the last can be left out;
+    /// the URI, the first, is seen to by `adapt`.
+    #[test]
+    fn only_the_first_and_the_last_of_positions_have_variables() {
+        fn check(command: &Command) {
+            let positions: Vec<&Arg> = command.get_positionals().collect();
+            for (at, argument) in positions.iter().enumerate() {
+                let free = super::is_uri(argument) || at + 1 == positions.len();
+                assert!(free || argument.get_env().is_none(), "{}", argument.get_id());
+            }
+            command.get_subcommands().for_each(check);
+        }
+        check(&crate::Arguments::command());
+    }
+}
