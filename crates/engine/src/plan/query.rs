@@ -1,5 +1,6 @@
 //! What is asked of a collection, parsed: the planner's input.
 
+use super::Paged;
 use crate::storage::RecordId;
 use bson::{RawBsonRef, RawDocument, RawDocumentBuf};
 use error::{Code, Result};
@@ -35,6 +36,8 @@ pub struct Query {
     /// What the caller looks at in the documents, where no projection says so.
     pub needs: Needs,
     pub purpose: Purpose,
+    /// What completes the documents, where their arrays are in part in pages.
+    pub paged: Option<Paged>,
     /// Only records after this one, in natural order: a tailable cursor goes on.
     pub after: Option<RecordId>,
     /// What a sort may keep in memory.
@@ -108,6 +111,7 @@ impl Query {
             metadata: Wanted::default(),
             needs: Needs::All,
             purpose: Purpose::Documents,
+            paged: None,
             after: None,
             sort_bytes_max: SORT_BYTES_MAX,
             allow_disk_use: false,

@@ -34,6 +34,12 @@ pub enum Stage {
         input: Box<Stage>,
         filter: Option<Arc<Residual>>,
     },
+    /// Completes documents with elements from their pages, and checks what only whole arrays
+    /// can decide.
+    Complete {
+        input: Box<Stage>,
+        filter: Option<Arc<Residual>>,
+    },
     /// The rows of all inputs, each record once.
     Or {
         inputs: Vec<Stage>,
@@ -169,6 +175,7 @@ impl Stage {
     pub fn inputs(&self) -> &[Stage] {
         match self {
             Stage::Fetch { input, .. }
+            | Stage::Complete { input, .. }
             | Stage::Sort { input, .. }
             | Stage::Skip { input, .. }
             | Stage::Limit { input, .. }
@@ -188,7 +195,10 @@ impl Stage {
     /// only what an equality has found is filtered.
     pub fn is_light(&self) -> bool {
         match self {
-            Stage::Sort { .. } | Stage::Count { .. } | Stage::CountScan(_) => false,
+            Stage::Complete { .. }
+            | Stage::Sort { .. }
+            | Stage::Count { .. }
+            | Stage::CountScan(_) => false,
             Stage::Skip { count, .. } if *count > SKIP_LIGHT_MAX => false,
             Stage::CollectionScan(scan) => scan.filter.is_none(),
             Stage::Fetch { input, filter: Some(_) } => match &**input {
@@ -209,6 +219,7 @@ impl Stage {
             Stage::CollectionScan(_) => "COLLSCAN",
             Stage::IndexScan(_) => "IXSCAN",
             Stage::Fetch { .. } => "FETCH",
+            Stage::Complete { .. } => "MERGED_PAGES",
             Stage::Or { .. } => "OR",
             Stage::Merge { .. } => "SORT_MERGE",
             Stage::Sort { .. } => "SORT",

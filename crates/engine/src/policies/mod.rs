@@ -3,12 +3,10 @@
 
 pub mod adopt;
 mod change;
-pub mod choose;
 mod mirror;
 pub mod out;
 mod pages;
 mod provide;
-pub mod read;
 pub mod survey;
 #[cfg(test)]
 mod tests;
@@ -21,6 +19,7 @@ use arc_swap::ArcSwap;
 use bson::RawDocument;
 use command::Namespace;
 use error::{Code, Result};
+use guard::read::ReadPlan;
 use guard::{Guarded, Lease, Policy, Table};
 use language::Needs;
 use std::ops::Bound;
@@ -57,6 +56,12 @@ impl Policies {
     /// Has a look at what guards a collection, without a copy of it.
     pub fn look<T>(&self, namespace: &Namespace, look: impl FnOnce(&Guarded) -> T) -> Option<T> {
         self.current.load().get(namespace).map(|guarded| look(guarded))
+    }
+
+    /// How the documents of a collection are read under a projection.
+    pub fn read_plan(&self, namespace: &Namespace, projection: Option<&RawDocument>) -> ReadPlan {
+        let plan = self.look(namespace, |guarded| ReadPlan::new(guarded, projection));
+        plan.unwrap_or_default()
     }
 
     /// Shows everyone a new table. Only in the catalog's turn, and as part of a commit that

@@ -1,10 +1,10 @@
 //! `count`.
 
 use super::context::context;
-use super::reading::{self, hint_value, resolve};
-use super::{Call, aggregate, guarded, profile};
-use crate::catalog::Collection;
-use crate::plan::{self, Hint, Purpose, Query};
+use super::reading::{self, Resolved, hint_value, resolve};
+use super::{Call, aggregate, profile};
+use crate::catalog::{Catalog, Collection};
+use crate::plan::{self, Audience, Hint, Purpose, Query};
 use command::views::Count;
 use command::{Reply, ReplyWriter};
 use error::Result;
@@ -15,16 +15,14 @@ use std::sync::Arc;
 pub async fn run(call: Call<'_>) -> Result<Reply> {
     let count = Count::parse(call.request)?;
     let catalog = call.catalog()?;
-    let resolved = resolve(&catalog, &count.namespace)?;
-    let n = if resolved.is_view || guarded::sees_whole(call, &count.namespace, count.query, None)? {
+    let resolved = resolve(call.engine, &catalog, &count.namespace)?;
+    let n = if resolved.is_view {
         aggregate::count_on_view(call, &count, resolved)?
     } else {
-        match resolved.collection {
-            Some(collection) => counted(call, &count, &collection)?,
-            None => {
-                query(&count, None)?;
-                0
-            }
+        let query = query(&count, &resolved, &catalog)?;
+        match &resolved.collection {
+            Some(collection) => counted(call, &count, collection, query)?,
+            None => 0,
         }
     };
     let mut reply = ReplyWriter::new();
@@ -32,9 +30,13 @@ pub async fn run(call: Call<'_>) -> Result<Reply> {
     Ok(reply.finish())
 }
 
-fn counted(call: Call<'_>, count: &Count<'_>, collection: &Arc<Collection>) -> Result<u64> {
+fn counted(
+    call: Call<'_>,
+    count: &Count<'_>,
+    collection: &Arc<Collection>,
+    query: Query,
+) -> Result<u64> {
     let view = reading::view(call)?;
-    let query = query(count, Some(collection))?;
     if count.query.is_empty() && count.hint.is_none() {
         let all = view.counts(collection.id)?.documents;
         let rest = all.saturating_sub(count.skip.unsigned_abs());
@@ -51,8 +53,8 @@ fn counted(call: Call<'_>, count: &Count<'_>, collection: &Arc<Collection>) -> R
 }
 
 /// What a count asks of the planner.
-pub fn query(count: &Count<'_>, collection: Option<&Collection>) -> Result<Query> {
-    let context = context(collection, count.collation, None)?;
+pub fn query(count: &Count<'_>, resolved: &Resolved, catalog: &Catalog) -> Result<Query> {
+    let context = context(resolved.collection.as_deref(), count.collation, None)?;
     let mut query = Query::new(Arc::new(Filter::parse(count.query, &context)?));
     query.purpose = Purpose::Count;
     query.needs = Needs::none();
@@ -60,5 +62,6 @@ pub fn query(count: &Count<'_>, collection: Option<&Collection>) -> Result<Query
     query.limit = Some(count.limit.unsigned_abs());
     query.hint = hint_value(count.hint).map(Hint::parse).transpose()?.flatten();
     query.collator = context.collator;
+    query.read_by(resolved.read_plan(None), catalog, Audience::Matching)?;
     Ok(query)
 }

@@ -1,10 +1,10 @@
 //! `distinct`.
 
 use super::context::context;
-use super::reading::{self, hint_value, resolve};
-use super::{Call, aggregate, guarded, profile};
-use crate::catalog::Collection;
-use crate::plan::{self, Hint, Purpose, Query};
+use super::reading::{self, Resolved, hint_value, resolve};
+use super::{Call, aggregate, profile};
+use crate::catalog::{Catalog, Collection};
+use crate::plan::{self, Audience, Hint, Purpose, Query};
 use bson::{RawBson, RawBsonRef, RawDocument};
 use budget::{Held, Kind};
 use command::views::Distinct;
@@ -27,18 +27,14 @@ const ENTRY_BYTES: usize = size_of::<(Vec<u8>, RawBson)>() + 32;
 pub async fn run(call: Call<'_>) -> Result<Reply> {
     let distinct = Distinct::parse(call.request)?;
     let catalog = call.catalog()?;
-    let resolved = resolve(&catalog, &distinct.namespace)?;
-    let values = if resolved.is_view
-        || guarded::sees_whole(call, &distinct.namespace, distinct.query, Some(distinct.key))?
-    {
+    let resolved = resolve(call.engine, &catalog, &distinct.namespace)?;
+    let values = if resolved.is_view {
         aggregate::distinct_on_view(call, &distinct, resolved)?
     } else {
-        match resolved.collection {
-            Some(collection) => of_collection(call, &distinct, &collection)?,
-            None => {
-                query(&distinct, None)?;
-                Values::new(distinct.key, None)
-            }
+        let query = query(&distinct, &resolved, &catalog)?;
+        match &resolved.collection {
+            Some(collection) => of_collection(call, &distinct, collection, query)?,
+            None => Values::new(distinct.key, None),
         }
     };
     let mut reply = ReplyWriter::new();
@@ -56,8 +52,8 @@ fn of_collection(
     call: Call<'_>,
     distinct: &Distinct<'_>,
     collection: &Arc<Collection>,
+    query: Query,
 ) -> Result<Values> {
-    let query = query(distinct, Some(collection))?;
     let mut values = Values::new(distinct.key, query.collator.clone());
     let interrupt = call.operation.interrupt.clone();
     let mut execution = plan::open(collection, query, reading::view(call)?, interrupt)?;
@@ -67,14 +63,15 @@ fn of_collection(
 }
 
 /// What a distinct asks of the planner.
-pub fn query(distinct: &Distinct<'_>, collection: Option<&Collection>) -> Result<Query> {
-    let context = context(collection, distinct.collation, None)?;
+pub fn query(distinct: &Distinct<'_>, resolved: &Resolved, catalog: &Catalog) -> Result<Query> {
+    let context = context(resolved.collection.as_deref(), distinct.collation, None)?;
     let path = Path::new(distinct.key);
     let mut query = Query::new(Arc::new(Filter::parse(distinct.query, &context)?));
     query.needs = Needs::Paths(vec![path.clone()]);
     query.purpose = Purpose::Distinct(path);
     query.hint = hint_value(distinct.hint).map(Hint::parse).transpose()?.flatten();
     query.collator = context.collator;
+    query.read_by(resolved.read_plan(None), catalog, Audience::Stages)?;
     Ok(query)
 }
 

@@ -6,12 +6,10 @@ mod stages;
 use super::context::context;
 use super::reading::{self, hint_value, resolve};
 use super::update::{multi_replacement, parse_update};
-use super::{Call, aggregate, count, distinct, find, guarded, lookup};
+use super::{Call, aggregate, count, distinct, find, lookup};
 use crate::catalog::Collection;
-use crate::plan::explain::{self, Above, Change, Explained, Selection};
-use crate::plan::{Hint, Query, Sort};
-use crate::policies::choose::Merged;
-use crate::policies::read::Place;
+use crate::plan::explain::{self, Above, Change, Explained};
+use crate::plan::{Audience, Hint, Query, Sort};
 use aggregate::Prepared;
 use bson::RawDocument;
 use command::views::{
@@ -79,47 +77,32 @@ impl Explaining<'_> {
     }
 
     fn find(self, find: &Find<'_>, out: &mut DocumentWriter) -> Result<()> {
-        let resolved = resolve(&self.call.engine.registry.current(), &find.namespace)?;
+        let catalog = self.call.catalog()?;
+        let resolved = resolve(self.call.engine, &catalog, &find.namespace)?;
         if resolved.is_view {
             return self.pipeline(aggregate::prepare_find(find, resolved)?, out);
         }
-        let mut query = find::query(find, resolved.collection.as_deref())?;
-        let projection = Some(find.projection).filter(|projection| !projection.is_empty());
-        let shape = match find.tailable {
-            true => None,
-            false => guarded::shape(self.call, &find.namespace, projection)?,
-        };
-        if let Some(mut shape) = shape {
-            if guarded::is_told_by_whole(&query, &shape) {
-                return self.pipeline(guarded::prepare(find, resolved)?, out);
-            }
-            if !find.return_key {
-                let collection = resolved.collection.as_deref();
-                let context = context(collection, find.collation, find.variables)?;
-                guarded::leave_projection(&mut query, &mut shape, &context)?;
-            }
-        }
+        let query = find::query(find, &resolved, &catalog)?;
         self.plan(&find.namespace, resolved.collection.as_ref(), query, None, out)
     }
 
     fn count(self, count: &Count<'_>, out: &mut DocumentWriter) -> Result<()> {
-        let resolved = resolve(&self.call.engine.registry.current(), &count.namespace)?;
-        let whole = guarded::sees_whole(self.call, &count.namespace, count.query, None)?;
-        if resolved.is_view || whole {
+        let catalog = self.call.catalog()?;
+        let resolved = resolve(self.call.engine, &catalog, &count.namespace)?;
+        if resolved.is_view {
             return self.pipeline(aggregate::prepare_count(count, resolved)?, out);
         }
-        let query = count::query(count, resolved.collection.as_deref())?;
+        let query = count::query(count, &resolved, &catalog)?;
         self.plan(&count.namespace, resolved.collection.as_ref(), query, None, out)
     }
 
     fn distinct(self, distinct: &Distinct<'_>, out: &mut DocumentWriter) -> Result<()> {
-        let resolved = resolve(&self.call.engine.registry.current(), &distinct.namespace)?;
-        let (query, key) = (distinct.query, Some(distinct.key));
-        let whole = guarded::sees_whole(self.call, &distinct.namespace, query, key)?;
-        if resolved.is_view || whole {
+        let catalog = self.call.catalog()?;
+        let resolved = resolve(self.call.engine, &catalog, &distinct.namespace)?;
+        if resolved.is_view {
             return self.pipeline(aggregate::prepare_distinct(distinct, resolved)?, out);
         }
-        let query = distinct::query(distinct, resolved.collection.as_deref())?;
+        let query = distinct::query(distinct, &resolved, &catalog)?;
         self.plan(&distinct.namespace, resolved.collection.as_ref(), query, None, out)
     }
 
@@ -200,38 +183,10 @@ impl Explaining<'_> {
             return Err(multi_replacement());
         }
         query.collator = context.collator;
-        let mut above =
-            Above { change, multi: selected.multi, returns: selected.returns, chosen: None };
-        if let Some(collection) = &collection {
-            query = self.merged(collection, query, &mut above)?;
-        }
+        let plan = self.call.engine.policies.read_plan(selected.namespace, None);
+        query.read_by(plan, &*self.call.catalog()?, Audience::Matching)?;
+        let above = Above { change, multi: selected.multi, returns: selected.returns };
         self.plan(selected.namespace, collection.as_ref(), query, Some(above), out)
-    }
-
-    /// What the planner is asked for by a write. Where arrays that are shown whole tell what is
-    /// written to, the documents are chosen from what the plan finds.
-    fn merged(
-        self,
-        collection: &Arc<Collection>,
-        query: Query,
-        above: &mut Above,
-    ) -> Result<Query> {
-        let engine = self.call.engine;
-        let merged = engine.policies.look(&collection.namespace, |it| Merged::of(it, &query));
-        let Some(merged) = merged.transpose()?.flatten() else { return Ok(query) };
-        let place = Place {
-            catalog: self.call.catalog()?,
-            view: reading::view(self.call)?,
-            interrupt: self.call.operation.interrupt.clone(),
-            collection: collection.clone(),
-        };
-        let below = merged.below(query.clone());
-        if self.verbosity >= Verbosity::ExecutionStats {
-            let filter = query.filter.clone();
-            let documents = Box::new(merged.documents(query, place)?);
-            above.chosen = Some(Selection { documents, filter });
-        }
-        Ok(below)
     }
 
     /// A command that is one query.

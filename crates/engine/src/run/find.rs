@@ -1,14 +1,15 @@
 //! `find`.
 
 use super::context::context;
-use super::reading::{self, first_batch, hint_value, resolve};
-use super::{Call, aggregate, guarded};
-use crate::catalog::Collection;
+use super::reading::{self, Resolved, first_batch, hint_value, resolve};
+use super::{Call, aggregate};
+use crate::catalog::{Catalog, Collection};
 use crate::cursor::{Cursor, Source, Tail};
-use crate::plan::{self, Hint, Query, Sort};
+use crate::plan::{self, Audience, Hint, Query, Sort};
 use command::views::Find;
 use command::{CursorReply, Reply};
 use error::{Code, Result};
+use guard::read::ReadPlan;
 use language::Metadatum;
 use language::projection::Projection;
 use language::query::Filter;
@@ -17,20 +18,11 @@ use std::sync::Arc;
 pub async fn run(call: Call<'_>) -> Result<Reply> {
     let find = Find::parse(call.request)?;
     let catalog = call.catalog()?;
-    let resolved = resolve(&catalog, &find.namespace)?;
+    let resolved = resolve(call.engine, &catalog, &find.namespace)?;
     if resolved.is_view {
         return aggregate::find_on_view(call, &find, resolved).await;
     }
-    let query = query(&find, resolved.collection.as_deref())?;
-    if !find.tailable {
-        let projection = Some(find.projection).filter(|projection| !projection.is_empty());
-        if let Some(shape) = guarded::shape(call, &find.namespace, projection)?
-            // Keys are shown as the index has them.
-            && (!find.return_key || guarded::is_told_by_whole(&query, &shape))
-        {
-            return guarded::find(call, &find, resolved, shape, query);
-        }
-    }
+    let query = query(&find, &resolved, &catalog)?;
     let collection = resolved.collection;
     if find.tailable {
         return tail(call, &find, collection.as_deref(), query);
@@ -54,17 +46,22 @@ pub async fn run(call: Call<'_>) -> Result<Reply> {
 }
 
 /// What a find asks of the planner.
-pub fn query(find: &Find<'_>, collection: Option<&Collection>) -> Result<Query> {
-    let context = context(collection, find.collation, find.variables)?;
+pub fn query(find: &Find<'_>, resolved: &Resolved, catalog: &Catalog) -> Result<Query> {
+    let context = context(resolved.collection.as_deref(), find.collation, find.variables)?;
     let filter = Arc::new(Filter::parse(find.filter, &context)?);
-    let projection = match find.projection.is_empty() {
-        true => None,
-        false => Some(Arc::new(Projection::parse(find.projection, Some(&filter), &context)?)),
+    let spec = Some(find.projection).filter(|spec| !spec.is_empty());
+    let plan = match find.tailable {
+        // No policy with pages is for a capped collection.
+        true => ReadPlan::Stored,
+        false => resolved.read_plan(spec),
+    };
+    let projection = match plan.projection().or(spec) {
+        Some(spec) => Some(Arc::new(Projection::parse(spec, Some(&filter), &context)?)),
+        None => None,
     };
     let mut query = Query::new(filter);
     query.projection = projection;
-    query.projection_spec =
-        Some(find.projection).filter(|it| !it.is_empty()).map(ToOwned::to_owned);
+    query.projection_spec = spec.map(ToOwned::to_owned);
     query.sort = Sort::parse(find.sort)?;
     query.metadata = context.asked.wanted();
     if query.metadata.has(Metadatum::SortKey) && query.sort.fields().is_empty() {
@@ -81,6 +78,7 @@ pub fn query(find: &Find<'_>, collection: Option<&Collection>) -> Result<Query> 
     // Of keys no number is shown.
     query.show_record_id = find.show_record_id && !find.return_key;
     query.allow_disk_use = find.allow_disk_use.unwrap_or(true);
+    query.read_by(plan, catalog, Audience::Client)?;
     Ok(query)
 }
 

@@ -4,7 +4,7 @@ use super::context::context;
 use super::reading::hint_value;
 use super::update::parse_update;
 use super::writes::Writes;
-use super::{Call, guarded, writing};
+use super::{Call, writing};
 use bson::{RawBsonRef, RawDocumentBuf};
 use command::Reply;
 use command::views::{FindAndModify, Modification};
@@ -33,9 +33,8 @@ pub async fn run(call: Call<'_>) -> Result<Reply> {
     let context = context(collection.as_deref(), modify.collation, modify.variables)?;
     let filter = Arc::new(Filter::parse(modify.query, &context)?);
     let fields = modify.fields.filter(|fields| !fields.is_empty());
-    let shape = guarded::shape(call, &modify.namespace, fields)?;
-    let shaped = shape.and_then(|shape| shape.projection);
-    let projection = match shaped.as_deref().or(fields) {
+    let plan = call.engine.policies.read_plan(&modify.namespace, fields);
+    let projection = match plan.projection().or(fields) {
         Some(fields) => Some(Projection::parse(fields, Some(&filter), &context)?),
         None => None,
     };

@@ -31,7 +31,6 @@ mod fsync;
 mod get_more;
 mod growth_policies;
 mod growth_stats;
-mod guarded;
 mod insert;
 mod kill_all_sessions;
 mod kill_all_sessions_by_pattern;

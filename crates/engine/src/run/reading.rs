@@ -2,6 +2,7 @@
 //! collections resolved, batches filled.
 
 use super::{Call, profile};
+use crate::Engine;
 use crate::catalog::{Catalog, Collection, Kind};
 use crate::cursor::{Batch, Cursor, Source, fill};
 use crate::plan::Execution;
@@ -9,6 +10,8 @@ use crate::storage::{Document, View};
 use bson::{RawArrayBuf, RawBsonRef, RawDocument, Timestamp};
 use command::{CursorReply, Namespace, Reply};
 use error::{Code, Result};
+use guard::Lease;
+use guard::read::ReadPlan;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use value::element::array_elements;
@@ -48,6 +51,8 @@ pub struct Resolved {
     pub is_view: bool,
     /// Of what was named: the view's, if it is one.
     pub collator: Option<Arc<Collator>>,
+    /// The policy of the collection, if it has one.
+    guarded: Option<Lease>,
 }
 
 impl Resolved {
@@ -55,12 +60,21 @@ impl Resolved {
     pub fn itself(namespace: &Namespace, collection: Option<Arc<Collection>>) -> Resolved {
         let namespace = namespace.clone();
         let collator = collection.as_ref().and_then(|collection| collection.collator.clone());
-        Resolved { namespace, collection, pipeline: RawArrayBuf::new(), is_view: false, collator }
+        let pipeline = RawArrayBuf::new();
+        Resolved { namespace, collection, pipeline, is_view: false, collator, guarded: None }
+    }
+
+    /// How the documents of the collection are read. All reads go by it.
+    pub fn read_plan(&self, projection: Option<&RawDocument>) -> ReadPlan {
+        match &self.guarded {
+            Some(guarded) => ReadPlan::new(guarded, projection),
+            None => ReadPlan::Stored,
+        }
     }
 }
 
-pub fn resolve(catalog: &Catalog, namespace: &Namespace) -> Result<Resolved> {
-    let mut namespace = namespace.clone();
+pub fn resolve(engine: &Engine, catalog: &Catalog, named: &Namespace) -> Result<Resolved> {
+    let mut namespace = named.clone();
     let mut pipelines = Vec::new();
     let collator = catalog.get(&namespace).and_then(|collection| collection.collator.clone());
     loop {
@@ -72,7 +86,13 @@ pub fn resolve(catalog: &Catalog, namespace: &Namespace) -> Result<Resolved> {
                 array_elements(pipeline).for_each(|stage| whole.push(stage.value()));
             }
             let is_view = !pipelines.is_empty();
-            return Ok(Resolved { namespace, collection, pipeline: whole, is_view, collator });
+            // The view of all elements is itself made of heads and pages.
+            let guarded = match is_view && engine.policies.is_view_of(named, &namespace) {
+                true => None,
+                false => engine.policies.get(&namespace),
+            };
+            let pipeline = whole;
+            return Ok(Resolved { namespace, collection, pipeline, is_view, collator, guarded });
         };
         if pipelines.len() == VIEW_DEPTH_MAX {
             return Err(Code::ViewDepthLimitExceeded

@@ -4,9 +4,7 @@ use super::Call;
 use crate::Engine;
 use crate::catalog::{Catalog, Collection};
 use crate::operation::Operation;
-use crate::plan::{self, Execution, Hint, Interrupt, Query, Sort};
-use crate::policies::choose::{Chosen, Merged};
-use crate::policies::read::Place;
+use crate::plan::{self, Audience, Execution, Hint, Interrupt, Query, Sort};
 use crate::session::{Retry, Statement};
 use crate::storage::{Mark, RecordId, Ticket};
 use crate::transaction::{Row, Transaction};
@@ -237,16 +235,9 @@ impl write::Backend for Writes {
             None => self.engine.store.view(),
         };
         let interrupt = self.interrupt.clone();
-        let merged =
-            self.engine.policies.look(namespace, |it| Merged::of(it, &query)).transpose()?;
-        let rows = match merged.flatten() {
-            Some(merged) => {
-                let collection = collection.clone();
-                let place = Place { catalog, view, interrupt, collection };
-                Rows::Merged(Box::new(merged.open(query, place)?))
-            }
-            None => Rows::Planned(plan::open(&collection, query, view, interrupt)?),
-        };
+        let plan = self.engine.policies.read_plan(namespace, None);
+        query.read_by(plan, &catalog, Audience::Matching)?;
+        let rows = plan::open(&collection, query, view, interrupt)?;
         Ok(Candidates {
             namespace: namespace.clone(),
             collection: Some(collection),
@@ -259,41 +250,11 @@ impl write::Backend for Writes {
     }
 }
 
-/// Where candidates come from.
-#[expect(
-    clippy::large_enum_variant,
-    reason = "nearly all are planned, and a box would cost each write an allocation"
-)]
-enum Rows {
-    Planned(Execution),
-    Merged(Box<Chosen>),
-}
-
-impl Rows {
-    fn next(&mut self) -> Result<Option<RecordId>> {
-        match self {
-            Rows::Planned(rows) => Ok(rows.next().transpose()?.map(|row| row.record)),
-            Rows::Merged(chosen) => chosen.next_record(),
-        }
-    }
-
-    fn is_light(&self) -> bool {
-        matches!(self, Rows::Planned(rows) if rows.is_light())
-    }
-
-    fn plan(&self) -> &Execution {
-        match self {
-            Rows::Planned(rows) => rows,
-            Rows::Merged(chosen) => &chosen.shown.rows,
-        }
-    }
-}
-
 /// Records that matched when the statement began.
 pub struct Candidates {
     namespace: Namespace,
     collection: Option<Arc<Collection>>,
-    rows: Option<Rows>,
+    rows: Option<Execution>,
     /// In a client's transaction nothing changes meanwhile: the first candidate is
     /// the one, and its view is let go before it is written to, since writing on
     /// beneath a view costs a copy of everything written so far.
@@ -321,7 +282,7 @@ impl Candidates {
     /// Leaves the plan's figures with the operation.
     fn note(&self) {
         if let (Some(operation), Some(rows)) = (&self.noted, &self.rows) {
-            operation.note(rows.plan());
+            operation.note(rows);
         }
     }
 }
@@ -340,9 +301,9 @@ impl write::Candidates<Transaction> for Candidates {
             tokio::task::yield_now().await;
         }
         let row = if rows.is_light() { rows.next() } else { turn::aside(|| rows.next()) };
-        match row? {
-            Some(record) => {
-                self.current = Some(record);
+        match row.transpose()? {
+            Some(row) => {
+                self.current = Some(row.record);
                 if self.first_only {
                     self.note();
                     self.rows = None;

@@ -1,11 +1,13 @@
 //! What a read shows of arrays that overflow: their head, or, with `$slice` or
 //! `read: merged`, elements from the pages as well.
 
-mod shape;
+mod completion;
+mod plan;
 mod show;
 mod transaction;
 
-pub use shape::Shape;
+pub use completion::Completion;
+pub use plan::ReadPlan;
 pub use show::{Pages, SEEN_BYTES_MAX, TakePage, show};
 pub use transaction::{matches, shown};
 

@@ -1,6 +1,6 @@
 //! Reading inside a transaction, as `findAndModify` and merged filters do.
 
-use super::{Pages, SEEN_BYTES_MAX, Shape, Show, TakePage, show};
+use super::{Completion, Pages, SEEN_BYTES_MAX, Show, TakePage, show};
 use crate::patterns::overflow::page::{Look, Walk};
 use crate::patterns::overflow::{Work, has_pages};
 use crate::patterns::place;
@@ -22,10 +22,12 @@ pub async fn shown<T: Transaction>(
     projection: Option<&RawDocument>,
     needs: &Needs,
 ) -> Result<RawDocumentBuf> {
-    let Some(mut shape) = Shape::new(policy, projection)? else { return Ok(document.to_owned()) };
-    shape.restrict(needs);
+    let Some(mut completion) = Completion::new(policy, projection) else {
+        return Ok(document.to_owned());
+    };
+    completion.restrict(needs);
     let mut whole = document.to_owned();
-    for (rule, how) in &shape.shown {
+    for (rule, how) in &completion.arrays {
         let mut pages = Inside { policy, transaction, document };
         whole = show(rule, how, &whole, &mut pages, DOCUMENT_BYTES_MAX).await?;
     }

@@ -19,13 +19,16 @@ fn relaxed(node: &Node, hidden: &[&Path]) -> Option<Node> {
             let nodes: Vec<Node> = nodes.iter().filter_map(|it| relaxed(it, hidden)).collect();
             (!nodes.is_empty()).then_some(Node::And(nodes))
         }
-        Node::SampleRate(_) => None,
-        node => {
-            let mut needs = Needs::none();
-            node.depends_on(&mut needs);
-            let sees = hidden.iter().any(|path| needs.contains(path));
-            (!sees).then(|| node.clone())
-        }
+        node => (!node.is_relaxed_by(hidden)).then(|| node.clone()),
+    }
+}
+
+impl Node {
+    /// Whether a condition, which is no `$and`, is left out where these paths are hidden.
+    pub fn is_relaxed_by(&self, hidden: &[&Path]) -> bool {
+        let mut needs = Needs::none();
+        self.depends_on(&mut needs);
+        matches!(self, Node::SampleRate(_)) || hidden.iter().any(|path| needs.contains(path))
     }
 }
 

@@ -18,10 +18,10 @@ pub fn access(query: &Query, access: Access) -> Stage {
     // An index that covers the query is not read beyond its keys, unless a sort in
     // memory needs documents to sort.
     if access.filter.is_none() && sorted && query.wants_nothing() {
-        return limited(query, in_order(query, &access), None);
+        return limited(query, in_order(query, &access));
     }
     if access.filter.is_none() && sorted && covers(query, &access.scan) {
-        return limited(query, in_order(query, &access), Some(Shape::Covered));
+        return projected(limited(query, in_order(query, &access)), Shape::Covered);
     }
     let stage = match (&access.order, wants_order) {
         (Order::Merge(_), true) => fetched(in_order(query, &access), &access),
@@ -46,13 +46,21 @@ pub fn documents(query: &Query, stage: Stage, sorted: bool) -> Stage {
         },
         _ => stage,
     };
-    let shape = if query.return_key {
-        Some(Shape::Key)
-    } else {
-        let shaped = query.projection.is_some() || query.show_record_id || query.metadata.any();
-        shaped.then_some(Shape::Document)
-    };
-    limited(query, stage, shape)
+    shaped(query, limited(query, stage))
+}
+
+/// What is shown of each row.
+pub fn shaped(query: &Query, stage: Stage) -> Stage {
+    let projects = query.projection.is_some() || query.show_record_id || query.metadata.any();
+    match (query.return_key, projects) {
+        (true, _) => projected(stage, Shape::Key),
+        (false, true) => projected(stage, Shape::Document),
+        (false, false) => stage,
+    }
+}
+
+fn projected(stage: Stage, shape: Shape) -> Stage {
+    Stage::Projection { input: Box::new(stage), shape }
 }
 
 /// Under a count if the query only counts.
@@ -88,24 +96,20 @@ fn fetched(stage: Stage, access: &Access) -> Stage {
 
 fn key(query: &Query, access: &Access, sorted: bool) -> Stage {
     if access.filter.is_none() && sorted {
-        return limited(query, in_order(query, access), Some(Shape::Key));
+        return projected(limited(query, in_order(query, access)), Shape::Key);
     }
     let stage = fetched(in_order(query, access), access);
     documents(query, stage, sorted)
 }
 
-fn limited(query: &Query, stage: Stage, shape: Option<Shape>) -> Stage {
+fn limited(query: &Query, stage: Stage) -> Stage {
     let stage = match query.skip {
         0 => stage,
         count => Stage::Skip { input: Box::new(stage), count },
     };
-    let stage = match query.limit() {
+    match query.limit() {
         None => stage,
         Some(count) => Stage::Limit { input: Box::new(stage), count },
-    };
-    match shape {
-        None => stage,
-        Some(shape) => Stage::Projection { input: Box::new(stage), shape },
     }
 }
 

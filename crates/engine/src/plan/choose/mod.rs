@@ -1,6 +1,7 @@
 //! From a query to the plans worth considering, and to the one that runs.
 
 mod access;
+mod complete;
 mod distinct;
 mod finish;
 mod hint;
@@ -49,7 +50,11 @@ pub fn choose(collection: Option<&Arc<Collection>>, query: &Arc<Query>) -> Resul
     if let Some(read) = id::read(of, query) {
         return Ok(vec![plan(read)]);
     }
-    Ok(stages(of, query)?.into_iter().map(plan).collect())
+    let stages = match &query.paged {
+        Some(paged) => complete::stages(of, query, paged)?,
+        None => stages(of, query)?,
+    };
+    Ok(stages.into_iter().map(plan).collect())
 }
 
 fn stages(collection: &Collection, query: &Query) -> Result<Vec<Stage>> {

@@ -87,7 +87,8 @@ impl Execution {
     /// Whether the next row is sure to be near, so that it may be looked for
     /// without making room for other tasks.
     pub fn is_light(&self) -> bool {
-        !self.early.is_empty() || self.finished || self.plan.root.is_light()
+        let is_near = || self.plan.root.is_light() && self.shared.query.paged.is_none();
+        !self.early.is_empty() || self.finished || is_near()
     }
 
     /// What its stages have done so far.
@@ -202,10 +203,14 @@ impl Iterator for Execution {
 }
 
 impl crate::plan::Query {
-    /// Everything the sort, the projection and the caller look at.
+    /// Everything the sort, the projection and the caller look at; before completion, where
+    /// documents are completed.
     fn all_needs(&self) -> Needs {
-        let mut needs = self.shown();
-        if self.purpose == Purpose::Documents {
+        let (mut needs, is_sorted_above) = match &self.paged {
+            Some(paged) => (paged.needs.clone(), paged.sorted),
+            None => (self.shown(), false),
+        };
+        if self.purpose == Purpose::Documents && !is_sorted_above {
             self.sort.needs(&mut needs);
         }
         needs

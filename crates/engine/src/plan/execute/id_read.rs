@@ -1,6 +1,6 @@
 //! One document by its `_id`: the entry, then the record.
 
-use super::{Shared, Stats, projection};
+use super::{Shared, Stats, complete, projection};
 use crate::index::KEY_BYTES_MAX;
 use crate::plan::IdRead;
 use crate::plan::execute::execution::Row;
@@ -27,6 +27,7 @@ pub fn read(plan: &IdRead, shared: &Shared, stats: &mut Stats) -> Result<Option<
     let record = shared.view.record(shared.collection, entry.record)?.ok_or_else(dangling)?;
     stats.documents_examined += 1;
     let document = record.load(&shared.view, &shared.needs)?;
+    let document = complete::complete(shared, entry.record, document)?;
     let document = match shared.query.metadata.any() {
         true => projection::attach(&shared.query, entry.record, None, &document),
         false => document,

@@ -2,6 +2,7 @@
 //! it, so that plans can be tried side by side and stopped at any time.
 
 mod collection_scan;
+mod complete;
 mod count;
 mod covered;
 mod distinct_scan;
@@ -20,7 +21,6 @@ mod sort;
 mod stats;
 
 pub use execution::{Execution, Row};
-pub use projection::with_record_id;
 pub use sort::sort_key;
 pub use stats::{Stats, StatsTree};
 

@@ -1,7 +1,7 @@
 //! From a stage to the operator that does its work.
 
 use super::{
-    Running, collection_scan, count, distinct_scan, fetch, index_scan, limit, merge, or,
+    Running, collection_scan, complete, count, distinct_scan, fetch, index_scan, limit, merge, or,
     projection, skip, sort,
 };
 use crate::plan::{IndexScan, Stage};
@@ -17,6 +17,9 @@ pub fn stage(stage: &Stage) -> Running {
         Stage::IndexScan(plan) => Running::new(index_scan::Operation::new(Arc::clone(plan))),
         Stage::Fetch { input, filter } => {
             Running::new(fetch::Operation::new(self::stage(input), filter.clone()))
+        }
+        Stage::Complete { input, filter } => {
+            Running::new(complete::Operation::new(self::stage(input), filter.clone()))
         }
         Stage::Or { inputs } => {
             Running::new(or::Operation::new(inputs.iter().map(self::stage).collect()))

@@ -140,7 +140,7 @@ pub fn project(query: &Query, record: RecordId, document: Document) -> Result<Do
 }
 
 /// The document with the number of its record.
-pub fn with_record_id(record: RecordId, document: &RawDocument) -> RawDocumentBuf {
+fn with_record_id(record: RecordId, document: &RawDocument) -> RawDocumentBuf {
     let mut writer = DocumentWriter::with_capacity(document.as_bytes().len() + 32);
     writer.copy_all(document);
     writer.append_i64("$recordId", record.0 as i64);

@@ -3,11 +3,10 @@
 
 use super::{Run, count, stats};
 use crate::plan::execute::Stats;
-use bson::{RawDocument, RawDocumentBuf};
+use bson::RawDocument;
 use error::Result;
 use language::query::Filter;
 use language::update::Update;
-use std::sync::Arc;
 use value::DocumentWriter;
 
 pub struct Above {
@@ -17,14 +16,6 @@ pub struct Above {
     pub multi: bool,
     /// Whether the command answers with the document: `findAndModify`.
     pub returns: bool,
-    /// The documents that it writes to, where those of the plan are only candidates.
-    pub chosen: Option<Selection>,
-}
-
-/// Documents that are written to, and the filter they match.
-pub struct Selection {
-    pub documents: Box<dyn Iterator<Item = Result<RawDocumentBuf>>>,
-    pub filter: Arc<Filter>,
 }
 
 pub struct Change {

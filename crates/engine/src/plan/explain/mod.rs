@@ -6,12 +6,12 @@ mod shape;
 mod stage;
 mod stats;
 
-pub use above::{Above, Change, Selection};
+pub use above::{Above, Change};
 
 use super::execute::StatsTree;
 use super::{Chosen, Execution, Interrupt, Query};
 use crate::catalog::Collection;
-use crate::storage::{Document, View};
+use crate::storage::View;
 use bson::RawBsonRef;
 use command::Namespace;
 use command::views::Verbosity;
@@ -84,19 +84,9 @@ impl Explanation {
         let started = Instant::now();
         let mut run = Run { rows: 0, modified: 0, time: Duration::ZERO, failure: None };
         let single = self.above.as_ref().is_some_and(|above| !above.multi);
-        let chosen = self.above.as_mut().and_then(|above| above.chosen.take());
-        let winner = &mut self.winner;
-        let filter = chosen.as_ref().map_or(&self.query.filter, |chosen| &chosen.filter).clone();
-        let documents: &mut dyn Iterator<Item = Result<Document>> = match chosen {
-            None => &mut winner.map(|row| row.map(|row| row.document)),
-            Some(chosen) => {
-                run.failure = winner.find_map(Result::err);
-                &mut chosen.documents.map(|found| found.map(Document::Built))
-            }
-        };
-        for document in documents {
-            let modified = document.and_then(|document| match &self.above {
-                Some(above) => above.modifies(&filter, &document),
+        for row in &mut self.winner {
+            let modified = row.and_then(|row| match &self.above {
+                Some(above) => above.modifies(&self.query.filter, &row.document),
                 None => Ok(false),
             });
             match modified {

@@ -12,6 +12,9 @@ pub fn describe(stage: &Stage, query: &Query, done: Option<&StatsTree>, out: &mu
     out.append_str("stage", name(stage, query));
     if let Stage::IdRead(read) = stage {
         scan::id_read(read, done, out);
+        if query.paged.is_some() {
+            arrays("mergedPages", query, out);
+        }
         return;
     }
     if let Some(filter) = filter(stage) {
@@ -78,7 +81,7 @@ fn filter(stage: &Stage) -> Option<&Residual> {
     match stage {
         Stage::CollectionScan(scan) => scan.filter.as_deref(),
         Stage::IndexScan(scan) | Stage::CountScan(scan) => scan.filter.as_deref(),
-        Stage::Fetch { filter, .. } => filter.as_deref(),
+        Stage::Fetch { filter, .. } | Stage::Complete { filter, .. } => filter.as_deref(),
         _ => None,
     }
 }
@@ -112,6 +115,7 @@ fn details(stage: &Stage, query: &Query, out: &mut DocumentWriter) {
             }
             out.append_str("type", "simple");
         }
+        Stage::Complete { .. } => arrays("arrays", query, out),
         Stage::Skip { count: amount, .. } => count(out, "skipAmount", *amount),
         Stage::Limit { count: amount, .. } => count(out, "limitAmount", *amount),
         Stage::Projection { .. } => {
@@ -121,6 +125,14 @@ fn details(stage: &Stage, query: &Query, out: &mut DocumentWriter) {
         }
         _ => {}
     }
+}
+
+/// The arrays that are completed.
+fn arrays(name: &str, query: &Query, out: &mut DocumentWriter) {
+    out.begin_array(name);
+    let arrays = query.paged.iter().flat_map(|paged| &paged.arrays);
+    arrays.for_each(|array| out.push(RawBsonRef::String(array.rule.path.as_str())));
+    out.end();
 }
 
 fn pattern(fields: &[SortField], out: &mut DocumentWriter) {

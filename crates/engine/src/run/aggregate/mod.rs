@@ -10,18 +10,16 @@ mod world;
 pub use front::take_front;
 pub use on_view::{
     count_on_view, distinct_on_view, find_on_view, prepare_count, prepare_distinct, prepare_find,
-    prepare_unprojected,
 };
 pub use target::next_batch;
 pub use world::World;
 
 use super::context::resolved_context;
-use super::guarded::{self, Asked, Merging};
 use super::reading::{self, Resolved, array, first_batch, hint_value, resolve};
 use super::{Call, sources, watch, writing};
-use crate::catalog::{Catalog, Collection};
+use crate::catalog::Catalog;
 use crate::cursor::{Cursor, Source as CursorSource};
-use crate::plan::{self, Hint, Query};
+use crate::plan::{self, Audience, Hint, Query};
 use crate::storage::{Document, View};
 use bson::{RawArray, RawArrayBuf, RawDocument};
 use command::views::Aggregate;
@@ -80,7 +78,7 @@ pub fn prepare(call: Call<'_>, aggregate: &Aggregate<'_>) -> Result<Prepared> {
     let collection = catalog.get(&aggregate.namespace);
     let resolved = match is_collection_statistics(&aggregate.pipeline) {
         true => Resolved::itself(&aggregate.namespace, collection.cloned()),
-        false => resolve(&catalog, &aggregate.namespace)?,
+        false => resolve(call.engine, &catalog, &aggregate.namespace)?,
     };
     let context = resolved_context(&resolved, aggregate.collation, aggregate.variables)?;
     let whole = chain(&resolved.pipeline, &array(&aggregate.pipeline));
@@ -146,12 +144,7 @@ impl Prepared {
             && let Some(collection) = self.resolved.collection.clone()
         {
             let view = reading::view(call)?;
-            if let Some(input) = self.merged(call, &collection, &view)? {
-                let world = World::new(call, &self, view)?;
-                return Ok(rows(turn::aside(|| self.pipeline.run(input, Arc::new(world)))?));
-            }
-            let hint = self.hint.take();
-            let query = take_front(&mut self.pipeline, &self.context, hint, self.allow_disk_use)?;
+            let query = self.query(call)?;
             let interrupt = call.operation.interrupt.clone();
             let execution = plan::open(&collection, query, view.clone(), interrupt)?;
             if self.pipeline.is_empty() {
@@ -166,55 +159,12 @@ impl Prepared {
         self.documents(call).map(rows)
     }
 
-    /// The documents of a collection whose policy shows them with their pages. The
-    /// view of all elements is made of heads and pages apart.
-    fn merged(
-        &mut self,
-        call: Call<'_>,
-        collection: &Arc<Collection>,
-        view: &View,
-    ) -> Result<Option<Documents>> {
-        if call.engine.policies.is_view_of(&self.shown, &collection.namespace) {
-            return Ok(None);
-        }
-        let merging = Merging {
-            engine: call.engine,
-            catalog: call.catalog()?,
-            view: view.clone(),
-            interrupt: call.operation.interrupt.clone(),
-        };
-        let asked = Asked {
-            context: &self.context,
-            hint: self.hint.as_ref(),
-            allow_disk_use: self.allow_disk_use,
-        };
-        merging.documents(collection, &mut self.pipeline, asked)
-    }
-
-    /// What the planner is asked for, and the arrays that are put together with their pages
-    /// before the stages see them. The stages that it takes over are taken off the pipeline.
-    pub fn below(
-        &mut self,
-        call: Call<'_>,
-        collection: &Collection,
-    ) -> Result<(Query, Vec<String>)> {
-        let asked = Asked {
-            context: &self.context,
-            hint: self.hint.as_ref(),
-            allow_disk_use: self.allow_disk_use,
-        };
-        let pipeline = &mut self.pipeline;
-        let below = match call.engine.policies.is_view_of(&self.shown, &collection.namespace) {
-            true => None,
-            false => guarded::below(call.engine, collection, pipeline, asked)?,
-        };
-        if let Some((query, shape)) = below {
-            let arrays = shape.shown.iter().map(|(rule, _)| rule.path.as_str().to_owned());
-            return Ok((query, arrays.collect()));
-        }
+    /// What the planner is asked for: it takes the stages that it can off the pipeline.
+    pub fn query(&mut self, call: Call<'_>) -> Result<Query> {
         let hint = self.hint.take();
-        let query = take_front(pipeline, &self.context, hint, self.allow_disk_use)?;
-        Ok((query, Vec::new()))
+        let mut query = take_front(&mut self.pipeline, &self.context, hint, self.allow_disk_use)?;
+        query.read_by(self.resolved.read_plan(None), &*call.catalog()?, Audience::Stages)?;
+        Ok(query)
     }
 
     pub fn documents(mut self, call: Call<'_>) -> Result<Documents> {
@@ -233,11 +183,7 @@ impl Prepared {
         let Some(collection) = self.resolved.collection.clone() else {
             return Ok(Box::new(std::iter::empty()));
         };
-        if let Some(input) = self.merged(call, &collection, &view)? {
-            return Ok(input);
-        }
-        let hint = self.hint.take();
-        let mut query = take_front(&mut self.pipeline, &self.context, hint, self.allow_disk_use)?;
+        let mut query = self.query(call)?;
         let replaced = Replaced::of(call, &collection, &self.pipeline, &query.needs);
         if let Some(replaced) = &replaced {
             replaced.needs(&mut query.needs);

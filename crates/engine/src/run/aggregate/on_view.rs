@@ -61,12 +61,6 @@ pub fn prepare_find(find: &Find<'_>, resolved: Resolved) -> Result<Prepared> {
     prepared(resolved, &find.namespace, stages, find.collation, find.variables, find.hint)
 }
 
-/// As `prepare_find`, for a caller who applies the projection.
-pub fn prepare_unprojected(find: &Find<'_>, resolved: Resolved) -> Result<Prepared> {
-    let stages = find_stages(find)?;
-    prepared(resolved, &find.namespace, stages, find.collation, find.variables, find.hint)
-}
-
 fn find_stages(find: &Find<'_>) -> Result<Stages> {
     for (given, option) in [
         (find.tailable, "tailable"),

@@ -3,9 +3,8 @@
 use super::{Prepared, take_front};
 use crate::Engine;
 use crate::catalog::Catalog;
-use crate::plan::{self, Interrupt};
+use crate::plan::{self, Audience, Interrupt};
 use crate::run::Call;
-use crate::run::guarded::{Asked, Merging};
 use crate::run::reading::resolve;
 use crate::spill::TemporaryFiles;
 use crate::storage::View;
@@ -49,7 +48,7 @@ impl Foreign for World {
     }
 
     fn run(&self, database: &str, collection: &str, pipeline: Pipeline) -> Result<Documents> {
-        self.run_on(&Namespace::new(database, collection)?, pipeline, false)
+        self.run_on(&Namespace::new(database, collection)?, pipeline)
     }
 
     fn spill(&self) -> Result<Option<Box<dyn Spill>>> {
@@ -61,41 +60,22 @@ impl Foreign for World {
 }
 
 impl World {
-    /// `heads`: documents are read as they are stored, without their pages.
-    fn run_on(
-        &self,
-        namespace: &Namespace,
-        mut pipeline: Pipeline,
-        heads: bool,
-    ) -> Result<Documents> {
+    fn run_on(&self, namespace: &Namespace, mut pipeline: Pipeline) -> Result<Documents> {
         self.interrupt.check()?;
-        let resolved = resolve(&self.catalog, namespace)?;
+        let resolved = resolve(&self.engine, &self.catalog, namespace)?;
         let world: Arc<dyn Foreign> = Arc::new(self.clone());
         if pipeline.source().is_some_and(|source| source.name != "$documents") {
             return Err(Code::InvalidNamespace.error("this stage cannot be used in a sub-pipeline"));
         }
         if resolved.is_view {
-            let view = Pipeline::parse(&resolved.pipeline, &self.context)?;
-            let bottom = &resolved.namespace;
-            let heads = self.engine.policies.is_view_of(namespace, bottom);
-            return self.run_on(bottom, pipeline.behind(view), heads);
+            pipeline = pipeline.behind(Pipeline::parse(&resolved.pipeline, &self.context)?);
         }
-        let Some(collection) = resolved.collection else {
+        let Some(collection) = &resolved.collection else {
             return pipeline.run(Box::new(std::iter::empty()), world);
         };
-        let merging = Merging {
-            engine: &self.engine,
-            catalog: self.catalog.clone(),
-            view: self.view.clone(),
-            interrupt: self.interrupt.clone(),
-        };
-        let asked =
-            Asked { context: &self.context, hint: None, allow_disk_use: self.allow_disk_use };
-        if !heads && let Some(input) = merging.documents(&collection, &mut pipeline, asked)? {
-            return pipeline.run(input, world);
-        }
-        let query = take_front(&mut pipeline, &self.context, None, self.allow_disk_use)?;
-        let execution = plan::open(&collection, query, self.view.clone(), self.interrupt.clone())?;
+        let mut query = take_front(&mut pipeline, &self.context, None, self.allow_disk_use)?;
+        query.read_by(resolved.read_plan(None), &self.catalog, Audience::Stages)?;
+        let execution = plan::open(collection, query, self.view.clone(), self.interrupt.clone())?;
         let rows = execution.map(|row| Ok(row?.document.into()));
         let documents = pipeline.run(Box::new(rows), world)?;
         Ok(metadata::detach_all(documents, self.context.asked.wanted()))

@@ -3,7 +3,7 @@
 
 use super::Explaining;
 use crate::run::aggregate::Prepared;
-use bson::{RawBsonRef, RawDocument, RawDocumentBuf};
+use bson::{RawDocument, RawDocumentBuf};
 use command::views::Verbosity;
 use error::Result;
 use language::Context;
@@ -30,11 +30,9 @@ pub fn explain(
     };
     let mut counted = Figures(counted);
     let mut cursor = None;
-    let mut merged = Vec::new();
-    if let Some(below) = collection.as_deref().filter(|_| prepared.pipeline.source().is_none()) {
-        let query;
-        (query, merged) = prepared.below(explaining.call, below)?;
-        if prepared.pipeline.is_empty() && merged.is_empty() {
+    if collection.is_some() && prepared.pipeline.source().is_none() {
+        let query = prepared.query(explaining.call)?;
+        if prepared.pipeline.is_empty() {
             return explaining.plan(&namespace, collection.as_ref(), query, None, out);
         }
         let mut inner = DocumentWriter::new();
@@ -49,7 +47,6 @@ pub fn explain(
         counted.append("$cursor", out);
         out.end();
     }
-    append_merged(&merged, out);
     for stage in remaining(&prepared) {
         out.begin_next_document();
         elements(stage).for_each(|field| out.copy(field));
@@ -60,20 +57,6 @@ pub fn explain(
     explaining.append_server(out);
     explaining.append_command(out);
     Ok(())
-}
-
-/// That arrays are put together with their pages, which no stage of the client's does.
-fn append_merged(arrays: &[String], out: &mut DocumentWriter) {
-    if arrays.is_empty() {
-        return;
-    }
-    out.begin_next_document();
-    out.begin_document("$mergedPages");
-    out.begin_array("arrays");
-    arrays.iter().for_each(|path| out.push(RawBsonRef::String(path)));
-    out.end();
-    out.end();
-    out.end();
 }
 
 /// What stages have counted, each taken once.

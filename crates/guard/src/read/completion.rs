@@ -1,76 +1,85 @@
-//! How a projection wants the arrays that overflow.
+//! Which arrays a read completes with elements from their pages.
 
 use super::Show;
 use crate::policy::{Overflow, Policy, Read};
 use bson::spec::ElementType;
 use bson::{RawBsonRef, RawDocument, RawDocumentBuf};
-use error::Result;
 use language::Needs;
 use language::projection::Slice;
 use std::sync::Arc;
 use value::{DocumentWriter, Element, Number, Path, elements};
 
-/// The arrays that are to be shown as more, or other, than their heads.
+/// The arrays that a read shows as more, or other, than their heads.
 #[derive(Debug, Clone)]
-pub struct Shape {
-    pub shown: Vec<(Arc<Overflow>, Show)>,
-    /// The projection for what is shown: without the `$slice`s that are done.
+pub struct Completion {
+    pub arrays: Vec<(Arc<Overflow>, Show)>,
+    /// The projection for completed documents: without the `$slice`s that are done.
     pub projection: Option<RawDocumentBuf>,
 }
 
-impl Shape {
+impl Completion {
     /// `None` if documents are shown as they are stored.
-    pub fn new(policy: &Policy, projection: Option<&RawDocument>) -> Result<Option<Shape>> {
+    pub fn new(policy: &Policy, projection: Option<&RawDocument>) -> Option<Completion> {
+        if projection.is_none() && !policy.merges() {
+            return None;
+        }
         let rules: Vec<&Arc<Overflow>> = policy.overflows().collect();
         let mut sliced = Vec::new();
         let projection = match projection {
             Some(spec) => {
                 let mut out = DocumentWriter::new();
-                rewrite(spec, None, &rules, &mut sliced, &mut out)?;
+                rewrite(spec, None, &rules, &mut sliced, &mut out);
                 Some(out.finish())
             }
             None => None,
         };
-        let mut shown = Vec::new();
+        let mut arrays = Vec::new();
         for rule in rules {
             let slice = sliced.iter().find(|(path, _)| *path == rule.path);
             match slice {
-                Some((_, slice)) => shown.push((rule.clone(), Show::Slice(*slice))),
-                None if rule.read == Read::Merged => shown.push((rule.clone(), Show::Whole)),
+                Some((_, slice)) => arrays.push((rule.clone(), Show::Slice(*slice))),
+                None if rule.read == Read::Merged => arrays.push((rule.clone(), Show::Whole)),
                 None => {}
             }
         }
-        Ok((!shown.is_empty()).then_some(Shape { shown, projection }))
+        (!arrays.is_empty()).then_some(Completion { arrays, projection })
     }
 
-    /// Whether some array that is shown whole is among what is looked at.
-    pub fn merges(&self, needs: &Needs) -> bool {
-        let whole = self.shown.iter().filter(|(rule, _)| rule.read == Read::Merged);
-        whole.into_iter().any(|(rule, _)| needs.contains(&rule.path))
+    /// The arrays whose pages count for filters and sorts.
+    pub fn merged(&self) -> impl Iterator<Item = &Path> {
+        let merged = self.arrays.iter().filter(|(rule, _)| rule.read == Read::Merged);
+        merged.map(|(rule, _)| &rule.path)
     }
 
-    /// Drops the arrays that nobody looks at.
+    /// Whether a computation looks at an array whose pages count for it.
+    pub fn reaches(&self, needs: &Needs) -> bool {
+        self.merged().any(|path| needs.contains(path))
+    }
+
+    /// Drops the arrays that are not looked at.
     pub fn restrict(&mut self, needs: &Needs) {
-        self.shown.retain(|(rule, _)| needs.contains(&rule.path));
+        self.arrays.retain(|(rule, _)| needs.contains(&rule.path));
     }
 
-    /// What must be loaded beforehand: the heads are, as far as they are shown.
+    /// What is loaded before completion, which loads the heads itself.
     pub fn needs(&self, needs: Needs) -> Needs {
-        let covers = |path: &Path| self.shown.iter().any(|(rule, _)| rule.path.is_prefix_of(path));
+        let covers = |path: &Path| self.arrays.iter().any(|(rule, _)| rule.path.is_prefix_of(path));
         match needs {
-            Needs::All => Needs::Except(self.shown.iter().map(|(it, _)| it.path.clone()).collect()),
+            Needs::All => {
+                Needs::Except(self.arrays.iter().map(|(it, _)| it.path.clone()).collect())
+            }
             Needs::Paths(paths) => {
                 let mut needs =
                     Needs::Paths(paths.into_iter().filter(|path| !covers(path)).collect());
                 // Whose pages they are, and whether there are any.
                 needs.add(&Path::new("_id"));
-                for (rule, _) in &self.shown {
+                for (rule, _) in &self.arrays {
                     rule.counters().into_iter().for_each(|counter| needs.add(counter));
                 }
                 needs
             }
             Needs::Except(mut paths) => {
-                paths.extend(self.shown.iter().map(|(rule, _)| rule.path.clone()));
+                paths.extend(self.arrays.iter().map(|(rule, _)| rule.path.clone()));
                 Needs::Except(paths)
             }
         }
@@ -84,7 +93,7 @@ fn rewrite(
     rules: &[&Arc<Overflow>],
     sliced: &mut Vec<(Path, Slice)>,
     out: &mut DocumentWriter,
-) -> Result<()> {
+) {
     for field in elements(spec) {
         let path = match at {
             Some(at) => at.join(field.key),
@@ -92,8 +101,8 @@ fn rewrite(
         };
         let rule = rules.iter().find(|rule| rule.path == path);
         match (rule.and_then(|_| slice_of(field)), field.value()) {
-            (Some(argument), _) => {
-                sliced.push((path, Slice::parse(argument)?));
+            (Some(slice), _) => {
+                sliced.push((path, slice));
                 out.begin_document(field.key);
                 out.append_i32("$slice", i32::MAX);
                 out.end();
@@ -103,21 +112,21 @@ fn rewrite(
                     && rules.iter().any(|rule| path.is_prefix_of(&rule.path)) =>
             {
                 out.begin_document(field.key);
-                rewrite(inner, Some(&path), rules, sliced, out)?;
+                rewrite(inner, Some(&path), rules, sliced, out);
                 out.end();
             }
             _ => out.copy(field),
         }
     }
-    Ok(())
 }
 
 fn is_operator(spec: &RawDocument) -> bool {
     elements(spec).next().is_some_and(|first| first.key.starts_with('$'))
 }
 
-/// The argument of `find`'s own `$slice`; that of the expression names an array.
-fn slice_of(field: Element<'_>) -> Option<Element<'_>> {
+/// `find`'s own `$slice`; that of the expression names an array. One that is wrong stays where it
+/// is, for the projection to refuse.
+fn slice_of(field: Element<'_>) -> Option<Slice> {
     if field.kind != ElementType::EmbeddedDocument {
         return None;
     }
@@ -126,7 +135,8 @@ fn slice_of(field: Element<'_>) -> Option<Element<'_>> {
         ElementType::Array => argument.children().next()?,
         _ => argument,
     };
-    Number::from_value(first.value()).map(|_| argument)
+    Number::from_value(first.value())?;
+    Slice::parse(argument).ok()
 }
 
 #[cfg(test)]
@@ -140,18 +150,18 @@ mod tests {
         let namespace = Namespace::new("d", "c").unwrap();
         let policy = rawdoc! { "arrays": { "s.a": { "max": 2, "on_limit": "overflow" } } };
         let policy = Policy::parse(&namespace, &policy).unwrap();
-        let shape = |spec: &RawDocument| Shape::new(&policy, Some(spec)).unwrap();
+        let completion = |spec: &RawDocument| Completion::new(&policy, Some(spec));
         for spec in [
             rawdoc! { "s.a": { "$slice": [-3, 2] }, "b": { "$slice": 1 } },
             rawdoc! { "s": { "a": { "$slice": [-3, 2] } }, "b": { "$slice": 1 } },
         ] {
-            let shape = shape(&spec).unwrap();
-            let Show::Slice(slice) = &shape.shown[0].1 else { panic!("a slice") };
+            let completion = completion(&spec).unwrap();
+            let Show::Slice(slice) = &completion.arrays[0].1 else { panic!("a slice") };
             assert_eq!(slice.range(10), 7..9);
-            let written = value::text::document(&shape.projection.unwrap());
+            let written = value::text::document(&completion.projection.unwrap());
             assert!(written.contains("$slice: 2147483647") && written.contains("$slice: 1"));
         }
-        assert!(shape(&rawdoc! { "s.a": { "$slice": ["$s.a", 2] } }).is_none());
-        assert!(shape(&rawdoc! { "s.a": 1 }).is_none());
+        assert!(completion(&rawdoc! { "s.a": { "$slice": ["$s.a", 2] } }).is_none());
+        assert!(completion(&rawdoc! { "s.a": 1 }).is_none());
     }
 }

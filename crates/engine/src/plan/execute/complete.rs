@@ -1,0 +1,156 @@
+//! Completes documents with the elements that are in pages, all as of one view.
+
+use super::{Execution, Operator, Running, Shared, Stats, Work};
+use crate::plan::{self, Paged, PagedArray, Query, Residual, Sort};
+use crate::storage::{Document, RecordId};
+use bson::{RawBson, RawBsonRef, RawDocument, RawDocumentBuf, rawdoc};
+use error::{Code, Result};
+use guard::patterns::overflow::page_filter;
+use guard::policy::Overflow;
+use guard::read::{Pages, TakePage, show};
+use language::projection::Projection;
+use language::{Context, Needs};
+use std::future::Future;
+use std::ops::RangeInclusive;
+use std::pin::pin;
+use std::sync::Arc;
+use std::task::{Poll, Waker};
+use value::element::get_value;
+use value::{Number, Path};
+
+pub struct Operation {
+    input: Running,
+    /// What only the completed document can decide.
+    filter: Option<Arc<Residual>>,
+}
+
+impl Operation {
+    pub fn new(input: Running, filter: Option<Arc<Residual>>) -> Operation {
+        Operation { input, filter }
+    }
+}
+
+impl Operator for Operation {
+    fn work(&mut self, shared: &Shared, _: &mut Stats) -> Result<Work> {
+        let mut member = match self.input.work(shared)? {
+            Work::Advanced(member) => member,
+            other => return Ok(other),
+        };
+        if let Some(document) = member.document.take() {
+            let document = complete(shared, member.record, document)?;
+            if let Some(filter) = &self.filter
+                && !filter.matches(&document)?
+            {
+                return Ok(Work::Pending);
+            }
+            member.document = Some(document);
+        }
+        Ok(Work::Advanced(member))
+    }
+
+    fn inputs(&self) -> Vec<&Running> {
+        vec![&self.input]
+    }
+}
+
+/// The document with its arrays as the query is to see them.
+pub fn complete(shared: &Shared, record: RecordId, document: Document) -> Result<Document> {
+    let Some(Paged { arrays, bytes_max, .. }) = &shared.query.paged else { return Ok(document) };
+    if arrays.is_empty() {
+        return Ok(document);
+    }
+    let mut completed: RawDocumentBuf = document.into();
+    for array in arrays {
+        let mut pages = Stored { shared, array, record };
+        let shown = show(&array.rule, &array.show, &completed, &mut pages, *bytes_max);
+        completed = now(shown)??;
+    }
+    Ok(Document::Built(completed))
+}
+
+/// Head and pages of one array of a record.
+struct Stored<'a> {
+    shared: &'a Shared,
+    array: &'a PagedArray,
+    record: RecordId,
+}
+
+impl Stored<'_> {
+    /// The pages that a query finds, by their numbers.
+    fn pages(&self, query: impl FnOnce() -> Result<Query>) -> Result<Execution> {
+        let Some(collection) = &self.array.pages else {
+            let Overflow { path, into, .. } = &*self.array.rule;
+            return Err(Code::NamespaceNotFound
+                .error(format!("the pages of '{path}' in '{into}' are gone")));
+        };
+        let mut query = query()?;
+        query.sort = Sort::parse(&rawdoc! { "page": 1 })?;
+        plan::open(collection, query, self.shared.view.clone(), self.shared.interrupt.clone())
+    }
+}
+
+impl Pages for Stored<'_> {
+    async fn head(&mut self, rule: &Overflow) -> Result<Option<RawBson>> {
+        let Shared { view, collection, .. } = self.shared;
+        let Some(record) = view.record(*collection, self.record)? else { return Ok(None) };
+        let needs = Needs::Paths(vec![rule.path.clone()]);
+        let document = record.load(view, &needs)?;
+        let found = guard::patterns::place::find(&document, &rule.path);
+        Ok(found.map(|found| RawBson::from(found.value())))
+    }
+
+    /// From the keys of the pages' index alone.
+    async fn counts(
+        &mut self,
+        rule: &Overflow,
+        parent: RawBsonRef<'_>,
+    ) -> Result<Vec<(i64, usize)>> {
+        let pages = self.pages(|| {
+            let mut query = Query::new(page_filter(rule, parent, None)?);
+            let spec = rawdoc! { "_id": 0, "page": 1, "count": 1 };
+            let projection = Projection::parse(&spec, None, &Context::new())?;
+            query.projection = Some(Arc::new(projection));
+            Ok(query)
+        })?;
+        let counts = pages.map(|page| {
+            let page = page?.document;
+            Ok((number(&page, "page"), number(&page, "count").max(0) as usize))
+        });
+        counts.collect()
+    }
+
+    async fn each_page(
+        &mut self,
+        rule: &Overflow,
+        parent: RawBsonRef<'_>,
+        numbers: RangeInclusive<i64>,
+        take: &mut TakePage<'_>,
+    ) -> Result<()> {
+        let pages = self.pages(|| {
+            let mut query = Query::new(page_filter(rule, parent, Some(numbers.start() - 1))?);
+            query.needs = Needs::Paths(vec![Path::new(rule.name())]);
+            Ok(query)
+        })?;
+        for page in pages {
+            let page = page?.document;
+            if number(&page, "page") > *numbers.end() {
+                break;
+            }
+            take(&page)?;
+        }
+        Ok(())
+    }
+}
+
+fn number(page: &RawDocument, key: &str) -> i64 {
+    get_value(page, key).and_then(Number::from_value).map_or(0, Number::to_i64_saturated)
+}
+
+/// The outcome of what never waits: everything it reads is in the store.
+fn now<T>(future: impl Future<Output = T>) -> Result<T> {
+    let mut context = std::task::Context::from_waker(Waker::noop());
+    match pin!(future).poll(&mut context) {
+        Poll::Ready(outcome) => Ok(outcome),
+        Poll::Pending => Err(Code::InternalError.error("a read of pages waited")),
+    }
+}
