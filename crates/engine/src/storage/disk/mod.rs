@@ -21,7 +21,7 @@ use super::trees::{
     Background, Change, Failure, FileSystem, Pairs, Range, Reach, Snapshot, Tree, Trees,
 };
 use active::ActiveJournal;
-use alarm::Alarm;
+use alarm::{Alarm, Lack};
 use closer::Closer;
 use fjall::config::{BlockSizePolicy, CompressionPolicy, PinningPolicy};
 use fjall::{
@@ -32,6 +32,7 @@ use inventory::Inventory;
 use parking_lot::Mutex;
 use recovery::{Found, KEYSPACES, Known};
 use stamp::Stamp;
+use std::fs::File;
 use std::ops::RangeBounds;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -171,9 +172,14 @@ impl Disk {
     }
 
     fn failure(&self, error: fjall::Error) -> Failure {
-        self.alarm.writing(error, || {
-            self.file_system().is_some_and(|file_system| file_system.free_bytes < FULL_BYTES)
-        })
+        self.alarm.writing(error, || self.lacking())
+    }
+
+    fn lacking(&self) -> Option<Lack> {
+        if self.file_system().is_some_and(|file_system| file_system.free_bytes < FULL_BYTES) {
+            return Some(Lack::Room);
+        }
+        File::open(&self.path).err().and_then(|error| Lack::of(&error))
     }
 
     fn mark(&self, reached: Reached, clean: bool) -> Result<(), Failure> {
