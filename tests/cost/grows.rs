@@ -14,13 +14,9 @@ const TIMES: usize = 4;
 /// quadratic part is as large as all else, 6.4 times.
 const RATIO_MAX: f64 = 6.4;
 
-/// How often each size is measured at most: the least counts.
-const ROUNDS_MAX: usize = 40;
-
-/// From which round on there is a pause before each: another process may be in the way, and
-/// its caches are shared.
-const ROUNDS_AT_ONCE: usize = 10;
-const PAUSE: Duration = Duration::from_millis(50);
+/// How often each size is measured at first, and at most: the least counts.
+const ROUNDS_MIN: usize = 1;
+const ROUNDS_MAX: usize = 12;
 
 /// What is so cheap at the larger size that nothing can be said of it.
 const CHEAP: Duration = Duration::from_micros(1500);
@@ -51,30 +47,17 @@ pub fn check(rows: &[Row]) {
     assert!(failed.is_empty(), "these grow faster than n log n:\n{}", failed.join("\n"));
 }
 
-/// The least that the row costs at its size, and at the larger one. What looks quadratic there
-/// is looked at again at sizes that are larger still, where it would show more clearly: caches
-/// that the larger request no longer fits in cost their share only once.
+/// The least that the row costs at its size, and at the larger one. Measured again while it
+/// looks too much.
 fn compare(row: &Row, connection: &mut Connection) -> (Duration, Duration) {
-    let (small, large) = compare_from(row, row.size, connection);
-    match exceeds(small, large) && TIMES * TIMES * row.size <= row.largest {
-        true => compare_from(row, TIMES * row.size, connection),
-        false => (small, large),
-    }
-}
-
-/// The least costs at a size and at the larger one. Measured again while it looks too much.
-fn compare_from(row: &Row, size: usize, connection: &mut Connection) -> (Duration, Duration) {
-    let cases = [row.case(size), row.case(TIMES * size)];
+    let cases = [row.case(row.size), row.case(TIMES * row.size)];
     let mut least = [Duration::MAX; 2];
     for round in 0..ROUNDS_MAX {
-        if round > ROUNDS_AT_ONCE {
-            std::thread::sleep(PAUSE);
+        if round >= ROUNDS_MIN && !exceeds(least[0], least[1]) {
+            break;
         }
         for (case, least) in cases.iter().zip(&mut least) {
             *least = measure(row, case, connection).min(*least);
-        }
-        if !exceeds(least[0], least[1]) {
-            break;
         }
     }
     (least[0], least[1])
