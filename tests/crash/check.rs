@@ -1,12 +1,13 @@
 //! What must hold of every collection, whoever wrote it.
 
-use crate::process::Process;
+use crate::connection::Connection;
 use crate::recount;
 use bson::doc;
+use freeboard_tests::process::Process;
 
 /// Every index agrees with its collection, and every count and figure is exact.
 pub fn everything(server: &Process) {
-    let mut connection = server.connect();
+    let mut connection = Connection::to(server);
     let reply = connection.run("admin", doc! { "listDatabases": 1, "nameOnly": true }).unwrap();
     for database in reply.get_array("databases").unwrap() {
         let database = database.as_document().unwrap().get_str("name").unwrap();

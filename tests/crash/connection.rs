@@ -2,6 +2,7 @@
 //! exactly.
 
 use bson::{Document, doc};
+use freeboard_tests::process::Process;
 use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::time::Duration;
@@ -22,8 +23,8 @@ pub struct Gone;
 pub type Answer<T = Document> = Result<T, Gone>;
 
 impl Connection {
-    pub fn open(address: &str) -> Connection {
-        let stream = TcpStream::connect(address).unwrap();
+    pub fn to(server: &Process) -> Connection {
+        let stream = TcpStream::connect(&server.address).unwrap();
         stream.set_nodelay(true).unwrap();
         stream.set_read_timeout(Some(REPLY_TIMEOUT)).unwrap();
         Connection { stream }

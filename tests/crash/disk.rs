@@ -1,6 +1,7 @@
 //! A small disk, filled by others and by ourselves.
 
-use crate::process::Process;
+use crate::FREEBOARD;
+use crate::connection::Connection;
 use bson::{Document, doc};
 use rand::RngCore;
 use std::path::Path;
@@ -73,8 +74,8 @@ fn code(reply: &Document) -> Option<i32> {
 fn below_the_reserve_writes_are_refused_until_there_is_room() {
     let Some(disk) = Disk::mount() else { return };
     let data = disk.path().join("data");
-    let server = Process::start(&data, &["--reserve", "40MB"]);
-    let mut connection = server.connect();
+    let server = FREEBOARD.start(&data, &["--reserve", "40MB"]);
+    let mut connection = Connection::to(&server);
     connection.run("d", insert(0, 10)).unwrap();
     disk.fill(20 << 20);
     let mut next = 1;
@@ -104,8 +105,8 @@ fn below_the_reserve_writes_are_refused_until_there_is_room() {
 fn a_full_disk_stops_the_server_and_a_restart_serves() {
     let Some(disk) = Disk::mount() else { return };
     let data = disk.path().join("data");
-    let server = Process::start(&data, &["--reserve", "0"]);
-    let mut connection = server.connect();
+    let server = FREEBOARD.start(&data, &["--reserve", "0"]);
+    let mut connection = Connection::to(&server);
     connection.run("d", insert(0, 10)).unwrap();
     disk.fill(8 << 20);
     let mut acknowledged = 0;
@@ -126,8 +127,8 @@ fn a_full_disk_stops_the_server_and_a_restart_serves() {
     assert_eq!(code, Some(2), "{log}");
     assert!(log.contains("freeboard: the disk is full"), "{log}");
     disk.free();
-    let server = Process::start(&data, &["--reserve", "0"]);
-    let mut connection = server.connect();
+    let server = FREEBOARD.start(&data, &["--reserve", "0"]);
+    let mut connection = Connection::to(&server);
     let found = connection.all("d", "c");
     let there = |id: i32| found.iter().any(|one| one.get_i32("_id").unwrap() == id);
     assert!((0..=acknowledged).all(there), "{acknowledged} were acknowledged");

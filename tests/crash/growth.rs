@@ -1,10 +1,8 @@
 //! Figures of growth after restarts, and the lines that tell of documents near their
 //! bounds.
 
-use crate::RESERVE;
 use crate::connection::Connection;
-use crate::process::Process;
-use crate::recount;
+use crate::{FREEBOARD, RESERVE, recount};
 use bson::{Bson, Document, doc};
 use std::time::Duration;
 
@@ -15,8 +13,8 @@ const WHILE: Duration = Duration::from_millis(1_100);
 #[test]
 fn figures_survive_a_stop_and_a_kill() {
     let data = tempfile::tempdir().unwrap();
-    let server = Process::start(data.path(), RESERVE);
-    let mut connection = server.connect();
+    let server = FREEBOARD.start(data.path(), RESERVE);
+    let mut connection = Connection::to(&server);
     let documents = |ids: std::ops::Range<i32>| -> Vec<Document> {
         ids.map(|id| doc! { "_id": id, "t": "x".repeat(id as usize * 7) }).collect()
     };
@@ -25,8 +23,8 @@ fn figures_survive_a_stop_and_a_kill() {
     server.stop();
 
     // The largest go, so that others have to be found.
-    let server = Process::start(data.path(), RESERVE);
-    let mut connection = server.connect();
+    let server = FREEBOARD.start(data.path(), RESERVE);
+    let mut connection = Connection::to(&server);
     recount::check(&mut connection, "d", "c");
     let largest =
         doc! { "delete": "c", "deletes": [{ "q": { "_id": { "$gt": 20 } }, "limit": 0 }] };
@@ -35,8 +33,8 @@ fn figures_survive_a_stop_and_a_kill() {
     server.kill();
     server.wait();
 
-    let server = Process::start(data.path(), RESERVE);
-    let mut connection = server.connect();
+    let server = FREEBOARD.start(data.path(), RESERVE);
+    let mut connection = Connection::to(&server);
     recount::check(&mut connection, "d", "c");
     let rest = doc! { "delete": "c", "deletes": [{ "q": { "_id": { "$gt": 400 } }, "limit": 0 }] };
     connection.run("d", rest).unwrap();
@@ -47,8 +45,8 @@ fn figures_survive_a_stop_and_a_kill() {
 #[test]
 fn growth_and_forecasts_survive_a_kill() {
     let data = tempfile::tempdir().unwrap();
-    let server = Process::start(data.path(), RESERVE);
-    let mut connection = server.connect();
+    let server = FREEBOARD.start(data.path(), RESERVE);
+    let mut connection = Connection::to(&server);
     let policy = doc! { "document": { "max_bytes": "1MB" } };
     connection.run("d", doc! { "setGrowthPolicy": "c", "policy": policy }).unwrap();
     insert(&mut connection, vec![doc! { "_id": 1, "t": "x".repeat(1_000) }, doc! { "_id": 2 }]);
@@ -58,8 +56,8 @@ fn growth_and_forecasts_survive_a_kill() {
     server.kill();
     server.wait();
 
-    let server = Process::start(data.path(), RESERVE);
-    let mut connection = server.connect();
+    let server = FREEBOARD.start(data.path(), RESERVE);
+    let mut connection = Connection::to(&server);
     // Seconds are nothing to go by unless that is asked for.
     let stats = connection.run("d", doc! { "growthStats": "c" }).unwrap();
     let first = stats.get_array("largest").unwrap()[0].as_document().unwrap();
@@ -88,8 +86,8 @@ fn growth_and_forecasts_survive_a_kill() {
 fn passing_warn_bytes_is_told_once_by_the_write_that_does() {
     let data = tempfile::tempdir().unwrap();
     // Where the machine is slow, there would be forecasts too.
-    let server = Process::start(data.path(), &without_forecasts());
-    let mut connection = server.connect();
+    let server = FREEBOARD.start(data.path(), &without_forecasts());
+    let mut connection = Connection::to(&server);
     let bounds = doc! { "warn_bytes": 1_000, "max_bytes": 3_000 };
     let policy = doc! { "document": bounds };
     connection.run("d", doc! { "setGrowthPolicy": "c", "policy": policy }).unwrap();
@@ -127,8 +125,8 @@ fn passing_warn_bytes_is_told_once_by_the_write_that_does() {
 #[test]
 fn a_forecast_within_the_horizon_is_told_once() {
     let data = tempfile::tempdir().unwrap();
-    let server = Process::start(data.path(), RESERVE);
-    let mut connection = server.connect();
+    let server = FREEBOARD.start(data.path(), RESERVE);
+    let mut connection = Connection::to(&server);
     let policy = doc! { "document": { "max_bytes": 100_000 } };
     connection.run("d", doc! { "setGrowthPolicy": "c", "policy": policy }).unwrap();
     go_by_a_second(&mut connection);
@@ -153,15 +151,15 @@ fn a_forecast_within_the_horizon_is_told_once() {
     assert!(told[0].contains(r#""forecast":"20"#), "{}", told[0]);
 
     // After a restart it is still told.
-    let server = Process::start(data.path(), RESERVE);
-    let mut connection = server.connect();
+    let server = FREEBOARD.start(data.path(), RESERVE);
+    let mut connection = Connection::to(&server);
     go_by_a_second(&mut connection);
     resize(&mut connection, 23_000);
     assert!(alerts(&server.stop()).is_empty());
 
     // Once it has shrunk out of danger it is told of anew, however small it was meanwhile.
-    let server = Process::start(data.path(), RESERVE);
-    let mut connection = server.connect();
+    let server = FREEBOARD.start(data.path(), RESERVE);
+    let mut connection = Connection::to(&server);
     go_by_a_second(&mut connection);
     [500, 60_000, 61_000].into_iter().for_each(|bytes| resize(&mut connection, bytes));
     let log = server.stop();
@@ -171,8 +169,8 @@ fn a_forecast_within_the_horizon_is_told_once() {
 
     // Of the same growth, with no horizon, nothing is told.
     let data = tempfile::tempdir().unwrap();
-    let server = Process::start(data.path(), &without_forecasts());
-    let mut connection = server.connect();
+    let server = FREEBOARD.start(data.path(), &without_forecasts());
+    let mut connection = Connection::to(&server);
     go_by_a_second(&mut connection);
     insert(&mut connection, vec![doc! { "_id": 1, "t": "x".repeat(3_000_000) }]);
     [3_050_000, 3_100_000].into_iter().for_each(|bytes| resize_later(&mut connection, bytes));
@@ -193,8 +191,8 @@ fn a_forecast_within_the_horizon_is_told_once() {
 #[test]
 fn a_transaction_tells_of_what_becomes_of_a_document_in_all() {
     let data = tempfile::tempdir().unwrap();
-    let server = Process::start(data.path(), &without_forecasts());
-    let mut connection = server.connect();
+    let server = FREEBOARD.start(data.path(), &without_forecasts());
+    let mut connection = Connection::to(&server);
     let policy = doc! { "document": { "warn_bytes": 1_000 } };
     connection.run("d", doc! { "setGrowthPolicy": "c", "policy": policy }).unwrap();
     together(&mut connection, 1, &[2_000, 10], "commitTransaction");
@@ -209,8 +207,8 @@ fn a_transaction_tells_of_what_becomes_of_a_document_in_all() {
 #[test]
 fn what_out_brings_is_told_of_the_collection_once_it_is_there() {
     let data = tempfile::tempdir().unwrap();
-    let server = Process::start(data.path(), &without_forecasts());
-    let mut connection = server.connect();
+    let server = FREEBOARD.start(data.path(), &without_forecasts());
+    let mut connection = Connection::to(&server);
     insert(&mut connection, vec![doc! { "_id": 1, "t": "x".repeat(1_100), "a": [1, 2] }]);
     let bounds = doc! { "document": { "warn_bytes": 1_000 }, "arrays": { "a": { "max": 1 } } };
     for target in ["within", "over"] {
@@ -233,8 +231,8 @@ fn what_out_brings_is_told_of_the_collection_once_it_is_there() {
 #[test]
 fn what_one_write_brings_about_is_told_line_by_line() {
     let data = tempfile::tempdir().unwrap();
-    let server = Process::start(data.path(), RESERVE);
-    let mut connection = server.connect();
+    let server = FREEBOARD.start(data.path(), RESERVE);
+    let mut connection = Connection::to(&server);
     let policy = doc! { "document": { "warn_bytes": 10_000, "max_bytes": 80_000 } };
     connection.run("d", doc! { "setGrowthPolicy": "c", "policy": policy }).unwrap();
     go_by_a_second(&mut connection);
@@ -252,8 +250,8 @@ fn what_one_write_brings_about_is_told_line_by_line() {
 #[test]
 fn a_full_array_says_nothing_of_days_to_come() {
     let data = tempfile::tempdir().unwrap();
-    let server = Process::start(data.path(), RESERVE);
-    let mut connection = server.connect();
+    let server = FREEBOARD.start(data.path(), RESERVE);
+    let mut connection = Connection::to(&server);
     go_by_a_second(&mut connection);
     // Seconds of growth, and within each a third of what the document may weigh.
     let bounds = doc! { "max_bytes": 20_000 };

@@ -1,7 +1,7 @@
 //! Workers, each on a thread and a connection of its own, until the server is gone.
 
 use crate::connection::{Answer, Connection};
-use crate::process::Process;
+use freeboard_tests::process::Process;
 use rand::SeedableRng;
 use rand::rngs::StdRng;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -45,7 +45,7 @@ impl Load {
     }
 
     pub fn prepare(&mut self, server: &Process) {
-        let mut connection = server.connect();
+        let mut connection = Connection::to(server);
         self.workers.iter_mut().for_each(|slot| slot.worker.prepare(&mut connection));
     }
 
@@ -55,7 +55,7 @@ impl Load {
         let acknowledged = AtomicU64::new(0);
         std::thread::scope(|scope| {
             for slot in &mut self.workers {
-                let mut connection = server.connect();
+                let mut connection = Connection::to(server);
                 let acknowledged = &acknowledged;
                 scope.spawn(move || {
                     while slot.worker.step(&mut connection, &mut slot.random).is_ok() {
@@ -75,7 +75,7 @@ impl Load {
     }
 
     pub fn check(&mut self, server: &Process) {
-        let mut connection = server.connect();
+        let mut connection = Connection::to(server);
         self.workers.iter_mut().for_each(|slot| slot.worker.check(&mut connection));
     }
 

@@ -19,19 +19,19 @@ mod disk;
 mod growth;
 mod ledger;
 mod load;
-mod process;
 mod pushes;
 mod recount;
 mod start;
 mod stop;
 mod workers;
 
+use freeboard_tests::process::Binary;
 use load::Load;
-use process::Process;
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
 use std::time::{Duration, Instant};
 
+const FREEBOARD: Binary = Binary(env!("CARGO_BIN_EXE_freeboard"));
 /// Kills of the ordinary run.
 const KILLS: u32 = 20;
 /// Runs for so many seconds instead.
@@ -52,7 +52,7 @@ fn acknowledged_writes_survive_sigkill() {
         number(SECONDS_VARIABLE).map(|seconds| Instant::now() + Duration::from_secs(seconds));
     let data = tempfile::tempdir().unwrap();
 
-    let mut server = Process::start(data.path(), RESERVE);
+    let mut server = FREEBOARD.start(data.path(), RESERVE);
     let mut load = Load::new(workers::all(), seed);
     load.prepare(&server);
     let mut kills = 0;
@@ -62,17 +62,18 @@ fn acknowledged_writes_survive_sigkill() {
         kills += 1;
         // Some crashes fall into the recovery from the one before.
         while random.random_bool(0.2) {
-            Process::spawn(data.path(), RESERVE)
+            FREEBOARD
+                .spawn(data.path(), RESERVE)
                 .kill_after(random.random_range(Duration::ZERO..Duration::from_millis(200)));
             kills += 1;
         }
-        server = Process::start(data.path(), RESERVE);
+        server = FREEBOARD.start(data.path(), RESERVE);
         load.check(&server);
         check::everything(&server);
     }
     load.assert_everyone_wrote();
     server.stop();
-    let server = Process::start(data.path(), RESERVE);
+    let server = FREEBOARD.start(data.path(), RESERVE);
     load.check(&server);
     check::everything(&server);
     server.stop();

@@ -3,10 +3,10 @@
 //! number: every element is there once, in the order in which its client pushed it.
 
 use crate::connection::{Answer, Connection};
-use crate::process::Process;
 use crate::workers::session;
-use crate::{RESERVE, check, number};
+use crate::{FREEBOARD, RESERVE, check, number};
 use bson::{Bson, Document, doc};
+use freeboard_tests::process::Process;
 use rand::Rng;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
@@ -43,21 +43,21 @@ fn pushes_to_a_head_of_the_newest_survive_sigkill() {
 
 fn push_through_kills(keep: &str, elements: usize) {
     let data = tempfile::tempdir().unwrap();
-    let mut server = Process::start(data.path(), RESERVE);
-    prepare(&mut server.connect(), keep);
+    let mut server = FREEBOARD.start(data.path(), RESERVE);
+    prepare(&mut Connection::to(&server), keep);
     let mut load = Load::new(elements);
     for kill in 1..=KILLS {
         let part = elements / (KILLS + 1);
         let at = part * (kill - 1) + rand::rng().random_range(part / 2..=part);
         load.run(&server, Some(at));
         server.wait();
-        server = Process::start(data.path(), RESERVE);
+        server = FREEBOARD.start(data.path(), RESERVE);
         load.check(&server, keep);
     }
     load.run(&server, None);
     assert_eq!(load.acknowledged(), elements);
     server.stop();
-    let server = Process::start(data.path(), RESERVE);
+    let server = FREEBOARD.start(data.path(), RESERVE);
     load.check(&server, keep);
     server.stop();
 }
@@ -117,7 +117,7 @@ impl Load {
         let acknowledged = &*acknowledged;
         std::thread::scope(|scope| {
             for client in clients {
-                let mut connection = server.connect();
+                let mut connection = Connection::to(server);
                 scope.spawn(move || {
                     while client.acknowledged < client.share {
                         let Ok(pushed) = client.push(&mut connection) else {
@@ -145,7 +145,7 @@ impl Load {
     /// Everything acknowledged is there once and in order, counters and bounds are kept.
     fn check(&self, server: &Process, keep: &str) {
         check::everything(server);
-        let mut connection = server.connect();
+        let mut connection = Connection::to(server);
         let document = connection.all(DATABASE, COLLECTION).pop().unwrap();
         let mut pages = connection.all(DATABASE, PAGES);
         pages.sort_by_key(|page| page.get_i32("page").unwrap());

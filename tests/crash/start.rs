@@ -1,7 +1,7 @@
 //! How the server starts on what it finds.
 
-use crate::RESERVE;
-use crate::process::Process;
+use crate::connection::Connection;
+use crate::{FREEBOARD, RESERVE};
 use bson::doc;
 use rand::Rng;
 use std::fs::File;
@@ -17,10 +17,10 @@ fn a_first_start_may_be_killed_at_any_point() {
     let data = tempfile::tempdir().unwrap();
     for _ in 0..KILLS {
         let time = rand::rng().random_range(Duration::ZERO..Duration::from_millis(150));
-        Process::spawn(data.path(), RESERVE).kill_after(time);
+        FREEBOARD.spawn(data.path(), RESERVE).kill_after(time);
     }
-    let server = Process::start(data.path(), RESERVE);
-    server.connect().run("d", doc! { "insert": "c", "documents": [{ "_id": 1 }] }).unwrap();
+    let server = FREEBOARD.start(data.path(), RESERVE);
+    Connection::to(&server).run("d", doc! { "insert": "c", "documents": [{ "_id": 1 }] }).unwrap();
     server.stop();
 }
 
@@ -33,13 +33,13 @@ fn a_start_tells_how_the_store_was_left_in_one_line() {
         lines[0].to_owned()
     };
     let insert = |id: i32| doc! { "insert": "c", "documents": [{ "_id": id }] };
-    let server = Process::start(data.path(), RESERVE);
-    server.connect().run("d", insert(1)).unwrap();
+    let server = FREEBOARD.start(data.path(), RESERVE);
+    Connection::to(&server).run("d", insert(1)).unwrap();
     let first = line(&server.stop());
     assert!(first.contains(r#""last_stop":"none""#), "{first}");
 
-    let server = Process::start(data.path(), RESERVE);
-    server.connect().run("d", insert(2)).unwrap();
+    let server = FREEBOARD.start(data.path(), RESERVE);
+    Connection::to(&server).run("d", insert(2)).unwrap();
     server.kill();
     let second = line(&server.wait());
     assert!(second.contains(r#""last_stop":"clean""#), "{second}");
@@ -50,8 +50,8 @@ fn a_start_tells_how_the_store_was_left_in_one_line() {
     let mut file = File::options().write(true).open(&path).unwrap();
     file.seek(SeekFrom::Start(end)).unwrap();
     file.write_all(&[1, 3, 0, 0, 0, 9, 9]).unwrap();
-    let server = Process::start(data.path(), RESERVE);
-    assert_eq!(server.connect().all("d", "c").len(), 2);
+    let server = FREEBOARD.start(data.path(), RESERVE);
+    assert_eq!(Connection::to(&server).all("d", "c").len(), 2);
     let third = line(&server.stop());
     assert!(third.contains(r#""last_stop":"crash""#), "{third}");
     assert!(!third.contains(r#""cut_bytes":0,"#), "{third}");
@@ -61,8 +61,8 @@ fn a_start_tells_how_the_store_was_left_in_one_line() {
 #[test]
 fn damage_in_the_middle_of_the_journal_is_one_sentence() {
     let data = tempfile::tempdir().unwrap();
-    let server = Process::start(data.path(), RESERVE);
-    let mut connection = server.connect();
+    let server = FREEBOARD.start(data.path(), RESERVE);
+    let mut connection = Connection::to(&server);
     for id in 0..10 {
         connection.run("d", doc! { "insert": "c", "documents": [{ "_id": id }] }).unwrap();
     }
@@ -77,7 +77,7 @@ fn damage_in_the_middle_of_the_journal_is_one_sentence() {
     file.seek(SeekFrom::Start(middle)).unwrap();
     file.write_all(&[byte[0] ^ 16]).unwrap();
     for _ in 0..2 {
-        let output = Process::spawn(data.path(), RESERVE).output();
+        let output = FREEBOARD.spawn(data.path(), RESERVE).output();
         let log = String::from_utf8_lossy(&output.stderr);
         assert_eq!(output.status.code(), Some(2), "{log}");
         assert_eq!(log.lines().count(), 1, "{log}");

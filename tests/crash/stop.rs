@@ -1,7 +1,7 @@
 //! A stop in good order takes seconds, whatever is to be written out, and loses nothing.
 
-use crate::RESERVE;
-use crate::process::Process;
+use crate::connection::Connection;
+use crate::{FREEBOARD, RESERVE};
 use bson::{Document, doc};
 use std::time::{Duration, Instant};
 
@@ -13,8 +13,8 @@ const BATCH: i32 = 1_000;
 #[test]
 fn a_stop_is_quick_after_builds_and_drops() {
     let data = tempfile::tempdir().unwrap();
-    let server = Process::start(data.path(), RESERVE);
-    let mut client = server.connect();
+    let server = FREEBOARD.start(data.path(), RESERVE);
+    let mut client = Connection::to(&server);
     for from in (0..DOCUMENTS).step_by(BATCH as usize) {
         let tags = |id: i32| (0..40).map(|n| format!("{}-{n}", id ^ 0x5555)).collect::<Vec<_>>();
         let documents: Vec<Document> =
@@ -31,8 +31,8 @@ fn a_stop_is_quick_after_builds_and_drops() {
     server.stop();
     assert!(started.elapsed() < STOP_MAX, "{:?}", started.elapsed());
 
-    let server = Process::start(data.path(), RESERVE);
-    let mut client = server.connect();
+    let server = FREEBOARD.start(data.path(), RESERVE);
+    let mut client = Connection::to(&server);
     let count = client.run("d", doc! { "count": "c", "query": {} }).unwrap();
     assert_eq!(count.get_i32("n").unwrap(), DOCUMENTS);
     let valid = client.run("d", doc! { "validate": "c", "full": true }).unwrap();

@@ -19,6 +19,7 @@ mod forgetful;
 #[path = "../crash/ledger.rs"]
 mod ledger;
 mod meanwhile;
+mod pairs;
 mod power;
 mod script;
 mod space;

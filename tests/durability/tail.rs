@@ -73,7 +73,9 @@ async fn a_torn_tail_is_cut_and_nothing_before_it() {
     for number in 0..CUTS {
         let directory = home.path().join(number.to_string());
         copy(&origin, &directory);
-        std::fs::write(directory.join("SYNCED"), &synced.synced).unwrap();
+        for name in ["SYNCED", "SYNCED.2"] {
+            std::fs::write(directory.join(name), &synced.synced).unwrap();
+        }
         let at = random.random_range(synced.journal_bytes..=last.journal_bytes);
         cut(&directory, at, &mut random);
         let whole = moments.iter().rfind(|moment| moment.journal_bytes <= at).unwrap();

@@ -9,6 +9,7 @@ use bson::{Document, doc};
 use rand::rngs::StdRng;
 use rand::{Rng, RngCore, SeedableRng};
 use std::collections::BTreeMap;
+use std::fmt::Debug;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -28,13 +29,13 @@ enum Deed {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Outcome {
+pub enum Outcome {
     Refused,
     Harmless,
 }
 
 /// What a file is to the store.
-fn kind(file: &Path) -> String {
+pub fn kind(file: &Path) -> String {
     let name = file.file_name().unwrap().to_str().unwrap();
     let folder = file.parent().unwrap().file_name().map(|name| name.to_str().unwrap());
     match (name, folder) {
@@ -52,7 +53,7 @@ struct Store {
     contents: Contents,
 }
 
-async fn steps(world: &World, random: &mut StdRng) {
+pub async fn steps(world: &World, random: &mut StdRng) {
     for _ in 0..STEPS {
         let contents = world.contents().await.unwrap();
         let there = contents.iter().filter(|((collection, _), _)| collection == COLLECTION);
@@ -139,7 +140,7 @@ fn file(deed: &Deed) -> &Path {
 }
 
 /// Opens the store, and if that succeeds, looks for everything, now and after a restart.
-async fn outcome(directory: &Path, contents: &Contents, deed: &Deed) -> Outcome {
+pub async fn outcome(directory: &Path, contents: &Contents, deed: &dyn Debug) -> Outcome {
     let before = snapshot(directory);
     let world = match World::open(directory).await {
         Ok(world) => world,

@@ -1,4 +1,4 @@
-//! What the tests of the whole share: a server in this process, a connection that speaks to it
+//! What the tests of the whole share: a server in this process or in one of its own, a connection that speaks to it
 //! in plain messages, a readable notation for BSON, the runner of the golden scripts, and requests
 //! that can be made at any size.
 
@@ -9,6 +9,7 @@ pub mod evaluation;
 pub mod mask;
 pub mod pipe;
 pub mod print;
+pub mod process;
 pub mod samples;
 pub mod script;
 pub mod served;

@@ -15,19 +15,19 @@
 mod frames;
 mod fuzz;
 mod observer;
-mod process;
 mod rows;
 
 use bson::doc;
 use frames::{Client, Frame};
 use freeboard_tests::cost;
+use freeboard_tests::process::{Binary, Process};
 use observer::Observer;
-use process::Process;
 use rows::Row;
 use std::slice;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
+const FREEBOARD: Binary = Binary(env!("CARGO_BIN_EXE_freeboard"));
 /// Clients that send at once.
 const CLIENTS: usize = 8;
 /// How long any other client may wait.
@@ -63,7 +63,8 @@ fn send(process: &Process, frames: &[Frame], clients: usize) -> Vec<Client> {
 #[test]
 fn others_are_answered_meanwhile() {
     let _alone = ALONE.lock();
-    let process = Process::start();
+    let data = tempfile::tempdir().unwrap();
+    let process = FREEBOARD.start(data.path(), &[]);
     rows::prepare(&process);
     let mut failures = Vec::new();
     for row in rows() {
@@ -75,7 +76,7 @@ fn others_are_answered_meanwhile() {
         }
     }
     assert!(failures.is_empty(), "{}", failures.join("\n"));
-    process.stop(STOP_MAX);
+    process.stop_within(STOP_MAX);
 }
 
 /// Why all tries failed; nothing if one did not.
@@ -132,7 +133,8 @@ fn ended_within(process: &Process, time: Duration) -> bool {
 #[test]
 fn others_are_answered_whatever_the_size() {
     let _alone = ALONE.lock();
-    let process = Process::start();
+    let data = tempfile::tempdir().unwrap();
+    let process = FREEBOARD.start(data.path(), &[]);
     rows::prepare(&process);
     let rows: Vec<_> = cost::rows().filter(|row| row.name.contains(&only())).collect();
     let mut failures = Vec::new();
@@ -153,7 +155,7 @@ fn others_are_answered_whatever_the_size() {
         }
     }
     assert!(failures.is_empty(), "{}", failures.join("\n"));
-    process.stop(STOP_MAX);
+    process.stop_within(STOP_MAX);
 }
 
 /// Prepares a row's data in a database of its own, and gives its command.
@@ -173,7 +175,8 @@ fn set_up(process: &Process, row: &cost::Row, place: usize) -> Frame {
 #[test]
 fn streams_end_with_their_clients() {
     let _alone = ALONE.lock();
-    let process = Process::start();
+    let data = tempfile::tempdir().unwrap();
+    let process = FREEBOARD.start(data.path(), &[]);
     rows::prepare(&process);
     for silent in [false, true] {
         let observer = Observer::start(&process);
@@ -203,19 +206,20 @@ fn streams_end_with_their_clients() {
     std::thread::sleep(Duration::from_secs(1));
     let used = process.cpu_time() - before;
     assert!(used < Duration::from_millis(300), "an idle server used {used:?} in a second");
-    process.stop(STOP_MAX);
+    process.stop_within(STOP_MAX);
 }
 
 #[test]
 fn a_stop_is_obeyed_whatever_runs() {
     let _alone = ALONE.lock();
     for rows in rows().chunks(CLIENTS) {
-        let process = Process::start();
+        let data = tempfile::tempdir().unwrap();
+        let process = FREEBOARD.start(data.path(), &[]);
         rows::prepare(&process);
         let clients: Vec<_> =
             rows.iter().flat_map(|row| send(&process, &(row.frames)(), 2)).collect();
         std::thread::sleep(WATCHED);
-        let log = process.stop(STOP_MAX);
+        let log = process.stop_within(STOP_MAX);
         let names: Vec<_> = rows.iter().map(|row| row.name).collect();
         assert!(!log.contains("panicked"), "{names:?}: {log}");
         drop(clients);

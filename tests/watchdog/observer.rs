@@ -1,8 +1,8 @@
 //! The other client: it pings, reads one document and looks at `/healthz`, all the time.
 
 use crate::frames::Client;
-use crate::process::Process;
 use bson::doc;
+use freeboard_tests::process::Process;
 use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::sync::Arc;

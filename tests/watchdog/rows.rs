@@ -1,9 +1,9 @@
 //! What is heavy or hostile: a row a request.
 
 use crate::frames::{Client, Frame, command, compressed, exhaust};
-use crate::process::Process;
 use bson::oid::ObjectId;
 use bson::{Bson, Document, doc};
+use freeboard_tests::process::Process;
 
 pub struct Row {
     pub name: &'static str,

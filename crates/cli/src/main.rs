@@ -71,7 +71,7 @@ fn main() -> ExitCode {
     match result {
         Ok(code) => code,
         Err(error) => {
-            out::note(format_args!("freeboard: {error}"));
+            log::note(format_args!("freeboard: {error}"));
             ExitCode::from(FAILURE)
         }
     }

@@ -110,6 +110,7 @@ pub fn run(arguments: Arguments) -> Result<ExitCode, Box<dyn Error>> {
     let outcome = runtime.block_on(serve(options, signal));
     // The store is closed: whatever still runs has nothing to finish.
     runtime.shutdown_background();
+    log::flush();
     outcome?;
     Ok(ExitCode::SUCCESS)
 }

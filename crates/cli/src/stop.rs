@@ -1,6 +1,7 @@
 //! Signals that stop the server. They have a thread of their own, so that they are obeyed
 //! whatever the server is doing, and within a time that does not depend on it.
 
+use crate::log;
 use std::io;
 use std::process;
 use std::thread;
@@ -13,9 +14,6 @@ use tracing::warn;
 /// How long stopping may take. A server that has not stopped by then exits as it is: what was
 /// acknowledged is in the journal, and the next start recovers it.
 const STOP_MAX: Duration = Duration::from_millis(4_500);
-
-/// How long the exit waits for its line in the log.
-const LOG_WAIT: Duration = Duration::from_millis(50);
 
 /// Sends the name of the signal that stops the server.
 pub fn watch() -> io::Result<oneshot::Receiver<&'static str>> {
@@ -49,9 +47,7 @@ fn wait(runtime: &Runtime, mut signals: Signals, sender: oneshot::Sender<&'stati
     // Without a receiver the server is stopping by itself.
     let _ = sender.send(name);
     thread::sleep(STOP_MAX);
-    // A log that takes no more lines may be what holds the server up, so this thread does not
-    // wait for it.
-    thread::spawn(|| warn!("stopping takes too long; exiting, and the next start recovers"));
-    thread::sleep(LOG_WAIT);
+    warn!("stopping takes too long; exiting, and the next start recovers");
+    log::flush();
     process::exit(0);
 }

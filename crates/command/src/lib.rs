@@ -19,7 +19,7 @@ pub use client::{Client, Presence};
 pub use common::Common;
 pub use namespace::Namespace;
 pub use reply::{
-    CursorReply, Failures, FailuresRoom, Reply, ReplyWriter, Times, WriteReply,
+    CursorReply, Failures, FailuresRoom, REPLY_END_BYTES, Reply, ReplyWriter, Times, WriteReply,
     append_cluster_time, append_write_concern_error, error_reply, query_failure,
     write_concern_error,
 };

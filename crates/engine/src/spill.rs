@@ -7,14 +7,18 @@ use bson::{RawDocument, RawDocumentBuf};
 use error::{Code, Error, Result};
 use language::aggregate::{Documents, Spill, Spilled};
 use parking_lot::Mutex;
+use rustix::process::{Resource, getrlimit};
 use std::fs::File;
 use std::io::{BufReader, Read};
+use std::os::fd::AsRawFd;
 use std::os::unix::fs::FileExt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Temporary files open at once, within the descriptors that connections leave.
 pub const TEMPORARY_FILES_MAX: usize = 256;
+/// The share of all descriptors that temporary files leave alone.
+const STORE_DESCRIPTORS_SHARE: u64 = 4;
 /// What is written to a file at a time.
 const WRITE_BYTES: usize = 64 * 1024;
 
@@ -48,13 +52,29 @@ impl Temporary {
             )));
         }
         match tempfile::tempfile() {
-            Ok(file) => Ok(Temporary { file }),
+            Ok(file) if leaves_descriptors(&file) => Ok(Temporary { file }),
+            Ok(_) => {
+                OPEN.fetch_sub(1, Ordering::Relaxed);
+                Err(Code::ExceededMemoryLimit.error(
+                    "there are too few descriptors left for a temporary file; try again when \
+                     other sorts and cursors are done, or see ulimit -n",
+                ))
+            }
             Err(error) => {
                 OPEN.fetch_sub(1, Ordering::Relaxed);
                 Err(failed(error))
             }
         }
     }
+}
+
+/// Whether a new file leaves enough descriptors for the store, which takes no more writes once
+/// it cannot open a file. The system gives the lowest that is free, so its number shows how
+/// many are taken.
+fn leaves_descriptors(file: &File) -> bool {
+    let number = u64::from(file.as_raw_fd().unsigned_abs());
+    let limit = getrlimit(Resource::Nofile).current;
+    limit.is_none_or(|limit| number < limit - limit / STORE_DESCRIPTORS_SHARE)
 }
 
 impl Drop for Temporary {

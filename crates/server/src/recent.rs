@@ -22,6 +22,8 @@ struct Kept {
     lines: VecDeque<String>,
     /// Lines that were ever written.
     written: usize,
+    /// Those that standard error did not take.
+    dropped: usize,
 }
 
 impl RecentLines {
@@ -34,6 +36,15 @@ impl RecentLines {
         }
         kept.lines.push_back(line.get(..end).unwrap_or(line).to_owned());
         kept.written += 1;
+    }
+
+    /// Counts lines that were written here and could not be written where the log goes.
+    pub fn count_dropped(&self, lines: usize) {
+        self.kept.lock().dropped += lines;
+    }
+
+    pub fn dropped(&self) -> usize {
+        self.kept.lock().dropped
     }
 
     /// How many were ever written, and those that are kept, the oldest first.

@@ -38,6 +38,11 @@ impl DocumentWriter {
         Self::reuse(Vec::with_capacity(bytes))
     }
 
+    /// Makes room for so many bytes more, so that they are written without another copy.
+    pub fn reserve(&mut self, bytes: usize) {
+        self.bytes.reserve(bytes);
+    }
+
     /// Writes into a vector that was used before; its contents are dropped.
     pub fn reuse(mut bytes: Vec<u8>) -> Self {
         bytes.clear();

@@ -8,8 +8,7 @@ mod values;
 
 use crate::frames::Frame;
 use crate::observer::Observer;
-use crate::process::Process;
-use crate::{ALONE, STOP_MAX, rows};
+use crate::{ALONE, FREEBOARD, STOP_MAX, rows};
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
 use std::io::{Read, Write};
@@ -48,7 +47,8 @@ fn run(make: fn(&mut StdRng) -> Frame) {
     let _alone = ALONE.lock();
     let seed = variable(SEED_VARIABLE).unwrap_or_else(|| rand::rng().random());
     let end = Instant::now() + Duration::from_secs(variable(SECONDS_VARIABLE).unwrap_or(SECONDS));
-    let process = Process::start_with(&["--memory", MEMORY]);
+    let data = tempfile::tempdir().unwrap();
+    let process = FREEBOARD.start(data.path(), &["--memory", MEMORY]);
     rows::prepare(&process);
     let observer = Observer::start(&process);
     std::thread::scope(|scope| {
@@ -63,7 +63,7 @@ fn run(make: fn(&mut StdRng) -> Frame) {
     });
     let slowest = observer.stop();
     let resident = process.resident_bytes();
-    let log = process.stop(STOP_MAX);
+    let log = process.stop_within(STOP_MAX);
     let again = format!("{SEED_VARIABLE}={seed} makes the same choices again");
     assert!(!log.contains("panicked"), "{again}: {log}");
     assert!(slowest.time < STALL_MAX, "{again}: {} took {:?}", slowest.what, slowest.time);

@@ -1,19 +1,14 @@
 //! The binary in a process of its own.
 
+use freeboard_tests::process::Binary;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
-use std::process::{Child, Command, Output, Stdio};
+use std::process::{Child, Command, Output};
+
+pub const FREEBOARD: Binary = Binary(env!("CARGO_BIN_EXE_freeboard"));
 
 pub fn freeboard() -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_freeboard"));
-    // Nothing of the surroundings sets a flag.
-    for (variable, _) in std::env::vars_os() {
-        if variable.as_encoded_bytes().starts_with(b"FREEBOARD_") {
-            command.env_remove(variable);
-        }
-    }
-    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    command
+    FREEBOARD.command()
 }
 
 /// A server, and the address of its ready line.

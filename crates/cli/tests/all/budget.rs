@@ -4,6 +4,7 @@ use crate::binary::{freeboard, resident_megabytes, signal, start_with};
 use bson::{Document, doc, rawdoc};
 use mongodb::Client;
 use mongodb::options::ClientOptions;
+use rustix::process::{Resource, Rlimit};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::path::Path;
@@ -256,6 +257,51 @@ async fn idle_connections_leave_descriptors_for_the_store() {
     assert_eq!(get(&http, "/healthz"), (200, "ok".to_owned()));
     assert!(started.elapsed() < Duration::from_millis(200), "{:?}", started.elapsed());
     drop(idle);
+    stop(child);
+}
+
+/// A store that cannot make a file fails for good: it says why, and a restart serves all that
+/// was acknowledged.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_store_without_descriptors_says_so() {
+    let data = tempfile::tempdir().unwrap();
+    let (mut child, address) = start_with(data.path(), &[]);
+    let http = http_address(&mut child);
+    let client = client(&address).await;
+    assert_served(&client).await;
+    let process = rustix::process::Pid::from_child(&child);
+    let limit = |current| {
+        let now = rustix::process::getrlimit(Resource::Nofile);
+        let new = Rlimit { current: Some(current), maximum: now.maximum };
+        rustix::process::prlimit(Some(process), Resource::Nofile, new).unwrap();
+    };
+    limit(8);
+    let large = client.database("d").collection::<Document>("large");
+    let text = "x".repeat(MEGABYTE);
+    let mut acknowledged = 0;
+    let error = loop {
+        match large.insert_one(doc! { "_id": acknowledged, "text": &text }).await {
+            Ok(_) => acknowledged += 1,
+            Err(error) => break error.to_string(),
+        }
+        assert!(acknowledged < 400, "no file was made");
+    };
+    assert!(error.contains("no descriptors left") && error.contains("restart"), "{error}");
+    limit(1_000);
+    // It does not heal by itself, and reads go on.
+    let (status, why) = get(&http, "/healthz");
+    assert_eq!(status, 503);
+    assert!(why.contains("no descriptors left"), "{why}");
+    assert!(large.insert_one(doc! { "_id": -1 }).await.is_err());
+    let count = large.count_documents(doc! {}).await.unwrap();
+    assert!(count >= acknowledged as u64, "{count} of {acknowledged}");
+    stop(child);
+
+    let (child, address) = start_with(data.path(), &[]);
+    let client = self::client(&address).await;
+    let large = client.database("d").collection::<Document>("large");
+    assert!(large.count_documents(doc! {}).await.unwrap() >= acknowledged as u64);
+    assert_served(&client).await;
     stop(child);
 }
 

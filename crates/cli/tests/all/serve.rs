@@ -25,33 +25,62 @@ fn signals_stop_it_cleanly() {
     }
 }
 
-/// Standard error is a pipe that is full: every thread that logs waits.
-#[test]
-fn a_log_that_nobody_reads_does_not_keep_it_from_stopping() {
-    let data = tempfile::tempdir().unwrap();
-    let (mut child, address) = start(data.path());
+/// Has a server log so much that standard error, a pipe that nobody reads, takes no more, and
+/// the queue before it does not either. Every command is answered all the same.
+fn fill_the_log(address: &str) -> Connection {
     let mut connection = Connection::open(address.parse().unwrap()).unwrap();
     let validator = rawdoc! { "x": { "$exists": true } };
     let create = rawdoc! {
         "create": "c", "validator": validator, "validationAction": "warn", "$db": "d",
     };
     connection.command(&create).unwrap();
-    std::thread::spawn(move || {
+    for round in 0.. {
+        assert!(round < 100, "nothing was dropped");
         let mut documents = bson::RawArrayBuf::new();
-        (0..2_000).for_each(|at| documents.push(rawdoc! { "_id": at }));
-        // It is never answered.
-        let _ = connection.command(&rawdoc! { "insert": "c", "documents": documents, "$db": "d" });
-    });
-    std::thread::sleep(Duration::from_secs(1));
+        (0..1_000).for_each(|at| documents.push(rawdoc! { "_id": round * 1_000 + at }));
+        let insert = rawdoc! { "insert": "c", "documents": documents, "$db": "d" };
+        let reply = connection.command(&insert).unwrap();
+        assert_eq!(reply.get_i32("n").unwrap(), 1_000);
+        let status = rawdoc! { "serverStatus": 1, "$db": "admin" };
+        let status = connection.command(&status).unwrap();
+        if status.get_document("log").unwrap().get_i64("linesDropped").unwrap() > 0 {
+            break;
+        }
+    }
+    connection
+}
+
+#[test]
+fn a_log_that_nobody_reads_keeps_nobody_waiting() {
+    let data = tempfile::tempdir().unwrap();
+    let (mut child, address) = start(data.path());
+    let _connection = fill_the_log(&address);
+    // Once it is read, it says what is missing.
+    let mut log = BufReader::new(child.stderr.take().unwrap()).lines().map_while(Result::ok);
+    let line = log.find(|line| line.contains("lines of the log were dropped")).unwrap();
+    assert!(line.starts_with('{') && line.ends_with('}'), "{line}");
+    let rest = std::thread::spawn(move || log.last());
+    signal(&child, "TERM");
+    assert_eq!(child.wait().unwrap().code(), Some(0));
+    let last = rest.join().unwrap().unwrap();
+    assert!(last.contains(r#""stopped""#), "the end was not written out: {last}");
+}
+
+#[test]
+fn a_log_that_nobody_reads_does_not_keep_it_from_stopping() {
+    let data = tempfile::tempdir().unwrap();
+    let (mut child, address) = start(data.path());
+    let _connection = fill_the_log(&address);
     signal(&child, "TERM");
     let started = Instant::now();
     while child.try_wait().unwrap().is_none() {
-        if started.elapsed() > Duration::from_secs(6) {
+        if started.elapsed() > Duration::from_secs(5) {
             child.kill().unwrap();
             panic!("it runs on after SIGTERM");
         }
         std::thread::sleep(Duration::from_millis(20));
     }
+    assert_eq!(child.wait().unwrap().code(), Some(0));
 }
 
 #[test]

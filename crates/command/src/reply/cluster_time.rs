@@ -21,7 +21,7 @@ const SIGNATURE: &[u8] = b"\x03signature\0\x33\0\0\0\
 const OPERATION: &[u8] = b"\x11operationTime\0";
 /// A timestamp.
 const TIME_BYTES: usize = 8;
-const BYTES: usize = CLUSTER.len() + SIGNATURE.len() + OPERATION.len() + 2 * TIME_BYTES;
+pub(super) const BYTES: usize = CLUSTER.len() + SIGNATURE.len() + OPERATION.len() + 2 * TIME_BYTES;
 
 /// Every reply ends with it, so the bytes are put together by hand.
 pub fn append_cluster_time(reply: Reply, times: Times) -> Reply {

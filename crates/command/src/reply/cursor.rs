@@ -6,7 +6,7 @@ use budget::{Held, Kind};
 use error::Result;
 use value::DocumentWriter;
 
-use super::Reply;
+use super::{REPLY_END_BYTES, Reply};
 
 #[derive(Debug)]
 pub struct CursorReply {
@@ -47,6 +47,7 @@ impl CursorReply {
     }
 
     pub fn push(&mut self, document: &RawDocument) {
+        self.writer.reserve(document.as_bytes().len() + REPLY_END_BYTES);
         self.writer.push(RawBsonRef::Document(document));
         self.documents += 1;
     }
@@ -91,6 +92,21 @@ impl CursorReply {
 mod tests {
     use super::*;
     use bson::rawdoc;
+
+    /// A copy that grows doubles.
+    #[test]
+    fn a_large_reply_is_ended_where_it_is() {
+        let bytes = 16 * 1024 * 1024;
+        let mut reply = CursorReply::first();
+        reply.push(&rawdoc! { "_id": 1, "text": "x".repeat(bytes) });
+        let reply = reply.at(Some(Timestamp { time: 1, increment: 1 })).finish(7, &"n".repeat(255));
+        let begin = reply.body.as_bytes().as_ptr();
+        let time = Timestamp { time: 1, increment: 1 };
+        let times = crate::Times { cluster: time, operation: time };
+        let ended = crate::append_cluster_time(reply, times).body.into_bytes();
+        assert_eq!(ended.as_ptr(), begin);
+        assert!(ended.capacity() < bytes + 4 * REPLY_END_BYTES, "{}", ended.capacity());
+    }
 
     #[test]
     fn a_batch_is_numbered_and_closed() {

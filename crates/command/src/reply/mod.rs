@@ -15,6 +15,11 @@ pub use error::{error_reply, query_failure};
 pub use failures::{Failure, Failures, FailuresRoom};
 pub use write::{WriteReply, append_write_concern_error, write_concern_error};
 
+/// What may follow the documents of a reply: the cursor, errors of the write concern, `ok` and
+/// the times. Whatever writes a large document reserves as much behind it, since to grow a
+/// reply is to copy it.
+pub const REPLY_END_BYTES: usize = 1024 + cluster_time::BYTES;
+
 /// The reply's body, `ok` included.
 #[derive(Debug, Clone)]
 pub struct Reply {

@@ -6,8 +6,8 @@ use super::update::parse_update;
 use super::writes::Writes;
 use super::{Call, writing};
 use bson::{RawBsonRef, RawDocumentBuf};
-use command::Reply;
 use command::views::{FindAndModify, Modification};
+use command::{REPLY_END_BYTES, Reply};
 use error::Result;
 use language::projection::Projection;
 use language::query::{Filter, Matched};
@@ -130,7 +130,8 @@ impl Step<'_> {
 impl Done {
     /// What the reply says of it, and what is kept of a retryable one.
     fn answer(&self) -> RawDocumentBuf {
-        let mut writer = DocumentWriter::new();
+        let bytes = self.value.as_ref().map_or(0, |value| value.as_bytes().len());
+        let mut writer = DocumentWriter::with_capacity(bytes + REPLY_END_BYTES);
         writer.begin_document("lastErrorObject");
         writer.append_i32("n", self.n);
         if let Some(existed) = self.existed {

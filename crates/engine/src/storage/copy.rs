@@ -3,7 +3,7 @@
 //! The copy is what one snapshot shows, written through the same trees. Its marker
 //! comes last: a directory without one is no store and is not opened.
 
-use super::disk::Disk;
+use super::disk::{Books, Disk};
 use super::store::write_marker;
 use super::trees::{Change, Snapshot, Trees};
 use super::{Space, Store, Tree, failed, keys, private};
@@ -62,7 +62,7 @@ fn copy(
     reserve_bytes: u64,
     advance: &mut dyn FnMut(u64) -> Result<()>,
 ) -> Result<u64> {
-    let disk = Disk::open(directory, true).map_err(|fault| broken(directory, &fault))?;
+    let disk = Disk::open(directory, Books::Required).map_err(|fault| broken(directory, &fault))?;
     let disk = Arc::new(disk);
     // The copy leaves room where it is written, as the store does.
     let space = Space::new(disk.clone());

@@ -2,7 +2,7 @@
 
 use super::commit::{Commit, Committer, Figures, Mark, Progress, Ticket, Witness};
 use super::copy::UNFINISHED;
-use super::disk::{self, Disk, Fault, Recovery};
+use super::disk::{self, Books, Disk, Fault, Recovery};
 use super::large::Secret;
 use super::trees::{Background, Change, Damage, FileSystem, Trees};
 use super::{Clock, Log, Space, Tree, View, failed, keys, log, private};
@@ -18,10 +18,10 @@ use std::time::{Duration, Instant};
 use tokio::sync::watch;
 
 /// What this build reads and writes. A change of layout raises it.
-const FORMAT: u32 = 3;
-/// Format 1 had no arrays in segments, and 2 no inventory; what they have is read as it is.
+const FORMAT: u32 = 4;
+/// Format 1 had no arrays in segments, 2 no inventory, and 3 opened without it; what they have
+/// is read as it is.
 const FORMAT_OLDEST: u32 = 1;
-const FORMAT_INVENTORIED: u32 = 3;
 /// Names the directory as ours and tells its format before anything is opened.
 pub(super) const MARKER: &str = "FREEBOARD";
 /// The marker while it is being written.
@@ -92,8 +92,8 @@ impl Store {
 
     pub fn open(directory: &Path) -> std::result::Result<Store, OpenError> {
         let (mut lock, format) = claim(directory)?;
-        let disk = Disk::open(directory, format >= FORMAT_INVENTORIED)
-            .map_err(|fault| explain(directory, &fault))?;
+        let disk =
+            Disk::open(directory, books(format)).map_err(|fault| explain(directory, &fault))?;
         if format < FORMAT {
             // The new marker is another file, which is locked before the old one is let go.
             write_marker(directory).map_err(|error| unwritable(directory, &error))?;
@@ -313,6 +313,14 @@ impl Store {
         if let Err(error) = self.trees.flush(Some(until)) {
             tracing::error!(%error, "could not flush on closing; the next start replays the journal");
         }
+    }
+}
+
+fn books(format: u32) -> Books {
+    match format {
+        ..3 => Books::Mark,
+        3 => Books::Inventory,
+        _ => Books::Required,
     }
 }
 

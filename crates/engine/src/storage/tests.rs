@@ -134,15 +134,23 @@ async fn a_store_of_an_older_format_is_taken_over() {
     store.commit(put(&store, 1, &document), Mark::Synced).await.expect("commits");
     store.close();
     drop(store);
-    for older in [1, 2] {
+    // What stores of each format may be without.
+    for (older, absent) in [
+        (1, &["INVENTORY", "SYNCED.2"][..]),
+        (2, &["INVENTORY", "SYNCED.2"]),
+        (3, &["INVENTORY", "SYNCED.2"]),
+        (3, &["SYNCED.2"]),
+    ] {
         std::fs::write(&marker, format!("freeboard store, format {older}\n")).expect("writes");
-        std::fs::remove_file(directory.path().join("INVENTORY")).expect("removes");
+        for name in absent {
+            std::fs::remove_file(directory.path().join(name)).expect("removes");
+        }
         let store = open(directory.path());
         let error = Store::open(directory.path()).err().expect("refused");
         assert!(error.to_string().contains("in use by another process"), "{error}");
         assert_eq!(all(&store.view()), [(1, document.clone())]);
         let now = std::fs::read_to_string(&marker).expect("reads");
-        assert_eq!(now, "freeboard store, format 3\n");
+        assert_eq!(now, "freeboard store, format 4\n");
         store.close();
     }
 }

@@ -20,6 +20,7 @@ const SECTIONS: &[Section] = &[
     ("asserts", asserts),
     ("connections", connections),
     ("extra_info", extra_info),
+    ("log", log),
     ("mem", memory),
     ("network", network),
     ("opcounters", operations),
@@ -109,6 +110,10 @@ fn extra_info(_: &Shared) -> RawDocumentBuf {
         "user_time_us": user.as_micros() as i64,
         "system_time_us": system.as_micros() as i64,
     }
+}
+
+fn log(shared: &Shared) -> RawDocumentBuf {
+    rawdoc! { "linesDropped": shared.options.recent_lines.dropped() as i64 }
 }
 
 /// The processor time of this process, in user mode and in the kernel. Their sum is exact;

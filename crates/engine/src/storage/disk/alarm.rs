@@ -2,6 +2,7 @@
 
 use crate::storage::trees::{Damage, Failure, Full};
 use fjall::LsmError;
+use rustix::io::Errno;
 use std::io::ErrorKind;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -34,19 +35,41 @@ impl Alarm {
         Damage(what).into()
     }
 
-    /// A failure to write. Once the storage engine has failed it does not say why.
-    pub fn writing(&self, error: fjall::Error, is_full: impl FnOnce() -> bool) -> Failure {
-        match &error {
-            fjall::Error::Io(io) | fjall::Error::Storage(LsmError::Io(io))
-                if matches!(io.kind(), ErrorKind::StorageFull | ErrorKind::QuotaExceeded) =>
-            {
-                Full.into()
+    /// A failure to write. Once the storage engine has failed it does not say why, so what is
+    /// lacking now is the likely cause.
+    pub fn writing(&self, error: fjall::Error, lacking: impl FnOnce() -> Option<Lack>) -> Failure {
+        let lack = match &error {
+            fjall::Error::Io(io) | fjall::Error::Storage(LsmError::Io(io)) => Lack::of(io),
+            fjall::Error::Poisoned => lacking(),
+            _ => None,
+        };
+        match (lack, &error) {
+            (Some(Lack::Room), _) => Full.into(),
+            (Some(Lack::Descriptors), _) => {
+                "a file could not be opened: the server has no descriptors left, see ulimit -n"
+                    .into()
             }
-            fjall::Error::Poisoned if is_full() => Full.into(),
-            fjall::Error::Poisoned => {
+            (None, fjall::Error::Poisoned) => {
                 "the storage engine has failed before; the log tells why".into()
             }
-            _ => error.into(),
+            (None, _) => error.into(),
+        }
+    }
+}
+
+/// What there is too little of to write.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Lack {
+    Room,
+    Descriptors,
+}
+
+impl Lack {
+    pub fn of(error: &std::io::Error) -> Option<Lack> {
+        match (error.kind(), Errno::from_io_error(error)) {
+            (ErrorKind::StorageFull | ErrorKind::QuotaExceeded, _) => Some(Lack::Room),
+            (_, Some(Errno::MFILE | Errno::NFILE)) => Some(Lack::Descriptors),
+            _ => None,
         }
     }
 }

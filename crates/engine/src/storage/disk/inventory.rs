@@ -7,18 +7,23 @@
 //! put there by someone, is read whole and compared with the checksum in the tree's list.
 //!
 //! The note may be behind what there is, never ahead, so it is written now and then and at a
-//! clean stop. Without it everything is read whole.
+//! clean stop, and says how far the store had been synced by then, see `watermark`. It is
+//! written before the trees are made, and names none: a store that has a batch has more than
+//! that. In stores of earlier formats it may be missing; then everything is read whole.
 //!
 //! ```text
 //! freeboard inventory 1
 //! tree <number> <list>
 //! names <number of records> <of entries> <of large values>
+//! synced <number> <touched records> <entries> <large values>
+//! start <number of the start that wrote it>
 //! table|blob <tree> <id> <bytes> <checksum> <end> <last sequence number>
 //! check <XXH3 of the lines before>
 //! ```
 
 use super::Fault;
 use super::manifest::{self, Kind, Listed};
+use super::watermark::Reached;
 use crate::storage::trees::Tree;
 use lsm_tree::{Cache, Checksum, Table};
 use std::collections::BTreeMap;
@@ -30,7 +35,7 @@ use std::path::Path;
 use std::sync::Arc;
 use xxhash_rust::xxh3::{Xxh3Default, xxh3_64};
 
-const NAME: &str = "INVENTORY";
+pub const NAME: &str = "INVENTORY";
 /// While it is being written.
 const NEW_NAME: &str = "INVENTORY.new";
 const TITLE: &str = "freeboard inventory 1";
@@ -45,6 +50,10 @@ pub struct Inventory {
     lists: BTreeMap<u64, u64>,
     /// The numbers of the three trees of ours, once they are known.
     pub names: Option<[u64; 3]>,
+    /// How far the store had been synced.
+    pub synced: Reached,
+    /// Starts of the store are numbered. The watermarks have the number of a start before this.
+    pub start: u64,
     files: BTreeMap<(u64, Kind, u64), Noted>,
 }
 
@@ -70,16 +79,20 @@ impl Inventory {
         }
     }
 
-    /// Takes the place of what was noted before; `synced` so that it survives a power loss.
-    pub fn write(&self, directory: &Path, synced: bool) -> std::io::Result<()> {
+    /// Takes the place of what was noted before. A store does not open without it, so it is
+    /// synced.
+    pub fn write(&self, directory: &Path) -> std::io::Result<()> {
         let new = directory.join(NEW_NAME);
         let mut file = File::create(&new)?;
         file.write_all(self.text().as_bytes())?;
-        if synced {
-            file.sync_all()?;
-        }
+        file.sync_all()?;
         std::fs::rename(new, directory.join(NAME))?;
-        if synced { File::open(directory)?.sync_all() } else { Ok(()) }
+        File::open(directory)?.sync_all()
+    }
+
+    /// Whether it names trees, as it does once they have been made.
+    pub fn names_trees(&self) -> bool {
+        !self.lists.is_empty()
     }
 
     /// What there is, compared with what was noted. Where `whole`, a file that is not as it
@@ -90,7 +103,8 @@ impl Inventory {
         whole: bool,
     ) -> Result<Inventory, Fault> {
         let names = noted.and_then(|noted| noted.names);
-        let mut found = Inventory { names, ..Inventory::default() };
+        let synced = noted.map(|noted| noted.synced).unwrap_or_default();
+        let mut found = Inventory { names, synced, ..Inventory::default() };
         for (number, path) in manifest::trees(keyspaces)? {
             let Some(list) = manifest::read(&path)? else { continue };
             found.lists.insert(number, list.number);
@@ -142,6 +156,9 @@ impl Inventory {
         if let Some([records, entries, large]) = self.names {
             let _ = writeln!(text, "names {records} {entries} {large}");
         }
+        let Reached { number, touched: [records, entries, large] } = self.synced;
+        let _ = writeln!(text, "synced {number} {records} {entries} {large}");
+        let _ = writeln!(text, "start {}", self.start);
         for ((tree, kind, id), Noted { bytes, sum, end, last }) in &self.files {
             let kind = match kind {
                 Kind::Table => "table",
@@ -175,6 +192,11 @@ fn parse(text: &str) -> Option<Inventory> {
                 inventory.lists.insert(number(1)?, number(2)?);
             }
             "names" => inventory.names = Some([number(1)?, number(2)?, number(3)?]),
+            "synced" => {
+                let touched = [number(2)?, number(3)?, number(4)?];
+                inventory.synced = Reached { number: number(1)?, touched };
+            }
+            "start" => inventory.start = number(1)?,
             kind @ ("table" | "blob") => {
                 let kind = if kind == "table" { Kind::Table } else { Kind::Blob };
                 let noted = Noted {
@@ -253,10 +275,12 @@ mod tests {
         let inventory = Inventory {
             lists: BTreeMap::from([(0, 3), (1, 12)]),
             names: Some([1, 2, 4]),
+            synced: Reached { number: 20, touched: [19, 18, 0] },
+            start: 4,
             files: BTreeMap::from([((1, Kind::Table, 0), noted), ((4, Kind::Blob, 8), noted)]),
         };
         assert_eq!(Inventory::read(directory.path()).unwrap(), None);
-        inventory.write(directory.path(), true).unwrap();
+        inventory.write(directory.path()).unwrap();
         assert_eq!(Inventory::read(directory.path()).unwrap().as_ref(), Some(&inventory));
         let text = inventory.text();
         for length in 0..text.len() {

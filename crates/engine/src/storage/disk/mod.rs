@@ -14,14 +14,14 @@ mod tests;
 mod watermark;
 
 pub use fault::Fault;
-pub use recovery::{Recovery, Stop};
+pub use recovery::{Books, Recovery, Stop};
 
 use super::keys;
 use super::trees::{
     Background, Change, Failure, FileSystem, Pairs, Range, Reach, Snapshot, Tree, Trees,
 };
 use active::ActiveJournal;
-use alarm::Alarm;
+use alarm::{Alarm, Lack};
 use closer::Closer;
 use fjall::config::{BlockSizePolicy, CompressionPolicy, PinningPolicy};
 use fjall::{
@@ -30,8 +30,9 @@ use fjall::{
 };
 use inventory::Inventory;
 use parking_lot::Mutex;
-use recovery::{Found, KEYSPACES, Known};
+use recovery::{Found, KEYSPACES, Known, TREES};
 use stamp::Stamp;
+use std::fs::File;
 use std::ops::RangeBounds;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -64,7 +65,6 @@ const WORKERS: usize = 4;
 const FULL_BYTES: u64 = 16 * 1024 * 1024;
 /// Between two looks at whether a flush is done.
 const FLUSH_INTERVAL: Duration = Duration::from_millis(2);
-const TREES: &str = "trees";
 
 pub struct Disk {
     /// The store's directory, and that of the trees in it.
@@ -80,32 +80,39 @@ pub struct Disk {
     memtable_bytes: u64,
     /// The last batch that was applied, and the last that was synced.
     applied: Mutex<Reached>,
-    synced: AtomicU64,
+    synced: Mutex<Reached>,
     inventory: Mutex<Inventory>,
+    /// Which start of the store this is.
+    start: u64,
     /// What went to the journal, as it is before compression.
     journaled_bytes: AtomicU64,
     alarm: Arc<Alarm>,
     recovery: Recovery,
 }
 
-/// Whether a directory has trees in it.
+/// Whether a directory has trees in it, or what is written before they are made.
 pub fn is_there(directory: &Path) -> bool {
-    directory.join(TREES).exists()
+    let names = [TREES, inventory::NAME].into_iter().chain(watermark::NAMES);
+    names.into_iter().any(|name| directory.join(name).exists())
 }
 
 impl Disk {
-    /// Opens the trees in a store's directory. Nobody else may have it open. A store that
-    /// `is_inventoried` has been written by one who takes an inventory.
-    pub fn open(directory: &Path, is_inventoried: bool) -> Result<Disk, Fault> {
+    /// Opens the trees in a store's directory. Nobody else may have it open.
+    pub fn open(directory: &Path, books: Books) -> Result<Disk, Fault> {
         let path = directory.join(TREES);
-        let mark = Mark::read(directory)?;
-        let noted = Inventory::read(directory)?;
-        let known = Known { mark, inventory: noted.as_ref(), is_inventoried };
+        let known = Known::read(directory, books)?;
         let Found { recovery, inventory, .. } = {
-            let found = recovery::look(&path, &known)?;
+            let found = recovery::look(directory, &known)?;
             found.put_right()?;
             found
         };
+        if recovery.stop == Stop::None {
+            // Before the trees, which are not opened without them.
+            let watermark = Watermark::open(directory, 0)?;
+            watermark.write(Reached::default(), false)?;
+            watermark.sync()?;
+            Inventory::default().write(directory)?;
+        }
         let shares = budget::process().shares();
         let database = Database::builder(&path)
             .manual_journal_persist(true)
@@ -125,10 +132,11 @@ impl Disk {
                 reached.number, recovery.promised
             )));
         }
-        if mark == Mark::Unreadable {
-            tracing::warn!("the file SYNCED was not readable and is written again");
+        if known.marks.contains(&Mark::Unreadable) {
+            tracing::warn!("a file SYNCED was not readable and is written again");
         }
-        let watermark = Watermark::open(directory)?;
+        let start = known.start() + 1;
+        let watermark = Watermark::open(directory, start)?;
         watermark.write(reached, false)?;
         watermark.sync()?;
         let disk = Disk {
@@ -140,23 +148,26 @@ impl Disk {
             trees,
             watermark,
             applied: Mutex::new(reached),
-            synced: AtomicU64::new(reached.number),
+            synced: Mutex::new(reached),
             inventory: Mutex::new(inventory),
+            start,
             memtable_bytes: shares.memtable_bytes,
             journaled_bytes: AtomicU64::new(0),
             alarm: Arc::default(),
             recovery,
         };
-        disk.take_inventory(true)?;
+        disk.take_inventory()?;
         Ok(disk)
     }
 
-    /// Notes what the store is made of now.
-    fn take_inventory(&self, synced: bool) -> Result<(), Fault> {
+    /// Notes what the store is made of now, and how far it has been synced.
+    fn take_inventory(&self) -> Result<(), Fault> {
         let mut inventory = self.inventory.lock();
         let mut now = Inventory::take(&self.path.join(KEYSPACES), Some(&*inventory), false)?;
         now.names = Some(Tree::ALL.map(|tree| self.keyspace(tree).id()));
-        now.write(&self.directory, synced)?;
+        now.synced = *self.synced.lock();
+        now.start = self.start;
+        now.write(&self.directory)?;
         *inventory = now;
         Ok(())
     }
@@ -171,13 +182,25 @@ impl Disk {
     }
 
     fn failure(&self, error: fjall::Error) -> Failure {
-        self.alarm.writing(error, || {
-            self.file_system().is_some_and(|file_system| file_system.free_bytes < FULL_BYTES)
-        })
+        self.alarm.writing(error, || self.lacking())
+    }
+
+    fn lacking(&self) -> Option<Lack> {
+        if self.file_system().is_some_and(|file_system| file_system.free_bytes < FULL_BYTES) {
+            return Some(Lack::Room);
+        }
+        File::open(&self.path).err().and_then(|error| Lack::of(&error))
     }
 
     fn mark(&self, reached: Reached, clean: bool) -> Result<(), Failure> {
         self.watermark.write(reached, clean).map_err(|error| self.failure(error.into()))
+    }
+
+    fn note_synced(&self, reached: Reached) {
+        let mut synced = self.synced.lock();
+        if reached.number > synced.number {
+            *synced = reached;
+        }
     }
 
     /// Writes out what is in memory. Whatever is not done in time stays in the journal.
@@ -269,7 +292,7 @@ impl Trees for Disk {
     fn apply(&self, changes: Vec<Change>) -> Result<(), Failure> {
         let before = *self.applied.lock();
         let (number, floor) = (before.number + 1, self.database.seqno());
-        let synced = self.synced.load(Ordering::Acquire);
+        let synced = self.synced.lock().number;
         let stamp = Stamp { number, synced, floor, previous: before.touched };
         let mut reached = Reached { number, ..before };
         let mut batch =
@@ -313,7 +336,7 @@ impl Trees for Disk {
                     Some(synced) => synced.map_err(|error| self.failure(error.into()))?,
                     None => self.persist(PersistMode::SyncData)?,
                 }
-                self.synced.fetch_max(applied.number, Ordering::AcqRel);
+                self.note_synced(applied);
                 self.mark(applied, false)
             }
         }
@@ -333,19 +356,21 @@ impl Trees for Disk {
 
     fn flush(&self, until: Option<Instant>) -> Result<(), Failure> {
         self.write_out(until)?;
+        let applied = *self.applied.lock();
         self.persist(PersistMode::SyncAll)?;
+        self.note_synced(applied);
         // Without it the next start reads more.
-        if let Err(error) = self.take_inventory(true) {
+        if let Err(error) = self.take_inventory() {
             tracing::warn!(%error, "could not note what the store is made of");
         }
-        self.mark(*self.applied.lock(), true)?;
+        self.mark(applied, true)?;
         Ok(self.watermark.sync()?)
     }
 
     fn note_files(&self) {
         let is_current = self.inventory.lock().is_current(&self.path.join(KEYSPACES));
         // What changes in the middle of it is noted the next time.
-        if !is_current && let Err(error) = self.take_inventory(false) {
+        if !is_current && let Err(error) = self.take_inventory() {
             tracing::debug!(%error, "could not note what the store is made of");
         }
     }

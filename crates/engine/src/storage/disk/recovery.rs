@@ -8,12 +8,12 @@
 //! was never promised to anyone, and is cut off. Anything else that does not read is
 //! damage, and the store is not opened: what follows it was promised. The two are
 //! told apart by the number of the batch that is missing. If that batch had been
-//! synced, by what the watermark or any later batch says, it is damage.
+//! synced, by what the watermarks, the inventory or any later batch say, it is damage.
 
-use super::inventory::Inventory;
+use super::inventory::{self, Inventory};
 use super::journal::{self, Batch};
 use super::stamp::Stamp;
-use super::watermark::Mark;
+use super::watermark::{self, Mark, Reached};
 use super::{Fault, manifest};
 use crate::storage::trees::Tree;
 use std::fs::OpenOptions;
@@ -23,6 +23,7 @@ use std::path::{Path, PathBuf};
 const VERSION: &str = "version";
 const VERSION_BYTES: u64 = 4;
 const LOCK: &str = "lock";
+pub const TREES: &str = "trees";
 pub const KEYSPACES: &str = "keyspaces";
 
 /// How the store was left, and what a start made of it.
@@ -58,12 +59,78 @@ impl std::fmt::Display for Stop {
     }
 }
 
+/// What a store says about itself beside its trees, by its format.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Books {
+    /// A watermark.
+    Mark,
+    /// An inventory beside it, unless that was lost: a file that it does not name is read whole.
+    Inventory,
+    /// Both, and the watermark twice. No trees are made without them, so none are opened.
+    Required,
+}
+
 /// What is known of a store before it is looked at.
-pub struct Known<'a> {
-    pub mark: Mark,
-    pub inventory: Option<&'a Inventory>,
-    /// Whether its format has an inventory: what that does not tell is read whole.
-    pub is_inventoried: bool,
+pub struct Known {
+    pub books: Books,
+    pub marks: [Mark; 2],
+    pub inventory: Option<Inventory>,
+}
+
+impl Known {
+    pub fn read(directory: &Path, books: Books) -> std::io::Result<Known> {
+        let (marks, inventory) = (Mark::read(directory)?, Inventory::read(directory)?);
+        Ok(Known { books, marks, inventory })
+    }
+
+    pub fn mark(&self) -> Mark {
+        self.marks[0].join(self.marks[1])
+    }
+
+    /// How far the store is known to have been synced.
+    fn reached(&self) -> Reached {
+        let noted = self.inventory.as_ref().map(|noted| noted.synced).unwrap_or_default();
+        let marked = self.mark().known().reached;
+        if noted.number > marked.number { noted } else { marked }
+    }
+
+    /// The number of the last start.
+    pub fn start(&self) -> u64 {
+        self.mark().known().start
+    }
+
+    fn names_trees(&self) -> bool {
+        self.inventory.as_ref().is_some_and(Inventory::names_trees)
+    }
+
+    /// Refuses trees without what was written before they were made.
+    fn check(&self, directory: &Path) -> Result<(), Fault> {
+        if self.books < Books::Required {
+            return Ok(());
+        }
+        let absent = |name: &str| {
+            Fault::Damage(format!("{} is missing or empty", directory.join(name).display()))
+        };
+        let unreadable =
+            |name: &str| Fault::Damage(format!("{} does not read", directory.join(name).display()));
+        for (name, mark) in watermark::NAMES.into_iter().zip(self.marks) {
+            if mark == Mark::Absent {
+                return Err(absent(name));
+            }
+        }
+        if self.mark() == Mark::Unreadable {
+            return Err(unreadable(watermark::NAMES[0]));
+        }
+        match &self.inventory {
+            Some(noted) if noted.start > self.start() => Err(Fault::Damage(format!(
+                "{} is from an older copy",
+                directory.join(watermark::NAMES[0]).display()
+            ))),
+            Some(_) => Ok(()),
+            None if directory.join(inventory::NAME).exists() => Err(unreadable(inventory::NAME)),
+            None => Err(absent(inventory::NAME)),
+        }
+    }
 }
 
 /// What a look has found, and is to be put right.
@@ -100,11 +167,12 @@ impl Found {
     }
 }
 
-/// Looks at the files of the trees, and changes nothing.
-pub fn look(trees: &Path, known: &Known<'_>) -> Result<Found, Fault> {
-    let promised = known.mark.reached().number;
-    let stop = match known.mark {
-        Mark::Read { clean: true, .. } => Stop::Clean,
+/// Looks at the files of a store's trees, and changes nothing.
+pub fn look(directory: &Path, known: &Known) -> Result<Found, Fault> {
+    let trees = &directory.join(TREES);
+    let promised = known.reached().number;
+    let stop = match known.mark() {
+        Mark::Read(marked) if marked.clean => Stop::Clean,
         _ => Stop::Crash,
     };
     let recovery = Recovery { stop, journals: 0, batches: 0, bytes: 0, cut_bytes: 0, promised };
@@ -112,19 +180,26 @@ pub fn look(trees: &Path, known: &Known<'_>) -> Result<Found, Fault> {
     let inventory = Inventory::default();
     let mut found = Found { recovery, inventory, cut: None, unfinished: None, lock };
     if is_new(trees, &mut found)? {
-        if promised > 0 || known.inventory.is_some() {
+        if promised > 0 || known.names_trees() {
             return Err(Fault::missing(trees));
         }
         found.recovery.stop = Stop::None;
         return Ok(found);
     }
-    let whole = known.is_inventoried;
-    found.inventory = Inventory::take(&trees.join(KEYSPACES), known.inventory, whole)?;
-    look_at_journals(trees, known.mark, &mut found)?;
+    known.check(directory)?;
+    let whole = known.books >= Books::Inventory;
+    found.inventory = Inventory::take(&trees.join(KEYSPACES), known.inventory.as_ref(), whole)?;
+    look_at_journals(trees, known, &mut found)?;
+    // An inventory names the trees before the first batch.
+    let is_used = promised > 0 || found.recovery.batches > 0;
+    if is_used && known.books == Books::Required && !known.names_trees() {
+        let path = directory.join(inventory::NAME);
+        return Err(Fault::Damage(format!("{} is from an older copy", path.display())));
+    }
     Ok(found)
 }
 
-fn look_at_journals(trees: &Path, mark: Mark, found: &mut Found) -> Result<(), Fault> {
+fn look_at_journals(trees: &Path, known: &Known, found: &mut Found) -> Result<(), Fault> {
     let recovery = &mut found.recovery;
     let mut last = None;
     let mut first = None;
@@ -148,9 +223,10 @@ fn look_at_journals(trees: &Path, mark: Mark, found: &mut Found) -> Result<(), F
     }
     let end = walk(&active, &mut last, recovery)?;
     first = first.or(end.first);
-    found.cut = finish(&active, &end, last, mark, recovery)?;
+    let last_sequence = last.map(|last| last.sequence);
+    found.cut = finish(&active, &end, last, known.mark(), recovery)?;
     // Where a journal begins, the tables hold what came before it.
-    let needed = first.map_or(mark.reached().touched, |stamp| stamp.previous);
+    let needed = first.map_or(known.reached().touched, |stamp| stamp.previous);
     for tree in Tree::ALL {
         let last = found.inventory.last(tree);
         if last.is_some_and(|last| last < needed[tree as usize]) {
@@ -158,6 +234,17 @@ fn look_at_journals(trees: &Path, mark: Mark, found: &mut Found) -> Result<(), F
                 "{} begins too late, or tables of the {} are missing: what was written before it \
                  is in neither",
                 journal::path(trees, oldest.unwrap_or(0)).display(),
+                tree.name()
+            )));
+        }
+    }
+    // What is in a table was synced in a journal before. Earlier formats did not make sure.
+    for tree in Tree::ALL.into_iter().filter(|_| known.books == Books::Required) {
+        let newest = found.inventory.last(tree).unwrap_or(0);
+        if last_sequence.is_some_and(|last| last < newest) {
+            return Err(Fault::Damage(format!(
+                "{} is from an older copy: tables of the {} hold what was written after it",
+                active.display(),
                 tree.name()
             )));
         }
@@ -234,7 +321,7 @@ fn finish(
     let missing = match mark {
         Mark::Absent | Mark::Unreadable => end.is_torn(),
         // Without a batch to count from, the tables tell.
-        Mark::Read { .. } => present.is_some_and(|number| number < recovery.promised),
+        Mark::Read(_) => present.is_some_and(|number| number < recovery.promised),
     };
     if missing {
         return Err(damaged(path, end.at));

@@ -1,6 +1,7 @@
 //! The journal as we read it is the one that fjall writes.
 
 use super::journal::{self, Batch};
+use super::watermark::Marked;
 use super::*;
 use std::fs::OpenOptions;
 use std::os::unix::fs::FileExt;
@@ -40,12 +41,14 @@ fn fill_with(disk: &Disk, batches: u32, step: usize) {
 }
 
 fn marked(number: u64) -> Mark {
-    Mark::Read { reached: Reached { number, ..Reached::default() }, clean: false }
+    let reached = Reached { number, ..Reached::default() };
+    Mark::Read(Marked { reached, ..Marked::default() })
 }
 
 /// Looks at the trees, and puts them right.
-fn recover(trees: &Path, mark: Mark) -> Result<Recovery, Fault> {
-    let found = recovery::look(trees, &Known { mark, inventory: None, is_inventoried: true })?;
+fn recover(directory: &Path, mark: Mark) -> Result<Recovery, Fault> {
+    let known = Known { books: Books::Inventory, marks: [mark; 2], inventory: None };
+    let found = recovery::look(directory, &known)?;
     found.put_right()?;
     Ok(found.recovery)
 }
@@ -57,7 +60,7 @@ fn journal_of(directory: &Path) -> PathBuf {
 #[test]
 fn every_batch_is_read_with_its_stamp() {
     let directory = tempfile::tempdir().unwrap();
-    let disk = Disk::open(directory.path(), true).unwrap();
+    let disk = Disk::open(directory.path(), Books::Required).unwrap();
     fill(&disk, 10);
     disk.sync(Reach::Disk).unwrap();
     fill(&disk, 10);
@@ -81,7 +84,7 @@ fn every_batch_is_read_with_its_stamp() {
 #[test]
 fn much_in_memory_is_written_out_when_there_is_time() {
     let directory = tempfile::tempdir().unwrap();
-    let disk = Disk::open(directory.path(), true).unwrap();
+    let disk = Disk::open(directory.path(), Books::Required).unwrap();
     let in_memory = || disk.keyspace(Tree::Records).tree.active_memtable().size();
     fill(&disk, 10);
     let little = in_memory();
@@ -98,7 +101,7 @@ fn much_in_memory_is_written_out_when_there_is_time() {
 #[test]
 fn the_bytes_of_the_journal_are_counted() {
     let directory = tempfile::tempdir().unwrap();
-    let disk = Disk::open(directory.path(), true).unwrap();
+    let disk = Disk::open(directory.path(), Books::Required).unwrap();
     // So small that nothing is compressed.
     fill_with(&disk, 10, 1);
     disk.sync(Reach::System).unwrap();
@@ -110,17 +113,17 @@ fn the_bytes_of_the_journal_are_counted() {
 #[test]
 fn a_clean_stop_is_told_from_a_crash() {
     let directory = tempfile::tempdir().unwrap();
-    let disk = Disk::open(directory.path(), true).unwrap();
+    let disk = Disk::open(directory.path(), Books::Required).unwrap();
     assert_eq!(disk.recovery().stop, Stop::None);
     fill(&disk, 3);
     disk.flush(None).unwrap();
     drop(disk);
-    let disk = Disk::open(directory.path(), true).unwrap();
+    let disk = Disk::open(directory.path(), Books::Required).unwrap();
     assert_eq!(disk.recovery().stop, Stop::Clean);
     fill(&disk, 3);
     disk.sync(Reach::Disk).unwrap();
     drop(disk);
-    let disk = Disk::open(directory.path(), true).unwrap();
+    let disk = Disk::open(directory.path(), Books::Required).unwrap();
     let Recovery { stop, batches, cut_bytes, .. } = disk.recovery().clone();
     assert_eq!((stop, batches, cut_bytes), (Stop::Crash, 6, 0));
 }
@@ -129,19 +132,18 @@ fn a_clean_stop_is_told_from_a_crash() {
 #[test]
 fn any_flipped_byte_of_what_was_synced_is_damage() {
     let directory = tempfile::tempdir().unwrap();
-    let disk = Disk::open(directory.path(), true).unwrap();
+    let disk = Disk::open(directory.path(), Books::Required).unwrap();
     fill_with(&disk, 4, 5);
     disk.sync(Reach::Disk).unwrap();
     let mark = marked(4);
-    let trees = directory.path().join(TREES);
     let path = journal_of(directory.path());
     let bytes = journal::read(&path).unwrap();
-    let sound = recover(&trees, mark).unwrap();
+    let sound = recover(directory.path(), mark).unwrap();
     assert_eq!((sound.batches, sound.cut_bytes), (4, 0));
     let file = OpenOptions::new().write(true).open(&path).unwrap();
     for (at, byte) in bytes.iter().enumerate().take(sound.bytes as usize) {
         file.write_all_at(&[byte ^ 1 << (at % 8)], at as u64).unwrap();
-        match recover(&trees, mark) {
+        match recover(directory.path(), mark) {
             Err(Fault::Damage(_)) => {}
             // A sequence number that still has its place in the order does no harm.
             Ok(recovered) => assert_eq!(recovered, sound, "byte {at}"),
@@ -157,7 +159,7 @@ fn any_flipped_byte_of_what_was_synced_is_damage() {
 #[test]
 fn a_hole_in_what_was_not_synced_is_cut() {
     let directory = tempfile::tempdir().unwrap();
-    let disk = Disk::open(directory.path(), true).unwrap();
+    let disk = Disk::open(directory.path(), Books::Required).unwrap();
     fill(&disk, 3);
     disk.sync(Reach::Disk).unwrap();
     let path = journal_of(directory.path());
@@ -167,10 +169,9 @@ fn a_hole_in_what_was_not_synced_is_cut() {
     let mark = marked(3);
     let file = OpenOptions::new().write(true).open(&path).unwrap();
     file.write_all_at(&[0; 40], third as u64).unwrap();
-    let trees = directory.path().join(TREES);
-    let unknown = recover(&trees, Mark::Unreadable);
+    let unknown = recover(directory.path(), Mark::Unreadable);
     assert!(matches!(unknown, Err(Fault::Damage(_))), "it may have been promised");
-    let recovered = recover(&trees, mark).unwrap();
+    let recovered = recover(directory.path(), mark).unwrap();
     assert_eq!(recovered.batches, 3);
     assert!(recovered.cut_bytes > 0);
     assert_eq!(file.metadata().unwrap().len(), third as u64);
@@ -185,20 +186,23 @@ fn a_first_start_that_was_cut_short_is_started_again() {
     std::fs::write(trees.join("lock"), "").unwrap();
     std::fs::write(trees.join("0.jnl"), [0; 1000]).unwrap();
     std::fs::write(trees.join("version"), "").unwrap();
-    let disk = Disk::open(directory.path(), true).unwrap();
+    let disk = Disk::open(directory.path(), Books::Required).unwrap();
     assert_eq!(disk.recovery().stop, Stop::None);
     fill(&disk, 1);
     disk.sync(Reach::Disk).unwrap();
     drop(disk);
     std::fs::remove_file(trees.join("version")).unwrap();
-    assert!(matches!(Disk::open(directory.path(), true), Err(Fault::Damage(_))), "it holds data");
+    assert!(
+        matches!(Disk::open(directory.path(), Books::Required), Err(Fault::Damage(_))),
+        "it holds data"
+    );
 }
 
 /// What lies in files that hold nothing else goes with them, and the rest stays.
 #[test]
 fn files_of_a_dead_range_are_given_back_at_once() {
     let directory = tempfile::tempdir().unwrap();
-    let disk = Disk::open(directory.path(), true).unwrap();
+    let disk = Disk::open(directory.path(), Books::Required).unwrap();
     let put = |prefix: u32, number: u32| {
         let mut value = vec![0; 10_000];
         rand::RngCore::fill_bytes(&mut rand::rng(), &mut value);
@@ -225,11 +229,11 @@ fn files_of_a_dead_range_are_given_back_at_once() {
 #[test]
 fn what_is_not_written_out_in_time_is_replayed() {
     let directory = tempfile::tempdir().unwrap();
-    let disk = Disk::open(directory.path(), true).unwrap();
+    let disk = Disk::open(directory.path(), Books::Required).unwrap();
     fill(&disk, 20);
     disk.flush(Some(Instant::now())).unwrap();
     drop(disk);
-    let disk = Disk::open(directory.path(), true).unwrap();
+    let disk = Disk::open(directory.path(), Books::Required).unwrap();
     assert_eq!(disk.recovery().stop, Stop::Clean);
     for number in 1..=20_u32 {
         let stored = disk.snapshot().get(Tree::Records, &number.to_be_bytes()).unwrap();
@@ -241,7 +245,7 @@ fn what_is_not_written_out_in_time_is_replayed() {
 #[test]
 fn files_are_what_the_lists_say() {
     let directory = tempfile::tempdir().unwrap();
-    let disk = Disk::open(directory.path(), true).unwrap();
+    let disk = Disk::open(directory.path(), Books::Required).unwrap();
     fill_with(&disk, 20, 3_000);
     disk.flush(None).unwrap();
     let keyspaces = directory.path().join(TREES).join(KEYSPACES);
@@ -254,16 +258,16 @@ fn files_are_what_the_lists_say() {
         assert_eq!(blobs, tree == Tree::Large);
     }
     // A compaction may have come in between.
-    disk.take_inventory(false).unwrap();
+    disk.take_inventory().unwrap();
     let mut noted = Inventory::read(directory.path()).unwrap().unwrap();
     for _ in 0..100 {
         read = Inventory::take(&keyspaces, None, true).unwrap();
-        read.names = noted.names;
+        (read.names, read.synced, read.start) = (noted.names, noted.synced, noted.start);
         if read == noted {
             break;
         }
         std::thread::sleep(Duration::from_millis(20));
-        disk.take_inventory(false).unwrap();
+        disk.take_inventory().unwrap();
         noted = Inventory::read(directory.path()).unwrap().unwrap();
     }
     assert_eq!(read, noted);

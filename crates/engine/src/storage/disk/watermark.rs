@@ -1,17 +1,19 @@
-//! How far the store has been synced, in a file of its own.
+//! How far the store has been synced, in two files of the same content: one that is lost, or
+//! taken from an older copy, is contradicted by the other.
 //!
 //! ```text
 //! 0   number  u64      the last batch that was synced
 //! 8   clean   u64      1 if the store was closed in good order, else 0
 //! 16  touched 3 × u64  for every tree, the floor of the last batch up to then that
 //!                      changed it, or 0 where that is not known, see `stamp`
-//! 40  check   u64      XXH3 of the bytes before
+//! 40  start   u64      the number of the start that wrote it
+//! 48  check   u64      XXH3 of the bytes before
 //! ```
 //!
-//! Stores of earlier formats have no `touched`.
+//! Stores of earlier formats have no `start`, and those before them no `touched`.
 //!
-//! It is overwritten after each sync and not synced itself: it survives the process,
-//! and after a power loss it is behind at worst, never ahead.
+//! They are overwritten after each sync and not synced themselves: they survive the process,
+//! and after a power loss they are behind at worst, never ahead.
 
 use std::fs::{File, OpenOptions};
 use std::io::{ErrorKind, Result};
@@ -19,9 +21,9 @@ use std::os::unix::fs::FileExt;
 use std::path::Path;
 use xxhash_rust::xxh3::xxh3_64;
 
-const NAME: &str = "SYNCED";
-const BYTES: usize = 48;
-const EARLIER_BYTES: usize = 24;
+pub const NAMES: [&str; 2] = ["SYNCED", "SYNCED.2"];
+const BYTES: usize = 56;
+const EARLIER_BYTES: [usize; 2] = [24, 48];
 
 /// How far batches have come.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -31,66 +33,93 @@ pub struct Reached {
     pub touched: [u64; 3],
 }
 
-/// What the file says.
+/// What a file says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mark {
-    /// There is none.
+    /// There is none, or nothing in it.
     Absent,
-    Read {
-        reached: Reached,
-        clean: bool,
-    },
+    Read(Marked),
     /// It is there and does not fit its check.
     Unreadable,
 }
 
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Marked {
+    pub reached: Reached,
+    /// Whether the store was closed in good order.
+    pub clean: bool,
+    /// Starts of the store are numbered.
+    pub start: u64,
+}
+
 impl Mark {
-    pub fn read(directory: &Path) -> Result<Mark> {
-        match std::fs::read(directory.join(NAME)) {
+    pub fn read(directory: &Path) -> Result<[Mark; 2]> {
+        let [one, other] = NAMES.map(|name| match std::fs::read(directory.join(name)) {
             Ok(bytes) => Ok(parse(&bytes)),
             Err(error) if error.kind() == ErrorKind::NotFound => Ok(Mark::Absent),
             Err(error) => Err(error),
-        }
+        });
+        Ok([one?, other?])
     }
 
-    /// How far the store is known to have been synced.
-    pub fn reached(self) -> Reached {
+    /// What two files say together: the one that is ahead is right.
+    pub fn join(self, other: Mark) -> Mark {
+        let (one, two) = match (self, other) {
+            (Mark::Read(one), Mark::Read(two)) => (one, two),
+            (Mark::Read(_), _) | (Mark::Unreadable, Mark::Absent) => return self,
+            _ => return other,
+        };
+        let ahead = if one.reached.number > two.reached.number { one } else { two };
+        let clean = match one.reached.number == two.reached.number {
+            true => one.clean && two.clean,
+            false => ahead.clean,
+        };
+        Mark::Read(Marked { clean, start: one.start.max(two.start), ..ahead })
+    }
+
+    /// What is known.
+    pub fn known(self) -> Marked {
         match self {
-            Mark::Read { reached, .. } => reached,
-            Mark::Absent | Mark::Unreadable => Reached::default(),
+            Mark::Read(marked) => marked,
+            Mark::Absent | Mark::Unreadable => Marked::default(),
         }
     }
 }
 
 pub struct Watermark {
-    file: File,
+    files: [File; 2],
+    start: u64,
 }
 
 impl Watermark {
-    pub fn open(directory: &Path) -> Result<Watermark> {
-        let path = directory.join(NAME);
-        let file = OpenOptions::new().write(true).create(true).truncate(false).open(path)?;
-        // What is longer was not written by us.
-        if file.metadata()?.len() > BYTES as u64 {
-            file.set_len(BYTES as u64)?;
-        }
-        Ok(Watermark { file })
+    /// To be written by the start of this number.
+    pub fn open(directory: &Path, start: u64) -> Result<Watermark> {
+        let [one, other] = NAMES.map(|name| {
+            let path = directory.join(name);
+            let file = OpenOptions::new().write(true).create(true).truncate(false).open(path)?;
+            // What is longer was not written by us.
+            if file.metadata()?.len() > BYTES as u64 {
+                file.set_len(BYTES as u64)?;
+            }
+            Ok::<File, std::io::Error>(file)
+        });
+        Ok(Watermark { files: [one?, other?], start })
     }
 
     pub fn write(&self, reached: Reached, clean: bool) -> Result<()> {
         let [records, entries, large] = reached.touched;
-        let numbers = [reached.number, u64::from(clean), records, entries, large];
+        let numbers = [reached.number, u64::from(clean), records, entries, large, self.start];
         let mut bytes = [0; BYTES];
         for (place, number) in bytes.chunks_exact_mut(8).zip(numbers) {
             place.copy_from_slice(&number.to_be_bytes());
         }
         let check = xxh3_64(&bytes[..BYTES - 8]);
         bytes[BYTES - 8..].copy_from_slice(&check.to_be_bytes());
-        self.file.write_all_at(&bytes, 0)
+        self.files.iter().try_for_each(|file| file.write_all_at(&bytes, 0))
     }
 
     pub fn sync(&self) -> Result<()> {
-        self.file.sync_all()
+        self.files.iter().try_for_each(File::sync_all)
     }
 }
 
@@ -100,7 +129,7 @@ fn parse(bytes: &[u8]) -> Mark {
         return Mark::Absent;
     }
     let Some((before, check)) = bytes.split_last_chunk() else { return Mark::Unreadable };
-    let is_known = matches!(bytes.len(), BYTES | EARLIER_BYTES);
+    let is_known = bytes.len() == BYTES || EARLIER_BYTES.contains(&bytes.len());
     if !is_known || u64::from_be_bytes(*check) != xxh3_64(before) {
         return Mark::Unreadable;
     }
@@ -109,7 +138,8 @@ fn parse(bytes: &[u8]) -> Mark {
         bytes.map_or(0, |bytes| u64::from_be_bytes(*bytes))
     };
     let touched = [number(2), number(3), number(4)];
-    Mark::Read { reached: Reached { number: number(0), touched }, clean: number(1) == 1 }
+    let reached = Reached { number: number(0), touched };
+    Mark::Read(Marked { reached, clean: number(1) == 1, start: number(5) })
 }
 
 #[cfg(test)]
@@ -123,17 +153,39 @@ mod tests {
         bytes.extend_from_slice(&1_u64.to_be_bytes());
         bytes.extend_from_slice(&xxh3_64(&bytes).to_be_bytes());
         let reached = Reached { number: 7, touched: [0; 3] };
-        assert_eq!(parse(&bytes), Mark::Read { reached, clean: true });
+        assert_eq!(parse(&bytes), Mark::Read(Marked { reached, clean: true, start: 0 }));
         assert_eq!(parse(&bytes[..23]), Mark::Unreadable);
     }
 
     #[test]
     fn what_is_written_over_an_earlier_mark_is_read() {
         let directory = tempfile::tempdir().unwrap();
-        std::fs::write(directory.path().join(NAME), [1; 100]).unwrap();
-        assert_eq!(Mark::read(directory.path()).unwrap(), Mark::Unreadable);
+        std::fs::write(directory.path().join(NAMES[0]), [1; 100]).unwrap();
+        assert_eq!(Mark::read(directory.path()).unwrap(), [Mark::Unreadable, Mark::Absent]);
         let reached = Reached { number: 9, touched: [8, 7, 6] };
-        Watermark::open(directory.path()).unwrap().write(reached, false).unwrap();
-        assert_eq!(Mark::read(directory.path()).unwrap(), Mark::Read { reached, clean: false });
+        Watermark::open(directory.path(), 3).unwrap().write(reached, false).unwrap();
+        let written = Mark::Read(Marked { reached, clean: false, start: 3 });
+        assert_eq!(Mark::read(directory.path()).unwrap(), [written; 2]);
+    }
+
+    #[test]
+    fn the_mark_that_is_ahead_is_right() {
+        let mark = |number, clean| {
+            let reached = Reached { number, touched: [0; 3] };
+            Mark::Read(Marked { reached, clean, start: 1 })
+        };
+        for (one, other, both) in [
+            (mark(7, true), mark(9, false), mark(9, false)),
+            (mark(7, false), mark(9, true), mark(9, true)),
+            (mark(9, true), mark(9, false), mark(9, false)),
+            (mark(9, true), mark(9, true), mark(9, true)),
+            (mark(9, true), Mark::Absent, mark(9, true)),
+            (mark(9, true), Mark::Unreadable, mark(9, true)),
+            (Mark::Absent, Mark::Unreadable, Mark::Unreadable),
+            (Mark::Absent, Mark::Absent, Mark::Absent),
+        ] {
+            assert_eq!(one.join(other), both);
+            assert_eq!(other.join(one), both);
+        }
     }
 }
