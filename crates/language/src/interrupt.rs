@@ -145,12 +145,12 @@ mod tests {
     fn work_ends_while_the_interrupt_is_entered() {
         let entered = enter(Arc::new(Stopped));
         assert!(check_now().is_err());
-        assert!((0..CALLS_BETWEEN_CHECKS).any(|_| check().is_err()));
+        assert!((0..turn::effort::PIECES_BETWEEN).any(|_| check().is_err()));
         assert!((0..2).any(|_| check_sized(200 * BYTES_OF_A_CALL).is_err()));
         assert!(check_sized(usize::MAX).is_err());
         drop(entered);
         assert!(check_now().is_ok());
-        assert!((0..CALLS_BETWEEN_CHECKS).all(|_| check().is_ok()));
+        assert!((0..turn::effort::PIECES_BETWEEN).all(|_| check().is_ok()));
     }
 
     #[test]
@@ -204,6 +204,19 @@ mod tests {
         }
         let _entered = enter(Arc::new(Stopped));
         assert!(sort((0..2 * SORT_ITEMS_MAX).collect(), usize::cmp).is_err());
+    }
+
+    #[test]
+    fn a_sort_is_stopped_however_long_its_comparisons_take() {
+        let compared = std::cell::Cell::new(0);
+        let slow = |a: &usize, b: &usize| {
+            compared.set(compared.get() + 1);
+            std::thread::sleep(Duration::from_millis(2));
+            a.cmp(b)
+        };
+        let _entered = enter(Arc::new(Stopped));
+        assert!(sort((0..1_000).rev().collect(), slow).is_err());
+        assert!(compared.get() < 40, "{}", compared.get());
     }
 
     #[test]

@@ -78,6 +78,11 @@ pub const ROWS: &[Row] = &[
         let command = doc! { "createIndexes": COLLECTION, "indexes": [spec] };
         Case::new(vec![doc! { "a": numbers(n) }], command)
     }),
+    Row::product("createIndexes within one document", 20_000, 400_000, |n| {
+        let spec = doc! { "key": { "$**": 1 }, "name": "i" };
+        let command = doc! { "createIndexes": COLLECTION, "indexes": [spec] };
+        Case::new(vec![doc! { "a": numbers(n) }], command)
+    }),
     Row::new("delete", 200, 10_000, |n| {
         let deletes = list(n, |at| doc! { "q": { "_id": at as i32 }, "limit": 1 });
         Case::new(rows(n), doc! { "delete": COLLECTION, "deletes": deletes })

@@ -15,12 +15,12 @@ pub const ROWS: &[Row] = &[
         let by = doc! { "groupBy": "$x", "boundaries": list(n + 1, |at| at as i32) };
         Case::stage(rows(n), doc! { "$bucket": by })
     }),
-    Row::new("$bucket with many outputs", 300, 20_000, |n| {
+    Row::new("$bucket with many outputs", 1_000, 20_000, |n| {
         let output = fields(n, |at| doc! { "$sum": format!("$k{at}") });
         let by = doc! { "groupBy": "$x", "boundaries": [0, 10], "output": output };
         Case::stage(wide(n), doc! { "$bucket": by })
     }),
-    Row::new("$bucketAuto with many outputs", 300, 20_000, |n| {
+    Row::new("$bucketAuto with many outputs", 1_000, 20_000, |n| {
         let output = fields(n, |at| doc! { "$sum": format!("$k{at}") });
         let by = doc! { "groupBy": "$x", "buckets": 1, "output": output };
         Case::stage(wide(n), doc! { "$bucketAuto": by })
@@ -32,7 +32,7 @@ pub const ROWS: &[Row] = &[
         let range = doc! { "step": 1, "bounds": [0, 2 * n as i32] };
         Case::stage(rows(n), doc! { "$densify": { "field": "x", "range": range } })
     }),
-    Row::new("$densify with many partition fields", 300, 20_000, |n| {
+    Row::new("$densify with many partition fields", 1_000, 20_000, |n| {
         let by = names(n);
         let all = documents(2, |at| {
             let mut document = fields(n, |_| 1);
@@ -63,15 +63,15 @@ pub const ROWS: &[Row] = &[
         let fill = doc! { "sortBy": { "x": 1 }, "output": { "y": { "method": "linear" } } };
         Case::stage(rows(n), doc! { "$fill": fill })
     }),
-    Row::new("$fill with many methods", 300, 20_000, |n| {
+    Row::new("$fill with many methods", 1_000, 20_000, |n| {
         let output = fields(n, |at| doc! { "method": if at % 2 == 0 { "locf" } else { "linear" } });
         Case::stage(wide(n), doc! { "$fill": { "sortBy": { "x": 1 }, "output": output } })
     }),
-    Row::new("$fill with many values", 300, 20_000, |n| {
+    Row::new("$fill with many values", 1_000, 20_000, |n| {
         let output = fields(n, |at| doc! { "value": at as i32 });
         Case::stage(wide(n), doc! { "$fill": { "output": output } })
     }),
-    Row::new("$fill by many fields", 300, 20_000, |n| {
+    Row::new("$fill by many fields", 1_000, 20_000, |n| {
         let output = doc! { "y": { "method": "locf" } };
         let fill = doc! { "partitionByFields": names(n), "sortBy": { "x": 1 }, "output": output };
         Case::stage(wide(n), doc! { "$fill": fill })
@@ -106,7 +106,7 @@ pub const ROWS: &[Row] = &[
     Row::new("$group with many percentiles", 4_000, 100_000, |n| {
         let p = list(n, |at| at as f64 / n as f64);
         let of = doc! { "input": "$x", "p": p, "method": "approximate" };
-        Case::stage(rows(n), doc! { "$group": { "_id": null, "p": { "$percentile": of } } })
+        Case::stage(rows(100), doc! { "$group": { "_id": null, "p": { "$percentile": of } } })
     }),
     Row::new("$group that collects", 1_000, 100_000, |n| {
         let group = doc! {
@@ -159,7 +159,7 @@ pub const ROWS: &[Row] = &[
     Row::new("$merge", 200, 10_000, |n| {
         Case::pipeline(rows(n), vec![doc! { "$merge": { "into": "other" } }])
     }),
-    Row::new("$merge with many variables", 300, 20_000, |n| {
+    Row::new("$merge with many variables", 1_000, 20_000, |n| {
         let set = fields(n, |at| format!("$$k{at}"));
         let merge = doc! {
             "into": "other", "let": fields(n, |at| format!("$k{at}")),
@@ -205,16 +205,16 @@ pub const ROWS: &[Row] = &[
         let stage = doc! { "sortBy": { "x": 1 }, "output": output };
         Case::stage(rows(n), doc! { "$setWindowFields": stage })
     }),
-    Row::new("$setWindowFields with many outputs", 300, 20_000, |n| {
+    Row::new("$setWindowFields with many outputs", 1_000, 20_000, |n| {
         let output = fields(n, |at| doc! { "$sum": format!("$k{at}") });
         Case::stage(wide(n), doc! { "$setWindowFields": { "output": output } })
     }),
-    Row::new("$setWindowFields with many paths", 300, 20_000, |n| {
+    Row::new("$setWindowFields with many paths", 1_000, 20_000, |n| {
         let path = |at: usize| (format!("o{at}.v"), doc! { "$max": format!("$k{at}") }.into());
         let output: Document = (0..n).map(path).collect();
         Case::stage(wide(n), doc! { "$setWindowFields": { "output": output } })
     }),
-    Row::new("$setWindowFields that looks ahead", 300, 20_000, |n| {
+    Row::new("$setWindowFields that looks ahead", 1_000, 20_000, |n| {
         let shift = |at: usize| doc! { "output": format!("$k{at}"), "by": 1 };
         let output = fields(n, |at| doc! { "$shift": shift(at) });
         let stage = doc! { "sortBy": { "x": 1 }, "output": output };

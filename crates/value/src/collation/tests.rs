@@ -220,12 +220,12 @@ fn no_collation_joins_a_space_to_a_word() {
     }
 }
 
-/// Two texts of a megabyte: the square of their length would take minutes.
+/// Two long texts: the square of their length would take minutes.
 #[test]
 fn the_time_of_a_comparison_grows_with_the_length() {
     let numeric = collator(&doc! { "locale": "cs", "numericOrdering": true });
     for piece in ["1", "c", "\u{301}", "\u{323}\u{301}", "\u{f73}", "\u{20d0}"] {
-        let text = piece.repeat(1_000_000 / piece.len());
+        let text = piece.repeat(300_000 / piece.len());
         let begun = std::time::Instant::now();
         assert_eq!(numeric.compare(&format!("{text}1"), &format!("{text}2")), Ordering::Less);
         numeric.sort_key(&text, &mut Vec::new());
