@@ -85,6 +85,9 @@ pub fn sort<T>(items: Vec<T>, mut compare: impl FnMut(&T, &T) -> Ordering) -> Re
         let mut piece: Vec<T> = rest.by_ref().take(most).collect();
         piece.sort_by(yielding(&mut compare));
         pieces.push(piece);
+        if rest.as_slice().is_empty() {
+            break;
+        }
         let took = begun.elapsed();
         if took < SORT_TIME_MAX / 32 {
             most = (16 * most).min(SORT_ITEMS_MAX);
