@@ -20,6 +20,16 @@ fn alone() -> MutexGuard<'static, ()> {
 }
 
 #[test]
+fn changes_cost_what_their_size_warrants() {
+    grows::check(cost::family("changes"));
+}
+
+#[test]
+fn collations_cost_what_their_size_warrants() {
+    grows::check(cost::family("collations"));
+}
+
+#[test]
 fn commands_cost_what_their_size_warrants() {
     grows::check(cost::family("commands"));
 }

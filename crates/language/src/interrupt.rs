@@ -3,18 +3,19 @@
 //! that multiplies documents nor an expression that never ends outlasts a time limit.
 
 use error::Result;
-use std::cell::{Cell, RefCell};
+use std::cell::RefCell;
 use std::cmp::Ordering;
 use std::sync::Arc;
-
-/// How many times a short piece of work is done between two questions.
-const CALLS_BETWEEN_CHECKS: u32 = 64;
+use std::time::{Duration, Instant};
 
 /// Bytes whose copying is one short piece of work.
 const BYTES_OF_A_CALL: usize = 1024;
 
-/// Items that are sorted in one go.
+/// Items that are sorted in one go, at first and at most: as many as are sorted in
+/// [`SORT_TIME_MAX`], since a comparison may be of long strings under a collation.
+const SORT_ITEMS_MIN: usize = 8;
 const SORT_ITEMS_MAX: usize = 32 * 1024;
+const SORT_TIME_MAX: Duration = Duration::from_millis(10);
 
 /// What can say that the work is to stop.
 pub trait Interrupt: Send + Sync {
@@ -24,7 +25,6 @@ pub trait Interrupt: Send + Sync {
 
 thread_local! {
     static CURRENT: RefCell<Option<Arc<dyn Interrupt>>> = const { RefCell::new(None) };
-    static CALLS: Cell<u32> = const { Cell::new(0) };
 }
 
 /// While this lives, the thread's work asks an interrupt.
@@ -43,24 +43,14 @@ impl Drop for Entered {
 /// To be called for each short piece of work: asks now and then.
 #[inline]
 pub fn check() -> Result<()> {
-    let calls = CALLS.get().wrapping_add(1);
-    CALLS.set(calls);
-    if calls.is_multiple_of(CALLS_BETWEEN_CHECKS) { check_now() } else { Ok(()) }
+    if turn::effort::is_due(1) { check_now() } else { Ok(()) }
 }
 
 /// To be called for each piece of work on so many bytes: the more they are, the sooner it
 /// asks.
 #[inline]
 pub fn check_sized(bytes: usize) -> Result<()> {
-    let before = CALLS.get();
-    let work = u32::try_from(bytes / BYTES_OF_A_CALL).unwrap_or(u32::MAX).saturating_add(1);
-    let calls = before.wrapping_add(work);
-    CALLS.set(calls);
-    let asked = before / CALLS_BETWEEN_CHECKS;
-    if work >= CALLS_BETWEEN_CHECKS || calls / CALLS_BETWEEN_CHECKS != asked {
-        return check_now();
-    }
-    Ok(())
+    if turn::effort::is_due(bytes / BYTES_OF_A_CALL + 1) { check_now() } else { Ok(()) }
 }
 
 /// To be called for each piece of work that may take long by itself.
@@ -86,19 +76,27 @@ pub fn yielding<T: ?Sized>(
 
 /// Sorts what may be much: in pieces that are merged, asking in between. What is equal keeps
 /// its order.
-pub fn sort<T>(mut items: Vec<T>, compare: impl FnMut(&T, &T) -> Ordering) -> Result<Vec<T>> {
-    let mut compare = yielding(compare);
-    if items.len() <= SORT_ITEMS_MAX {
-        items.sort_by(compare);
-        return Ok(items);
-    }
+pub fn sort<T>(items: Vec<T>, mut compare: impl FnMut(&T, &T) -> Ordering) -> Result<Vec<T>> {
     let mut rest = items.into_iter();
     let mut pieces = Vec::new();
+    let mut most = SORT_ITEMS_MIN;
     while !rest.as_slice().is_empty() {
-        let mut piece: Vec<T> = rest.by_ref().take(SORT_ITEMS_MAX).collect();
-        piece.sort_by(&mut compare);
-        check_now()?;
+        let begun = Instant::now();
+        let mut piece: Vec<T> = rest.by_ref().take(most).collect();
+        piece.sort_by(yielding(&mut compare));
         pieces.push(piece);
+        if rest.as_slice().is_empty() {
+            break;
+        }
+        let took = begun.elapsed();
+        if took < SORT_TIME_MAX / 32 {
+            most = (16 * most).min(SORT_ITEMS_MAX);
+            continue;
+        }
+        check_now()?;
+        if took > SORT_TIME_MAX {
+            most = (most / 2).max(SORT_ITEMS_MIN);
+        }
     }
     while pieces.len() > 1 {
         let mut merged = Vec::with_capacity(pieces.len().div_ceil(2));
@@ -150,12 +148,12 @@ mod tests {
     fn work_ends_while_the_interrupt_is_entered() {
         let entered = enter(Arc::new(Stopped));
         assert!(check_now().is_err());
-        assert!((0..CALLS_BETWEEN_CHECKS).any(|_| check().is_err()));
+        assert!((0..turn::effort::PIECES_BETWEEN).any(|_| check().is_err()));
         assert!((0..2).any(|_| check_sized(200 * BYTES_OF_A_CALL).is_err()));
         assert!(check_sized(usize::MAX).is_err());
         drop(entered);
         assert!(check_now().is_ok());
-        assert!((0..CALLS_BETWEEN_CHECKS).all(|_| check().is_ok()));
+        assert!((0..turn::effort::PIECES_BETWEEN).all(|_| check().is_ok()));
     }
 
     #[test]
@@ -209,6 +207,19 @@ mod tests {
         }
         let _entered = enter(Arc::new(Stopped));
         assert!(sort((0..2 * SORT_ITEMS_MAX).collect(), usize::cmp).is_err());
+    }
+
+    #[test]
+    fn a_sort_is_stopped_however_long_its_comparisons_take() {
+        let compared = std::cell::Cell::new(0);
+        let slow = |a: &usize, b: &usize| {
+            compared.set(compared.get() + 1);
+            std::thread::sleep(Duration::from_millis(2));
+            a.cmp(b)
+        };
+        let _entered = enter(Arc::new(Stopped));
+        assert!(sort((0..1_000).rev().collect(), slow).is_err());
+        assert!(compared.get() < 40, "{}", compared.get());
     }
 
     #[test]

@@ -54,20 +54,21 @@ impl Needs {
     pub fn merge(&mut self, other: &Needs) {
         match (&mut *self, other) {
             (_, Needs::All) => self.all(),
+            (Needs::Except(mine), Needs::Paths(paths)) => {
+                let looked_at = Family::of(paths);
+                mine.retain(|except| !looked_at.overlaps(except));
+                self.settle();
+            }
             (_, Needs::Paths(paths)) => paths.iter().for_each(|path| self.add(path)),
             (Needs::All, Needs::Except(_)) => {}
             (Needs::Paths(_), Needs::Except(paths)) => self.all_except(paths.clone()),
             (Needs::Except(mine), Needs::Except(theirs)) => {
-                let covered = |path: &Path, by: &[Path]| {
-                    by.iter().any(|except| except.is_prefix_of(path) || except == path)
-                };
-                let mut both = mine.clone();
-                both.retain(|path| covered(path, theirs));
-                for path in theirs {
-                    if covered(path, mine) && !both.contains(path) {
-                        both.push(path.clone());
-                    }
-                }
+                let (ours, others) = (Family::of(mine), Family::of(theirs));
+                let mine_left = mine.iter().filter(|path| others.covers(path));
+                let theirs_left = theirs.iter().filter(|path| ours.covers(path));
+                let mut seen = FxHashSet::default();
+                let both = mine_left.chain(theirs_left);
+                let both = both.filter(|path| seen.insert(path.as_str())).cloned().collect();
                 *mine = both;
                 self.settle();
             }
@@ -83,6 +84,48 @@ impl Needs {
                 !paths.iter().any(|except| except.len() <= path.len() && except.overlaps(path))
             }
         }
+    }
+}
+
+impl Needs {
+    /// Whether the value at one of these paths is looked at.
+    pub fn contains_any(&self, others: &[Path]) -> bool {
+        match self {
+            Needs::All => !others.is_empty(),
+            Needs::Paths(paths) => {
+                let family = Family::of(paths);
+                others.iter().any(|path| family.overlaps(path))
+            }
+            Needs::Except(paths) => {
+                let family = Family::of(paths);
+                !others.iter().all(|path| family.covers(path))
+            }
+        }
+    }
+}
+
+/// Paths and what they begin with, so that others are compared with all of them at once.
+struct Family<'a> {
+    paths: FxHashSet<&'a str>,
+    above: FxHashSet<&'a str>,
+}
+
+impl<'a> Family<'a> {
+    fn of(paths: &'a [Path]) -> Family<'a> {
+        Family {
+            paths: paths.iter().map(Path::as_str).collect(),
+            above: paths.iter().flat_map(Path::above).collect(),
+        }
+    }
+
+    /// Whether the path is one of them, or below one.
+    fn covers(&self, path: &Path) -> bool {
+        self.paths.contains(path.as_str()) || path.above().any(|above| self.paths.contains(above))
+    }
+
+    /// Whether the path is one of them, above one or below one.
+    fn overlaps(&self, path: &Path) -> bool {
+        self.covers(path) || self.above.contains(path.as_str())
     }
 }
 
@@ -121,6 +164,7 @@ mod tests {
             ("d", true),
         ] {
             assert_eq!(needs.contains(&Path::new(path)), contained, "{path}");
+            assert_eq!(needs.contains_any(&[Path::new(path)]), contained, "{path}");
         }
     }
 

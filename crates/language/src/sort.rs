@@ -5,7 +5,7 @@ use bson::{RawArray, RawArrayBuf, RawBsonRef, RawDocument};
 use error::{Code, Result};
 use value::element::{array_elements, elements, get};
 use value::key::{Direction, Key};
-use value::{ArrayWriter, Collator, Number, Path};
+use value::{ArrayWriter, Collator, Number, Path, wide};
 
 /// How many fields a pattern may have.
 const FIELDS_MAX: usize = 32;
@@ -82,6 +82,7 @@ impl Pattern {
         collator: Option<&Collator>,
         key: &mut Key,
     ) -> Result<()> {
+        let _entered = wide::enter(document);
         let mut array: Option<(&Path, usize)> = None;
         for (path, direction) in &self.fields {
             let search = Search::of(path, *direction, document, collator);
@@ -102,6 +103,7 @@ impl Pattern {
 
     /// The values that a document is sorted by.
     pub fn values(&self, document: &RawDocument, collator: Option<&Collator>) -> RawArrayBuf {
+        let _entered = wide::enter(document);
         let mut values = ArrayWriter::new();
         for (path, direction) in &self.fields {
             let search = Search::of(path, *direction, document, collator);

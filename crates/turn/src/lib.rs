@@ -10,6 +10,8 @@
 //!
 //! Work that is aside has a thread of its own, so its number is bounded too.
 
+pub mod effort;
+
 use error::{Code, Result};
 use std::cell::Cell;
 use std::future::Future;

@@ -78,7 +78,7 @@ impl Path {
     }
 
     /// The texts of its prefixes, without itself.
-    fn above(&self) -> impl Iterator<Item = &str> {
+    pub fn above(&self) -> impl Iterator<Item = &str> {
         let (_, ends) = self.ends.split_last().unwrap_or((&0, &[]));
         ends.iter().filter_map(|end| self.text.get(..*end as usize))
     }

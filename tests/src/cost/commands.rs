@@ -68,6 +68,21 @@ pub const ROWS: &[Row] = &[
         let spec = doc! { "key": { "x": 1 }, "name": "i" };
         Case::new(rows(n), doc! { "createIndexes": COLLECTION, "indexes": [spec] })
     }),
+    Row::new("createIndexes over one wide document", 1_000, 50_000, |n| {
+        let spec = doc! { "key": { "$**": 1 }, "name": "i" };
+        let command = doc! { "createIndexes": COLLECTION, "indexes": [spec] };
+        Case::new(vec![fields(n, |at| at as i32)], command)
+    }),
+    Row::new("createIndexes over one long array", 2_000, 200_000, |n| {
+        let spec = doc! { "key": { "a": 1 }, "name": "i" };
+        let command = doc! { "createIndexes": COLLECTION, "indexes": [spec] };
+        Case::new(vec![doc! { "a": numbers(n) }], command)
+    }),
+    Row::product("createIndexes within one document", 20_000, 400_000, |n| {
+        let spec = doc! { "key": { "$**": 1 }, "name": "i" };
+        let command = doc! { "createIndexes": COLLECTION, "indexes": [spec] };
+        Case::new(vec![doc! { "a": numbers(n) }], command)
+    }),
     Row::new("delete", 200, 10_000, |n| {
         let deletes = list(n, |at| doc! { "q": { "_id": at as i32 }, "limit": 1 });
         Case::new(rows(n), doc! { "delete": COLLECTION, "deletes": deletes })
@@ -147,6 +162,14 @@ pub const ROWS: &[Row] = &[
         let other = |at: usize| doc! { "id": uuid(n + at) };
         let before = vec![doc! { "refreshSessions": list(n, other) }];
         admin(Case::prepared(before, vec![], doc! { "endSessions": list(n, id) }))
+    }),
+    Row::new("$listLocalSessions", 4_000, 200_000, |n| {
+        let id = |at: usize| doc! { "id": uuid(at) };
+        let before = vec![doc! { "refreshSessions": list(n, id) }];
+        let stages = vec![doc! { "$listLocalSessions": {} }, doc! { "$count": "n" }];
+        let mut command = aggregate(stages);
+        command.insert("aggregate", 1);
+        admin(Case::prepared(before, vec![], command))
     }),
     Row::new("update", 200, 10_000, |n| {
         let one = |at: usize| doc! { "q": { "_id": at as i32 }, "u": { "$set": { "z": 1 } } };

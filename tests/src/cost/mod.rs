@@ -4,6 +4,8 @@
 //! and another can send the largest to a server and see whether it still serves others.
 
 mod case;
+mod changes;
+mod collations;
 mod commands;
 mod expressions;
 mod policies;
@@ -61,8 +63,10 @@ impl Row {
 }
 
 /// The rows of each family, by its name.
-pub fn families() -> [(&'static str, &'static [Row]); 8] {
+pub fn families() -> [(&'static str, &'static [Row]); 10] {
     [
+        ("changes", changes::ROWS),
+        ("collations", collations::ROWS),
         ("commands", commands::ROWS),
         ("expressions", expressions::ROWS),
         ("policies", policies::ROWS),

@@ -15,12 +15,33 @@ pub const ROWS: &[Row] = &[
         let by = doc! { "groupBy": "$x", "boundaries": list(n + 1, |at| at as i32) };
         Case::stage(rows(n), doc! { "$bucket": by })
     }),
+    Row::new("$bucket with many outputs", 1_000, 20_000, |n| {
+        let output = fields(n, |at| doc! { "$sum": format!("$k{at}") });
+        let by = doc! { "groupBy": "$x", "boundaries": [0, 10], "output": output };
+        Case::stage(wide(n), doc! { "$bucket": by })
+    }),
+    Row::new("$bucketAuto with many outputs", 1_000, 20_000, |n| {
+        let output = fields(n, |at| doc! { "$sum": format!("$k{at}") });
+        let by = doc! { "groupBy": "$x", "buckets": 1, "output": output };
+        Case::stage(wide(n), doc! { "$bucketAuto": by })
+    }),
     Row::new("$bucketAuto", 1_000, 50_000, |n| {
         Case::stage(rows(n), doc! { "$bucketAuto": { "groupBy": "$x", "buckets": n as i32 } })
     }),
     Row::new("$densify", 1_000, 100_000, |n| {
         let range = doc! { "step": 1, "bounds": [0, 2 * n as i32] };
         Case::stage(rows(n), doc! { "$densify": { "field": "x", "range": range } })
+    }),
+    Row::new("$densify with many partition fields", 1_000, 20_000, |n| {
+        let by = names(n);
+        let all = documents(2, |at| {
+            let mut document = fields(n, |_| 1);
+            document.insert("x", 2 * at);
+            document
+        });
+        let range = doc! { "step": 1, "bounds": "partition" };
+        let stage = doc! { "field": "x", "partitionByFields": by, "range": range };
+        Case::stage(all, doc! { "$densify": stage })
     }),
     Row::new("$documents", 1_000, 50_000, |n| {
         let given = list(n, |at| doc! { "x": at as i32 });
@@ -41,6 +62,19 @@ pub const ROWS: &[Row] = &[
     Row::new("$fill", 1_000, 50_000, |n| {
         let fill = doc! { "sortBy": { "x": 1 }, "output": { "y": { "method": "linear" } } };
         Case::stage(rows(n), doc! { "$fill": fill })
+    }),
+    Row::new("$fill with many methods", 1_000, 20_000, |n| {
+        let output = fields(n, |at| doc! { "method": if at % 2 == 0 { "locf" } else { "linear" } });
+        Case::stage(wide(n), doc! { "$fill": { "sortBy": { "x": 1 }, "output": output } })
+    }),
+    Row::new("$fill with many values", 1_000, 20_000, |n| {
+        let output = fields(n, |at| doc! { "value": at as i32 });
+        Case::stage(wide(n), doc! { "$fill": { "output": output } })
+    }),
+    Row::new("$fill by many fields", 1_000, 20_000, |n| {
+        let output = doc! { "y": { "method": "locf" } };
+        let fill = doc! { "partitionByFields": names(n), "sortBy": { "x": 1 }, "output": output };
+        Case::stage(wide(n), doc! { "$fill": fill })
     }),
     Row::new("$graphLookup", 200, 10_000, |n| {
         let chain = documents(n, |at| doc! { "_id": at, "next": at + 1 });
@@ -64,6 +98,15 @@ pub const ROWS: &[Row] = &[
         let mut group = fields(n, |at| doc! { "$sum": format!("$k{at}") });
         group.insert("_id", bson::Bson::Null);
         Case::stage(vec![fields(n, |_| 1)], doc! { "$group": group })
+    }),
+    Row::new("$group by many fields", 500, 20_000, |n| {
+        let by = doc! { "_id": fields(n, |at| format!("$k{at}")) };
+        Case::stage(wide(n), doc! { "$group": by })
+    }),
+    Row::new("$group with many percentiles", 4_000, 100_000, |n| {
+        let p = list(n, |at| at as f64 / n as f64);
+        let of = doc! { "input": "$x", "p": p, "method": "approximate" };
+        Case::stage(rows(100), doc! { "$group": { "_id": null, "p": { "$percentile": of } } })
     }),
     Row::new("$group that collects", 1_000, 100_000, |n| {
         let group = doc! {
@@ -116,6 +159,14 @@ pub const ROWS: &[Row] = &[
     Row::new("$merge", 200, 10_000, |n| {
         Case::pipeline(rows(n), vec![doc! { "$merge": { "into": "other" } }])
     }),
+    Row::new("$merge with many variables", 1_000, 20_000, |n| {
+        let set = fields(n, |at| format!("$$k{at}"));
+        let merge = doc! {
+            "into": "other", "let": fields(n, |at| format!("$k{at}")),
+            "whenMatched": [{ "$set": set }],
+        };
+        Case::pipeline(wide(n), vec![doc! { "$merge": merge }])
+    }),
     Row::new("$out", 500, 20_000, |n| Case::pipeline(rows(n), vec![doc! { "$out": "other" }])),
     Row::new("$project", 1_000, 50_000, |n| {
         Case::stage(vec![fields(n, |_| 1)], doc! { "$project": fields(n, |_| 1) })
@@ -123,6 +174,16 @@ pub const ROWS: &[Row] = &[
     Row::new("$redact", 500, 50_000, |n| {
         let document = doc! { "a": list(n, |at| doc! { "x": at as i32 }) };
         Case::stage(vec![document], doc! { "$redact": "$$DESCEND" })
+    }),
+    Row::new("$project that excludes behind filters", 500, 20_000, |n| {
+        let excluded = fields(n, |_| 0);
+        let filter = fields(n, |_| doc! { "$ne": -1 });
+        Case::pipeline(wide(n), vec![doc! { "$match": filter }, doc! { "$project": excluded }])
+    }),
+    Row::new("$replaceRoot by many documents", 500, 20_000, |n| {
+        let all = list(n, |at| doc! { format!("k{at}"): "$x" });
+        let root = doc! { "newRoot": { "$mergeObjects": all } };
+        Case::stage(rows(1), doc! { "$replaceRoot": root })
     }),
     Row::new("$replaceRoot", 1_000, 50_000, |n| {
         let root = doc! { "newRoot": fields(n, |_| "$x") };
@@ -144,6 +205,27 @@ pub const ROWS: &[Row] = &[
         let stage = doc! { "sortBy": { "x": 1 }, "output": output };
         Case::stage(rows(n), doc! { "$setWindowFields": stage })
     }),
+    Row::new("$setWindowFields with many outputs", 1_000, 20_000, |n| {
+        let output = fields(n, |at| doc! { "$sum": format!("$k{at}") });
+        Case::stage(wide(n), doc! { "$setWindowFields": { "output": output } })
+    }),
+    Row::new("$setWindowFields with many paths", 1_000, 20_000, |n| {
+        let path = |at: usize| (format!("o{at}.v"), doc! { "$max": format!("$k{at}") }.into());
+        let output: Document = (0..n).map(path).collect();
+        Case::stage(wide(n), doc! { "$setWindowFields": { "output": output } })
+    }),
+    Row::new("$setWindowFields that looks ahead", 1_000, 20_000, |n| {
+        let shift = |at: usize| doc! { "output": format!("$k{at}"), "by": 1 };
+        let output = fields(n, |at| doc! { "$shift": shift(at) });
+        let stage = doc! { "sortBy": { "x": 1 }, "output": output };
+        Case::stage(wide(n), doc! { "$setWindowFields": stage })
+    }),
+    Row::new("$setWindowFields with many percentiles", 2_000, 100_000, |n| {
+        let p = list(n, |at| at as f64 / n as f64);
+        let of = doc! { "input": "$x", "p": p, "method": "approximate" };
+        let output = doc! { "p": { "$percentile": of } };
+        Case::stage(rows(2), doc! { "$setWindowFields": { "output": output } })
+    }),
     Row::new("$sort", 1_000, 100_000, |n| Case::stage(rows(n), doc! { "$sort": { "y": -1 } })),
     Row::new("$sort with many keys", 8_000, 150_000, |n| {
         Case::stage(rows(1), doc! { "$sort": fields(n, |_| 1) })
@@ -157,6 +239,11 @@ pub const ROWS: &[Row] = &[
     }),
     Row::new("$unionWith", 1_000, 50_000, |n| {
         Case::stage(rows(n), doc! { "$unionWith": COLLECTION })
+    }),
+    Row::new("$set before a filter of many", 500, 20_000, |n| {
+        let filter = fields(n, |_| doc! { "$ne": -1 });
+        let set: Document = (0..n).map(|at| (format!("s{at}"), 1.into())).collect();
+        Case::pipeline(wide(n), vec![doc! { "$set": set }, doc! { "$match": filter }])
     }),
     Row::new("$unset", 1_000, 50_000, |n| {
         Case::stage(vec![fields(n, |_| 1)], doc! { "$unset": names(n) })
@@ -187,6 +274,15 @@ pub const ROWS: &[Row] = &[
 /// Documents that differ in `_id`, `x` and `y`.
 fn rows(n: usize) -> Vec<Document> {
     documents(n, |at| doc! { "_id": at, "x": at, "y": -at })
+}
+
+/// Two documents of many fields.
+fn wide(n: usize) -> Vec<Document> {
+    documents(2, |at| {
+        let mut document = doc! { "x": at };
+        document.extend(fields(n, |at| at as i32));
+        document
+    })
 }
 
 fn list_of(n: usize, stage: impl Fn(usize) -> Document) -> Vec<Document> {

@@ -54,7 +54,7 @@ impl History {
 impl Cursors {
     pub fn idle(&self) -> Vec<IdleCursor> {
         let open = self.open.lock();
-        open.iter().filter_map(|(id, slot)| slot.idle(*id)).collect()
+        open.iter().filter_map(|(id, slot)| slot.idle(id)).collect()
     }
 }
 

@@ -6,6 +6,7 @@
 mod batch;
 mod footprint;
 mod idle;
+mod open;
 mod owner;
 mod tail;
 
@@ -24,10 +25,10 @@ use budget::Kind;
 use command::Namespace;
 use error::{Code, Result};
 use idle::History;
+use open::Open;
 use parking_lot::Mutex;
 use rand::Rng;
-use rustc_hash::{FxHashMap, FxHashSet};
-use std::collections::hash_map::Entry;
+use rustc_hash::FxHashSet;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -72,7 +73,7 @@ enum Lying {
 
 #[derive(Default)]
 pub struct Cursors {
-    open: Mutex<FxHashMap<i64, Slot>>,
+    open: Mutex<Open>,
 }
 
 struct Slot {
@@ -115,8 +116,8 @@ impl Cursors {
         }
         loop {
             let id = rand::rng().random_range(1..i64::MAX);
-            if let Entry::Vacant(free) = open.entry(id) {
-                free.insert(Slot::new(Box::new(cursor), history, plan));
+            if !open.contains(id) {
+                open.insert(id, Slot::new(Box::new(cursor), history, plan));
                 return Ok(id);
             }
         }
@@ -125,7 +126,7 @@ impl Cursors {
     /// Takes a cursor for a `getMore`.
     pub fn borrow(&self, id: i64, namespace: &Namespace, by: Owner) -> Result<Borrowed<'_>> {
         let mut open = self.open.lock();
-        let slot = open.get_mut(&id).ok_or_else(|| not_found(id))?;
+        let slot = open.get_mut(id).ok_or_else(|| not_found(id))?;
         if slot.namespace != *namespace {
             return Err(Code::Unauthorized.error(format!(
                 "Requested getMore on namespace '{namespace}', but cursor belongs to a different \
@@ -143,7 +144,7 @@ impl Cursors {
                 Err(Code::location(12051).error(format!("cursor id {id} is already in use")))
             }
             Lying::Over => {
-                open.remove(&id);
+                open.remove(id);
                 Err(Code::QueryPlanKilled
                     .error(format!("collection dropped, replaced or renamed: {namespace}")))
             }
@@ -153,10 +154,10 @@ impl Cursors {
     /// Ends a cursor; false if there is none.
     pub fn kill(&self, id: i64, namespace: &Namespace) -> bool {
         let mut open = self.open.lock();
-        match open.get(&id) {
+        match open.get_mut(id) {
             Some(slot) if slot.namespace == *namespace => {
                 slot.interrupt.stop(Code::CursorKilled);
-                open.remove(&id).is_some()
+                open.remove(id).is_some()
             }
             _ => false,
         }
@@ -173,39 +174,40 @@ impl Cursors {
     }
 
     fn kill_with_collections(&self, gone: impl Fn(&Namespace) -> bool) {
-        self.open.lock().retain(|_, slot| {
+        let in_use = self.open.lock().take_if(|slot| {
             if !slot.ends_with_collection || !gone(&slot.namespace) {
-                return true;
+                return false;
             }
             slot.interrupt.stop(Code::QueryPlanKilled);
-            let was_idle = !matches!(slot.state, Lying::InUse);
+            let is_in_use = matches!(slot.state, Lying::InUse);
             slot.state = Lying::Over;
-            was_idle
+            is_in_use
         });
+        drop(in_use);
     }
 
     /// Ends the cursors of sessions that have ended.
     pub fn kill_sessions(&self, sessions: &FxHashSet<SessionId>) {
-        let theirs =
-            |slot: &Slot| slot.owner.session.is_some_and(|session| sessions.contains(&session));
-        self.kill_if(theirs, Code::CursorKilled);
+        sessions.iter().for_each(|session| self.kill_of(*session, |_| true));
     }
 
     /// Ends the cursors of a session's transactions.
     pub fn kill_transaction(&self, session: SessionId) {
-        let theirs =
-            |slot: &Slot| slot.owner.session == Some(session) && slot.owner.transaction.is_some();
-        self.kill_if(theirs, Code::CursorKilled);
+        self.kill_of(session, |slot| slot.owner.transaction.is_some());
+    }
+
+    fn kill_of(&self, session: SessionId, wanted: impl Fn(&Slot) -> bool) {
+        let mut open = self.open.lock();
+        let theirs = open.of_session(session).filter(|(_, slot)| wanted(slot));
+        let ids: Vec<i64> = theirs.map(|(id, _)| id).collect();
+        let killed: Vec<Slot> = ids.into_iter().filter_map(|id| open.remove(id)).collect();
+        drop(open);
+        stop_all(killed, Code::CursorKilled);
     }
 
     fn kill_if(&self, wanted: impl Fn(&Slot) -> bool, code: Code) {
-        self.open.lock().retain(|_, slot| {
-            let kill = wanted(slot);
-            if kill {
-                slot.interrupt.stop(code);
-            }
-            !kill
-        });
+        let killed = self.open.lock().take_if(|slot| wanted(slot));
+        stop_all(killed, code);
     }
 
     pub fn clear(&self) {
@@ -215,9 +217,14 @@ impl Cursors {
     /// How many are open, and how many of them never time out.
     pub fn count(&self) -> (usize, usize) {
         let open = self.open.lock();
-        let alive = || open.values().filter(|slot| !matches!(slot.state, Lying::Over));
-        (alive().count(), alive().filter(|slot| slot.no_timeout).count())
+        let alive = || open.iter().filter(|(_, slot)| !matches!(slot.state, Lying::Over));
+        (alive().count(), alive().filter(|(_, slot)| slot.no_timeout).count())
     }
+}
+
+/// Stops cursors that are off the list.
+fn stop_all(killed: Vec<Slot>, code: Code) {
+    killed.into_iter().for_each(|slot| slot.interrupt.stop(code));
 }
 
 impl Slot {
@@ -284,11 +291,11 @@ impl Drop for Borrowed<'_> {
         let mut open = self.cursors.open.lock();
         match self.cursor.take() {
             None => {
-                open.remove(&self.id);
+                open.remove(self.id);
             }
             Some(cursor) => {
                 cursor.interrupt.pause();
-                if let Some(slot) = open.get_mut(&self.id) {
+                if let Some(slot) = open.get_mut(self.id) {
                     slot.used = Instant::now();
                     slot.history.note(self.given);
                     slot.memory.force(cursor.pending_bytes());

@@ -96,7 +96,7 @@ fn expanded(index: &Index, document: &RawDocument) -> Result<Keys> {
             index.fields[field].path.as_str()
         )));
     }
-    Ok(Keys { keys: sorted(keys), multikey: bits })
+    Ok(Keys { keys: sorted(keys)?, multikey: bits })
 }
 
 /// The leaves below the wildcard, each combined with the values of the other
@@ -106,10 +106,12 @@ fn wildcard_keys(index: &Index, at: usize, document: &RawDocument) -> Result<Key
     let mut leaves = Vec::new();
     let root = &index.fields[at].path;
     let arrays = wildcard::leaves(index, root, document, &mut |path, leaf| {
+        interrupt::check_sized(path.len())?;
         let mut key = Key::default();
         key.push(RawBsonRef::String(path), Direction::Ascending, None);
         leaves.push((key, leaf));
-    });
+        Ok(())
+    })?;
     let (before, after) = (&index.fields[..at], &index.fields[at + 1..]);
     if leaves.is_empty() && index.fields.len() > 1 {
         leaves.push((Key::of(RawBsonRef::MinKey), RawBsonRef::MinKey));
@@ -126,6 +128,7 @@ fn wildcard_keys(index: &Index, at: usize, document: &RawDocument) -> Result<Key
         },
         &mut |values| {
             for (path, leaf) in &leaves {
+                interrupt::check_sized(path.bytes.len())?;
                 let mut key = Key::default();
                 for (field, found) in before.iter().zip(values) {
                     push(&mut key, index, field, *found);
@@ -140,7 +143,7 @@ fn wildcard_keys(index: &Index, at: usize, document: &RawDocument) -> Result<Key
             Ok(())
         },
     )?;
-    Ok(Keys { keys: sorted(keys), multikey: bits })
+    Ok(Keys { keys: sorted(keys)?, multikey: bits })
 }
 
 fn push(key: &mut Key, index: &Index, field: &IndexField, found: Option<RawBsonRef<'_>>) {
@@ -156,10 +159,10 @@ fn push(key: &mut Key, index: &Index, field: &IndexField, found: Option<RawBsonR
 }
 
 /// Of keys with equal bytes (1 and 1.0 in one array) the first stays.
-fn sorted(mut keys: Vec<Key>) -> Vec<Key> {
-    keys.sort_by(interrupt::yielding(|a: &Key, b: &Key| a.bytes.cmp(&b.bytes)));
+fn sorted(keys: Vec<Key>) -> Result<Vec<Key>> {
+    let mut keys = interrupt::sort(keys, |a, b| a.bytes.cmp(&b.bytes))?;
     keys.dedup_by(|b, a| a.bytes == b.bytes);
-    keys
+    Ok(keys)
 }
 
 fn too_long(index: &Index, key: &Key) -> error::Error {

@@ -5,6 +5,8 @@
 
 use crate::catalog::Index;
 use bson::{RawArray, RawBsonRef, RawDocument};
+use error::Result;
+use language::interrupt;
 use rustc_hash::FxHashSet;
 use std::borrow::Cow;
 use value::Path;
@@ -146,64 +148,68 @@ pub fn leaves<'a>(
     index: &Index,
     root: &Path,
     document: &'a RawDocument,
-    emit: &mut dyn FnMut(&str, RawBsonRef<'a>),
-) -> bool {
+    emit: &mut dyn FnMut(&str, RawBsonRef<'a>) -> Result<()>,
+) -> Result<bool> {
     let mut walk = Leaves { reach: Reach::of(index, root), emit, arrays: false };
-    walk.document(document, &mut String::new());
-    walk.arrays
+    walk.document(document, &mut String::new())?;
+    Ok(walk.arrays)
 }
 
 struct Leaves<'w, 'a> {
     reach: Reach<'w>,
-    emit: &'w mut dyn FnMut(&str, RawBsonRef<'a>),
+    emit: &'w mut dyn FnMut(&str, RawBsonRef<'a>) -> Result<()>,
     arrays: bool,
 }
 
 impl<'a> Leaves<'_, 'a> {
-    fn document(&mut self, document: &'a RawDocument, path: &mut String) {
+    fn document(&mut self, document: &'a RawDocument, path: &mut String) -> Result<()> {
         for element in value::elements(document) {
+            interrupt::check()?;
             let before = path.len();
             if before > 0 {
                 path.push('.');
             }
             path.push_str(element.key);
             if self.reach.leads_to_root(path) {
-                self.value(element.value(), path);
+                self.value(element.value(), path)?;
             }
             path.truncate(before);
         }
+        Ok(())
     }
 
-    fn value(&mut self, found: RawBsonRef<'a>, path: &mut String) {
+    fn value(&mut self, found: RawBsonRef<'a>, path: &mut String) -> Result<()> {
         match found {
             RawBsonRef::Document(inner) if value::elements(inner).next().is_some() => {
-                self.document(inner, path);
+                self.document(inner, path)
             }
             RawBsonRef::Array(array) => self.array(array, path),
             leaf => self.leaf(path, leaf),
         }
     }
 
-    fn array(&mut self, array: &'a RawArray, path: &mut String) {
+    fn array(&mut self, array: &'a RawArray, path: &mut String) -> Result<()> {
         self.arrays = true;
         let mut empty = true;
         for element in value::element::array_elements(array) {
             empty = false;
             match element.value() {
                 RawBsonRef::Document(inner) if value::elements(inner).next().is_some() => {
-                    self.document(inner, path);
+                    self.document(inner, path)?;
                 }
-                leaf => self.leaf(path, leaf),
+                leaf => self.leaf(path, leaf)?,
             }
         }
-        if empty {
-            self.leaf(path, RawBsonRef::Undefined);
+        match empty {
+            true => self.leaf(path, RawBsonRef::Undefined),
+            false => Ok(()),
         }
     }
 
-    fn leaf(&mut self, path: &str, leaf: RawBsonRef<'a>) {
-        if self.reach.contains(path) {
-            (self.emit)(path, leaf);
+    fn leaf(&mut self, path: &str, leaf: RawBsonRef<'a>) -> Result<()> {
+        match self.reach.contains(path) {
+            true => (self.emit)(path, leaf),
+            false => Ok(()),
         }
     }
 }

@@ -37,7 +37,7 @@ pub fn documents(call: Call<'_>, namespace: &Namespace, source: &Source) -> Resu
             return Err(Code::InvalidNamespace
                 .error(format!("$listSessions may only be run against {SESSIONS}")));
         }
-        "$listLocalSessions" | "$listSessions" => ready(list_sessions::documents(call)),
+        "$listLocalSessions" | "$listSessions" => list_sessions::documents(call)?,
         // There is no plan cache: plans are chosen anew for each query.
         "$planCacheStats" => ready(Vec::new()),
         name => return Err(Code::NotImplemented.error(format!("{name} is not supported"))),

@@ -139,6 +139,7 @@ impl Check {
                         self.key(at, index, id, key)?;
                     }
                 }
+                Err(error) if language::interrupt::is_stopping() => return Err(error),
                 Err(error) => self.index_errors[at].push(error.message().to_owned()),
             }
         }

@@ -147,14 +147,15 @@ impl Sessions {
     }
 
     /// Ids and idle seconds of all sessions, for `$listSessions`.
-    pub fn list(&self) -> Vec<(SessionId, u32)> {
+    pub fn list(&self) -> Result<Vec<(SessionId, u32)>> {
         let now = self.now();
         let mut all = Vec::new();
         for shard in &self.shards {
+            language::interrupt::check_now()?;
             let idle = |session: &Arc<Session>| now.saturating_sub(session.used());
             all.extend(shard.lock().values().map(|session| (session.id, idle(session))));
         }
-        all
+        Ok(all)
     }
 
     /// How many transactions are open.

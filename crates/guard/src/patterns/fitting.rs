@@ -1,7 +1,7 @@
 //! A new document whose arrays are all within their bounds, as those of most are: what counts
 //! them is added, and that is all. Every insert comes by here, so the way is kept short.
 
-use crate::policy::{ArrayRule, OnLimit, Policy};
+use crate::policy::{ArrayRule, Field, OnLimit, Policy};
 use bson::RawDocument;
 use bson::spec::ElementType;
 use std::borrow::Cow;
@@ -35,8 +35,16 @@ fn count(policy: &Policy, document: &RawDocument) -> Option<CountedArrays> {
         if !policy.digest.paths.has(key) {
             continue;
         }
-        for (rule, counted) in policy.arrays.iter().zip(&mut counted) {
-            meet(rule, counted, key, field)?;
+        if policy.digest.fields.is_empty() {
+            for (rule, counted) in policy.arrays.iter().zip(&mut counted) {
+                meet(rule, counted, key, field)?;
+            }
+            continue;
+        }
+        match policy.digest.fields.get(key) {
+            None => {}
+            Some(Field::Counter) => return None,
+            Some(Field::Array(at)) => meet_array(&policy.arrays[*at], &mut counted[*at], field)?,
         }
     }
     Some(counted)
@@ -47,12 +55,7 @@ fn count(policy: &Policy, document: &RawDocument) -> Option<CountedArrays> {
 #[inline]
 fn meet(rule: &ArrayRule, counted: &mut Counted, key: &[u8], field: Element<'_>) -> Option<()> {
     if key == rule.path.as_str().as_bytes() {
-        if field.kind != ElementType::Array || counted.after.is_some() {
-            return None;
-        }
-        let elements = field.children().count();
-        counted.after = Some(Length { elements, pages: 0 });
-        return rule.bounds.hold(elements, field.bytes.len()).then_some(());
+        return meet_array(rule, counted, field);
     }
     match &rule.on_limit {
         OnLimit::Overflow(rule) => {
@@ -61,6 +64,16 @@ fn meet(rule: &ArrayRule, counted: &mut Counted, key: &[u8], field: Element<'_>)
         }
         _ => Some(()),
     }
+}
+
+#[inline]
+fn meet_array(rule: &ArrayRule, counted: &mut Counted, field: Element<'_>) -> Option<()> {
+    if field.kind != ElementType::Array || counted.after.is_some() {
+        return None;
+    }
+    let elements = field.children().count();
+    counted.after = Some(Length { elements, pages: 0 });
+    rule.bounds.hold(elements, field.bytes.len()).then_some(())
 }
 
 fn with_counts<'d, 'p>(
@@ -107,6 +120,30 @@ mod tests {
         let done_owned = done(owned);
         assert_eq!(done(borrowed), done_owned);
         done_owned
+    }
+
+    /// The same with so many further rules that fields are found by their names.
+    fn many() -> RawDocumentBuf {
+        let mut arrays = flat().get_document("arrays").unwrap().to_owned();
+        for at in 0..20 {
+            let name = bson::raw::CString::try_from(format!("m{at}")).unwrap();
+            arrays.append(&name, rawdoc! { "max": 1 });
+        }
+        rawdoc! { "arrays": arrays }
+    }
+
+    #[test]
+    fn many_rules_say_what_few_do() {
+        for document in [
+            rawdoc! { "_id": 1, "o": [1, 2, 3], "r": [1] },
+            rawdoc! { "_id": 1, "o": [1, 2, 3, 4] },
+            rawdoc! { "_id": 1, "o": 1 },
+            rawdoc! { "_id": 1, "r": [1], "o_count": 3 },
+            rawdoc! { "_id": 1, "r": [1], "other": [1, 2, 3, 4] },
+            rawdoc! { "_id": 1, "p": ["a long text that does not fit"] },
+        ] {
+            assert_eq!(inserted(&many(), &document), inserted(&flat(), &document), "{document:?}");
+        }
     }
 
     fn flat() -> RawDocumentBuf {

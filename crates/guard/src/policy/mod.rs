@@ -26,9 +26,13 @@ use bson::RawDocument;
 use command::Namespace;
 use error::Result;
 use reader::Reader;
+use rustc_hash::FxHashMap;
 use std::sync::Arc;
 use value::Path;
 use value::element::KeyLengths;
+
+/// Up to so many rules a field is compared with each.
+const LOOKED_AT_MAX: usize = 8;
 
 /// The policy of one collection.
 #[derive(Debug, Clone, PartialEq)]
@@ -41,7 +45,7 @@ pub struct Policy {
 }
 
 /// What every write asks of a policy, told from its rules.
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Digest {
     /// How long the paths are of the arrays and of what counts them,
     pub paths: KeyLengths,
@@ -49,11 +53,22 @@ pub(crate) struct Digest {
     pub roots: KeyLengths,
     /// Whether all of them are fields of the document itself.
     pub is_flat: bool,
+    /// What each of those fields is, by its name; empty while a look at each rule is quicker.
+    pub fields: Arc<FxHashMap<Box<[u8]>, Field>>,
     /// Whether some arrays are shown whole.
     pub merges: bool,
     /// What an array that the policy does not name weighs at least once it is over its cap;
     /// where there is none, more than any does.
     pub undeclared_bytes: usize,
+}
+
+/// What a field of a document is to its policy.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Field {
+    /// The array of this rule.
+    Array(usize),
+    /// One that only the policy writes.
+    Counter,
 }
 
 /// Bounds of the document as a whole.
@@ -256,11 +271,30 @@ impl Digest {
             Undeclared::Reject => least_bytes(0),
         };
         let (paths, roots) = (lengths(Path::as_str), lengths(Path::first));
-        Digest { paths, roots, is_flat, merges, undeclared_bytes }
+        let fields = match is_flat && rules.len() > LOOKED_AT_MAX {
+            true => Arc::new(fields(rules)),
+            false => Arc::default(),
+        };
+        Digest { paths, roots, is_flat, fields, merges, undeclared_bytes }
     }
 }
 
+fn fields(rules: &[ArrayRule]) -> FxHashMap<Box<[u8]>, Field> {
+    let name = |path: &Path| path.as_str().as_bytes().into();
+    let arrays = rules.iter().enumerate().map(|(at, rule)| (name(&rule.path), Field::Array(at)));
+    let overflows = rules.iter().filter_map(ArrayRule::overflow);
+    let counters = overflows.flat_map(Overflow::counters).map(|path| (name(path), Field::Counter));
+    arrays.chain(counters).collect()
+}
+
 impl ArrayRule {
+    fn overflow(&self) -> Option<&Overflow> {
+        match &self.on_limit {
+            OnLimit::Overflow(overflow) => Some(overflow),
+            _ => None,
+        }
+    }
+
     pub fn overflows(&self) -> bool {
         matches!(self.on_limit, OnLimit::Overflow(_))
     }

@@ -64,6 +64,17 @@ impl Projection {
         Projection { kind: Kind::Addition, root }
     }
 
+    /// Gives paths that do not overlap the values of expressions.
+    pub fn add_fields<'a>(
+        fields: impl IntoIterator<Item = (&'a Path, Expression)>,
+    ) -> Result<Projection> {
+        let mut root = Branch::default();
+        for (path, expression) in fields {
+            root.insert(path, Node::Compute(expression))?;
+        }
+        Ok(Projection { kind: Kind::Addition, root })
+    }
+
     /// `$unset`'s: a path or an array of paths.
     pub fn parse_unset(spec: RawBsonRef<'_>) -> Result<Projection> {
         unset::parse(spec)
@@ -89,9 +100,7 @@ impl Projection {
                 let at = self.root.find(path.component(0));
                 at.is_some_and(|at| matches!(self.root.children()[at].1, Node::Keep))
             }
-            Kind::Exclusion | Kind::Addition => {
-                self.paths().iter().all(|other| !other.overlaps(path))
-            }
+            Kind::Exclusion | Kind::Addition => !self.root.contains(path),
         }
     }
 

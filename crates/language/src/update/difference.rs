@@ -5,9 +5,11 @@
 //! be taken apart: `{$set: {a: {b: 1}}}` sets `a` as a whole, `{$set: {"a.b": 1}}`
 //! only `a.b`; a replacement is not taken apart at all.
 
-use super::tree::{Node, Object, compare_names};
+use super::target::{Leading, Target};
+use super::tree::compare_names;
 use bson::spec::ElementType;
 use bson::{RawArrayBuf, RawBsonRef, RawDocument, RawDocumentBuf};
+use rustc_hash::FxHashSet;
 use std::sync::Arc;
 use value::{ArrayWriter, DocumentWriter, Element, elements};
 
@@ -27,15 +29,6 @@ pub enum Manner {
     Operators(Arc<[Target]>),
 }
 
-/// A path that an operator writes to.
-#[derive(Debug, Clone)]
-pub struct Target {
-    /// `None` stands for any element of an array.
-    components: Vec<Option<Box<str>>>,
-    /// Whether it does no more than append to an array.
-    appends: bool,
-}
-
 /// A change, taken apart.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Difference {
@@ -47,41 +40,6 @@ pub struct Difference {
     pub truncated: RawArrayBuf,
     /// `{path: [component]}` of those paths that could be read in two ways.
     pub ambiguous: RawDocumentBuf,
-}
-
-/// The paths that the leaves of a tree of operators write to.
-pub(super) fn targets(root: &Object) -> Arc<[Target]> {
-    let mut found = Vec::new();
-    collect_object(root, &mut Vec::new(), &mut found);
-    found.into()
-}
-
-fn collect_object(object: &Object, path: &mut Vec<Option<Box<str>>>, found: &mut Vec<Target>) {
-    for (name, node) in object.children() {
-        collect(node, Some(name.clone()), path, found);
-    }
-    if let Some(node) = object.positional() {
-        collect(node, None, path, found);
-    }
-}
-
-fn collect(
-    node: &Node,
-    component: Option<Box<str>>,
-    path: &mut Vec<Option<Box<str>>>,
-    found: &mut Vec<Target>,
-) {
-    path.push(component);
-    match node {
-        Node::Object(object) => collect_object(object, path, found),
-        Node::Array(array) => {
-            array.children.iter().for_each(|child| collect(&child.node, None, path, found));
-        }
-        Node::Leaf(operator) => {
-            found.push(Target { components: path.clone(), appends: operator.appended().is_some() });
-        }
-    }
-    path.pop();
 }
 
 /// What changed from `before` to `after`; `None` if that is told by showing the
@@ -148,8 +106,10 @@ impl<'d> Comparison<'d> {
         targets: Option<&[&Target]>,
     ) -> usize {
         let depth = self.path.len();
+        let leading = targets.map(|targets| Leading::of(targets, depth));
         let mut sections = sections(before, after, |name| {
-            targets.is_some_and(|targets| targets.iter().any(|target| target.ends_at(depth, name)))
+            let ends = |target: &&Target| target.ends_at(depth);
+            leading.as_ref().is_some_and(|leading| leading.to(name).iter().any(ends))
         });
         if targets.is_some() {
             sections.sort();
@@ -167,7 +127,7 @@ impl<'d> Comparison<'d> {
         }
         for (old, new) in inner {
             bytes += new.key.len() + 3;
-            let below = targets.map(|targets| leading(targets, depth, new.key));
+            let below = leading.as_ref().map(|leading| leading.to(new.key));
             bytes += self.value(Part::Name(new.key), old, new, below.as_deref());
         }
         bytes
@@ -184,8 +144,8 @@ impl<'d> Comparison<'d> {
         let depth = self.path.len() + 1;
         let told = self.told.len();
         self.path.push(part);
-        let appends = targets
-            .is_some_and(|targets| targets.iter().any(|target| target.components.len() == depth));
+        let appends =
+            targets.is_some_and(|targets| targets.iter().any(|target| target.len() == depth));
         let bytes = match (old.as_document(), new.as_document()) {
             _ if new.kind == ElementType::Array => self.array(old, new, appends, targets),
             (Some(old), Some(new)) => Some(self.document(old, new, targets)),
@@ -212,6 +172,7 @@ impl<'d> Comparison<'d> {
         targets: Option<&[&Target]>,
     ) -> Option<usize> {
         let depth = self.path.len();
+        let leading = targets.map(|targets| Leading::of(targets, depth));
         let (mut olds, mut news) = (old.children(), new.children());
         let mut bytes = 9;
         let mut index = 0;
@@ -229,10 +190,10 @@ impl<'d> Comparison<'d> {
                 (Some(_), Some(_)) if appends => return None,
                 (Some(old), Some(new)) if is_inner(old, new) => {
                     let name = index.to_string();
-                    let below = targets.map(|targets| leading(targets, depth, &name));
-                    let ends = below.as_ref().is_some_and(|below| {
-                        below.iter().any(|t| t.components.len() == depth + 1 && !t.appends)
-                    });
+                    let below = leading.as_ref().map(|leading| leading.to(&name));
+                    let ends = below
+                        .as_ref()
+                        .is_some_and(|below| below.iter().any(|target| target.ends_at(depth)));
                     bytes += name.len() + 3;
                     if ends {
                         self.tell(part, Change::Updated(new));
@@ -241,7 +202,7 @@ impl<'d> Comparison<'d> {
                     }
                 }
                 // Elements that only fill the way to a later one are not told.
-                (None, Some(new)) if !appends && is_filling(new, index, depth, targets) => {}
+                (None, Some(new)) if !appends && is_filling(new, index, leading.as_ref()) => {}
                 (_, Some(new)) => {
                     bytes += 4 + new.bytes.len();
                     self.tell(part, Change::Updated(new));
@@ -307,22 +268,6 @@ impl Part<'_> {
     }
 }
 
-impl Target {
-    /// Whether its component at `depth` leads to a field or element of this name.
-    fn leads_to(&self, depth: usize, name: &str) -> bool {
-        match self.components.get(depth) {
-            Some(Some(component)) => **component == *name,
-            Some(None) => true,
-            None => false,
-        }
-    }
-
-    /// Whether it writes the whole value of a field.
-    fn ends_at(&self, depth: usize, name: &str) -> bool {
-        self.components.len() == depth + 1 && !self.appends && self.leads_to(depth, name)
-    }
-}
-
 impl Sections<'_> {
     /// Operators take effect in the order of names.
     fn sort(&mut self) {
@@ -358,23 +303,18 @@ fn sections<'d>(
         (old, new) = (olds.next(), news.next());
     }
     sections.removed.extend(old.into_iter().chain(olds).map(|old| old.key));
-    for new in new.into_iter().chain(news) {
-        sections.removed.retain(|removed| *removed != new.key);
-        sections.inserted.push(new);
+    sections.inserted.extend(new.into_iter().chain(news));
+    if !sections.removed.is_empty() {
+        let again: FxHashSet<&str> = sections.inserted.iter().map(|new| new.key).collect();
+        sections.removed.retain(|removed| !again.contains(removed));
     }
     sections
 }
 
-/// The targets that go on below a name.
-fn leading<'t>(targets: &[&'t Target], depth: usize, name: &str) -> Vec<&'t Target> {
-    targets.iter().copied().filter(|target| target.leads_to(depth, name)).collect()
-}
-
 /// Whether a new element is a null that an operator put before its own.
-fn is_filling(new: Element<'_>, index: usize, depth: usize, targets: Option<&[&Target]>) -> bool {
-    let Some(targets) = targets.filter(|_| new.kind == ElementType::Null) else { return false };
-    let name = index.to_string();
-    !targets.iter().any(|target| target.leads_to(depth, &name))
+fn is_filling(new: Element<'_>, index: usize, leading: Option<&Leading<'_>>) -> bool {
+    let Some(leading) = leading.filter(|_| new.kind == ElementType::Null) else { return false };
+    leading.to(&index.to_string()).is_empty()
 }
 
 fn is_same(a: Element<'_>, b: Element<'_>) -> bool {

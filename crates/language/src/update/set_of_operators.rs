@@ -1,9 +1,9 @@
 //! An update made of operators: `{$set: {…}, $inc: {…}}`.
 
 use super::array_filter::ArrayFilter;
-use super::difference::{self, Target};
 use super::operator::{Argument, Operator};
 use super::sources::Sources;
+use super::target::{self, Target};
 use super::tree::{self, Node, Object, is_filtered};
 use super::walk::{self, Facts};
 use super::{operators, reach, stored};
@@ -140,7 +140,7 @@ impl Operators {
 
     /// The paths that are written to.
     pub fn targets(&self) -> Arc<[Target]> {
-        difference::targets(&self.root)
+        target::targets(&self.root)
     }
 
     pub fn needs(&self, needs: &mut Needs) {

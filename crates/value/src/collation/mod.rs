@@ -1,6 +1,8 @@
 //! Comparison of strings under a locale, through ICU4X.
 
 mod locales;
+mod long;
+mod marks;
 mod options;
 
 use bson::{RawDocument, RawDocumentBuf};
@@ -24,12 +26,12 @@ impl Collator {
     }
 
     pub fn compare(&self, a: &str, b: &str) -> std::cmp::Ordering {
-        self.collator.compare(a, b)
+        long::compare(&self.collator, a, b)
     }
 
     /// Appends bytes that sort as `compare` does, for index keys.
     pub fn sort_key(&self, text: &str, out: &mut Vec<u8>) {
-        let Ok(()) = self.collator.write_sort_key_to(text, out);
+        long::sort_key(&self.collator, text, out);
     }
 
     /// The full document, every option spelled out, as `listIndexes` shows it.

@@ -142,3 +142,93 @@ proptest! {
         prop_assert_eq!(collator.compare(&b, &a), order.reverse());
     }
 }
+
+/// What the library says, however long it takes.
+fn plain(collator: &Collator, a: &str, b: &str) -> Ordering {
+    collator.collator.compare(a, b)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(200))]
+
+    /// Texts that begin alike, and whose beginnings the collator must step back over.
+    #[test]
+    fn long_texts_compare_like_short_ones(
+        spec in spec(),
+        piece in "[c1あ\\-ーa \u{301}\u{323}]{1,3}",
+        times in 200usize..700,
+        a in "[aAchá12 ーア\u{301}\u{323}]{0,5}",
+        b in "[aAchá12 ーア\u{301}\u{323}]{0,5}",
+        after in 0usize..2,
+    ) {
+        let collator = collator(&spec);
+        prop_assume!(!piece.chars().all(|c| ('\u{300}'..='\u{36f}').contains(&c)));
+        let after = "d".repeat(after * 600);
+        let text = |end: &str| format!("{}{end}{after}", piece.repeat(times));
+        let (a, b) = (text(&a), text(&b));
+        let order = collator.compare(&a, &b);
+        prop_assert_eq!(order, plain(&collator, &a, &b), "{} {:?} {:?} {:?}", spec, piece, a, b);
+        prop_assert_eq!(collator.compare(&b, &a), order.reverse());
+        let key = |text: &str| {
+            let mut key = Vec::new();
+            collator.sort_key(text, &mut key);
+            key
+        };
+        prop_assert_eq!(key(&a).cmp(&key(&b)), order);
+    }
+
+    /// Marks in any order that are canonically equivalent are equal, however many they are.
+    #[test]
+    fn many_marks_are_compared_in_canonical_order(
+        base in prop::sample::select(&["e", "ệ", "x", ""][..]),
+        below in 0usize..400,
+        above in 0usize..400,
+        turned in any::<bool>(),
+    ) {
+        let collator = collator(&doc! { "locale": "en", "strength": 5 });
+        let (below, above) = ("\u{323}".repeat(below), "\u{301}".repeat(above));
+        let sorted = format!("{base}{below}{above}!{}", "a".repeat(600));
+        let other = if turned { sorted.clone() } else { format!("{base}{above}{below}!{}", "a".repeat(600)) };
+        prop_assert_eq!(collator.compare(&sorted, &other), Ordering::Equal);
+        prop_assert_eq!(plain(&collator, &sorted, &other), Ordering::Equal);
+        let more = format!("{sorted}\u{301}");
+        prop_assert_eq!(collator.compare(&sorted, &more), plain(&collator, &sorted, &more));
+    }
+}
+
+/// What `long::word_start` relies on: what comes before a word changes nothing in it.
+#[test]
+fn no_collation_joins_a_space_to_a_word() {
+    let variants = locales::VARIANTS.iter();
+    let variants = variants.map(|(locale, variant, _)| format!("{locale}@collation={variant}"));
+    for locale in locales::LOCALES.iter().map(ToString::to_string).chain(variants) {
+        let collator = collator(&doc! { "locale": &locale });
+        let words: Vec<char> = ('0'..='9').chain('A'..='Z').chain('a'..='z').collect();
+        for space in [' ', '\n'] {
+            for pair in words.windows(2) {
+                let alone = plain(&collator, &pair[0].to_string(), &pair[1].to_string());
+                let [a, b] = [pair[0], pair[1]].map(|c| format!("c{space}{c}"));
+                assert_eq!(plain(&collator, &a, &b), alone, "{locale}: {a:?} {b:?}");
+                let key = |text: &str| {
+                    let mut key = Vec::new();
+                    collator.sort_key(text, &mut key);
+                    key.len()
+                };
+                assert!(key(&a) > key(&format!("c{space}")), "{locale}: {a:?}");
+            }
+        }
+    }
+}
+
+/// Two long texts: the square of their length would take minutes.
+#[test]
+fn the_time_of_a_comparison_grows_with_the_length() {
+    let numeric = collator(&doc! { "locale": "cs", "numericOrdering": true });
+    for piece in ["1", "c", "\u{301}", "\u{323}\u{301}", "\u{f73}", "\u{20d0}"] {
+        let text = piece.repeat(300_000 / piece.len());
+        let begun = std::time::Instant::now();
+        assert_eq!(numeric.compare(&format!("{text}1"), &format!("{text}2")), Ordering::Less);
+        numeric.sort_key(&text, &mut Vec::new());
+        assert!(begun.elapsed().as_secs() < 20, "{piece:?} {:?}", begun.elapsed());
+    }
+}

@@ -211,6 +211,7 @@ pub fn sort_key(
     document: &RawDocument,
     collator: Option<&Collator>,
 ) -> Result<Vec<u8>> {
+    let _entered = value::wide::enter(document);
     let mut key = Key::default();
     let plain = fields.iter().all(|field| match extract::single(&field.path, document) {
         Ok(found) => {

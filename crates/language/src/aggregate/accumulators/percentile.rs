@@ -8,9 +8,8 @@ use crate::{Context, Needs, interrupt};
 use bson::{RawArrayBuf, RawBson, RawBsonRef, RawDocument};
 use error::{Code, Result};
 use std::sync::Arc;
-use value::Number;
-use value::Value;
 use value::element::{array_elements, elements};
+use value::{ArrayWriter, Number};
 
 /// How a percentile between two numbers is chosen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -131,15 +130,30 @@ pub fn parts<'a>(
     Ok(Parts { input, wanted, method })
 }
 
-fn probabilities(p: RawBsonRef<'_>, context: &Context) -> Result<Arc<[f64]>> {
-    let p = Expression::parse(p, context)?;
-    if p.constant().is_none() {
-        return Err(Code::location(7750300)
-            .error("The $percentile 'p' field must be an array of constant values"));
+/// The value of an expression that depends on nothing.
+fn constant(value: RawBsonRef<'_>, context: &Context) -> Result<Option<RawBson>> {
+    match Expression::parse(value, context)?.constant() {
+        Some(value) => Ok(value.map(value::value::to_owned)),
+        None => Err(Code::location(7750300)
+            .error("The $percentile 'p' field must be an array of constant values")),
     }
-    let empty = bson::RawDocumentBuf::new();
-    let value = p.evaluate(&empty)?;
-    let array = match value.as_ref().map(Value::get) {
+}
+
+fn probabilities(p: RawBsonRef<'_>, context: &Context) -> Result<Arc<[f64]>> {
+    let value = match p {
+        // One by one: a long array is not folded as a whole.
+        RawBsonRef::Array(array) => {
+            let mut values = ArrayWriter::new();
+            for element in array_elements(array) {
+                interrupt::check()?;
+                let value = constant(element.value(), context)?.unwrap_or(RawBson::Null);
+                values.push(value.as_raw_bson_ref());
+            }
+            Some(RawBson::Array(values.finish()))
+        }
+        p => constant(p, context)?,
+    };
+    let array = match value.as_ref().map(RawBson::as_raw_bson_ref) {
         Some(RawBsonRef::Array(array)) if !array.is_empty() => array,
         other => {
             return Err(Code::location(7750301).error(format!(

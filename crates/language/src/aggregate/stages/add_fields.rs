@@ -19,12 +19,15 @@ pub fn set(path: &Path, expression: Expression) -> Reshape {
     Reshape { name: "$addFields", projection: Projection::add_field(path, expression) }
 }
 
-/// A document with one path set to a value; `None` is a missing one.
-pub fn with(
+/// A document with paths set to values that do not overlap; `None` is a missing one.
+pub fn with<'a>(
     document: &RawDocument,
-    path: &Path,
-    value: Option<RawBson>,
+    values: impl IntoIterator<Item = (&'a Path, Option<RawBson>)>,
     context: &Context,
 ) -> Result<RawDocumentBuf> {
-    set(path, Expression::from_node(Node::Constant(value), context)?).apply(document)
+    let values = values.into_iter();
+    let values = values
+        .map(|(path, value)| Ok((path, Expression::from_node(Node::Constant(value), context)?)));
+    let projection = Projection::add_fields(values.collect::<Result<Vec<_>>>()?)?;
+    Reshape { name: "$addFields", projection }.apply(document)
 }

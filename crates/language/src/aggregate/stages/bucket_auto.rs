@@ -15,7 +15,7 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 use value::element::{elements, get_value};
 use value::key::{Direction, Key};
-use value::{Collator, DocumentWriter};
+use value::{Collator, DocumentWriter, wide};
 
 #[derive(Debug)]
 struct BucketAuto {
@@ -285,6 +285,7 @@ impl Buckets {
         for member in members.finish()? {
             let document = member?.document;
             interrupt::check_sized(document.as_bytes().len())?;
+            let _entered = wide::enter(&document);
             for ((_, accumulation), state) in fields.iter().zip(&mut states) {
                 accumulation.add(&mut **state, &document)?;
             }

@@ -18,11 +18,13 @@ use crate::{Context, Needs};
 use bson::{DateTime, RawBson, RawBsonRef, RawDocument, RawDocumentBuf};
 use error::{Code, Result};
 use run::Run;
+use rustc_hash::FxHashSet;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use value::element::{array_elements, get};
 use value::key::{Direction, Key};
-use value::{Number, Path, Value};
+use value::path::Apart;
+use value::{Number, Path, Value, wide};
 
 #[derive(Debug, Clone, Copy)]
 enum Bounds {
@@ -71,6 +73,8 @@ pub fn parse(stage: Specification<'_>) -> Result<Vec<Box<dyn Stage>>> {
         names.push(path);
     }
     let (step, unit, bounds) = parse_range(range)?;
+    let mut known = FxHashSet::default();
+    names.retain(|name| known.insert(*name));
     let partition = names.into_iter().map(FieldPath::parse).collect::<Result<Vec<_>>>()?;
     let field = FieldPath::parse(field)?;
     if matches!(bounds, Bounds::Partition) && partition.is_empty() {
@@ -189,13 +193,11 @@ impl Densify {
             Bounds::Full => &[],
             _ => self.partition.as_slice(),
         };
-        let mut fields: Vec<(Path, Direction)> = Vec::new();
-        for path in partitions.iter().chain([&self.field]) {
-            if fields.iter().all(|(known, _)| known != path.path()) {
-                fields.push((path.path().clone(), Direction::Ascending));
-            }
-        }
-        Pattern::from_fields(fields)
+        let is_partition = partitions.iter().any(|path| path.path() == self.field.path());
+        let last = (!is_partition).then_some(&self.field);
+        let paths = partitions.iter().chain(last);
+        let fields = paths.map(|path| (path.path().clone(), Direction::Ascending));
+        Pattern::from_fields(fields.collect())
     }
 
     /// The value to densify by; `None` is null.
@@ -245,16 +247,27 @@ impl Densify {
 
     /// The fields that every generated document of a partition has.
     fn template(&self, document: &RawDocument) -> Result<RawDocumentBuf> {
+        let _entered = wide::enter(document);
         let mut template = RawDocumentBuf::new();
-        for path in &self.partition {
-            let value = path.resolve(document).map(Value::into_owned);
-            template = with(&template, path.path(), value, &self.context)?;
+        let mut rest: Vec<&FieldPath> = self.partition.iter().collect();
+        // All at once, but for paths within others.
+        while !rest.is_empty() {
+            let mut apart = Apart::default();
+            let (now, later): (Vec<_>, Vec<_>) =
+                rest.into_iter().partition(|path| apart.add(path.path()));
+            let values = now.iter().map(|path| {
+                let value = path.resolve(document).map(Value::into_owned);
+                (path.path(), value)
+            });
+            template = with(&template, values, &self.context)?;
+            rest = later;
         }
         check_path(&template, self.field.path())?;
         Ok(template)
     }
 
     fn key(&self, document: &RawDocument) -> Vec<u8> {
+        let _entered = wide::enter(document);
         let mut key = Key::default();
         for path in &self.partition {
             let part = path.resolve(document);
@@ -269,7 +282,7 @@ impl Densify {
             Some(_) => RawBson::DateTime(DateTime::from_millis(value.to_i64_saturated())),
             None => value.to_value(),
         };
-        with(template, self.field.path(), Some(value), &self.context)
+        with(template, [(self.field.path(), Some(value))], &self.context)
     }
 }
 

@@ -10,6 +10,7 @@ use crate::aggregate::expressions::{Expression, FieldPath, coerce};
 use crate::aggregate::{Pipeline, Place};
 use bson::{RawArray, RawBsonRef, RawDocument, RawDocumentBuf};
 use error::{Code, Result};
+use rustc_hash::FxHashSet;
 use value::DocumentWriter;
 use value::element::{array_elements, elements, get};
 
@@ -122,6 +123,7 @@ fn into_namespace(into: RawBsonRef<'_>) -> Result<(Option<String>, String)> {
 
 fn on_fields(on: RawBsonRef<'_>) -> Result<Vec<String>> {
     let mut fields: Vec<String> = Vec::new();
+    let mut known = FxHashSet::default();
     match on {
         RawBsonRef::String(field) => fields.push(field.to_owned()),
         RawBsonRef::Array(array) => {
@@ -132,7 +134,7 @@ fn on_fields(on: RawBsonRef<'_>) -> Result<Vec<String>> {
                         coerce::type_name(Some(element.value()))
                     )));
                 };
-                if fields.iter().any(|known| known == field) {
+                if !known.insert(field) {
                     return Err(
                         Code::location(31465).error(format!("Found a duplicate field '{field}'"))
                     );

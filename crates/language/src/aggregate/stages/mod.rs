@@ -80,7 +80,7 @@ pub trait Stage: Any + std::fmt::Debug + Send + Sync {
     /// Whether a filter that reads this may as well go before the stage.
     fn lets_pass(&self, read: &Needs) -> bool {
         match self.changes() {
-            Some(changed) => changed.iter().all(|path| !read.contains(path)),
+            Some(changed) => !read.contains_any(&changed),
             None => false,
         }
     }

@@ -18,15 +18,17 @@ use crate::aggregate::expressions::{Expression, FieldPath, Node, coerce};
 use crate::aggregate::limits::STAGE_MEMORY_BYTES_MAX;
 use crate::aggregate::windows::{self, Function};
 use crate::sort::Pattern;
-use crate::{Context, Needs};
-use bson::{RawBsonRef, RawDocumentBuf};
+use crate::{Context, Needs, interrupt};
+use bson::{RawBsonRef, RawDocument, RawDocumentBuf};
 use error::{Code, Result};
 use run::Run;
+use rustc_hash::FxHashMap;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use value::Path;
 use value::element::elements;
 use value::key::{Direction, Key};
+use value::path::Apart;
 
 /// Where a computed partition is kept for a while.
 const PARTITION_FIELD: &str = "__internal_setWindowFields_partition_key";
@@ -36,6 +38,8 @@ struct SetWindowFields {
     partition: Option<FieldPath>,
     sort: Option<Pattern>,
     outputs: Vec<(Path, Arc<dyn Function>)>,
+    /// The places of the outputs that are fields of the document itself.
+    fields: FxHashMap<Box<str>, usize>,
     context: Context,
     /// What the documents ahead and the functions may take.
     memory_bytes_max: usize,
@@ -61,17 +65,28 @@ pub fn parse(stage: Specification<'_>) -> Result<Vec<Box<dyn Stage>>> {
     })?;
     let output = output.ok_or_else(|| options.missing("output"))?;
     let sort = sort.map(Pattern::parse).transpose()?;
-    let mut outputs: Vec<(Path, Arc<dyn Function>)> = Vec::new();
-    for element in elements(output) {
-        let path = FieldPath::parse(element.key)?.path().clone();
-        if outputs.iter().any(|(other, _)| other.overlaps(&path)) {
+    let outputs = outputs(output, sort.as_ref(), stage.context)?;
+    stages(partition, sort, outputs, stage.context)
+}
+
+fn outputs(
+    output: &RawDocument,
+    sort: Option<&Pattern>,
+    context: &Context,
+) -> Result<Vec<(Path, Arc<dyn Function>)>> {
+    let paths = elements(output).map(|element| Ok(FieldPath::parse(element.key)?.path().clone()));
+    let paths: Vec<Path> = paths.collect::<Result<_>>()?;
+    let mut apart = Apart::default();
+    let mut functions = Vec::with_capacity(paths.len());
+    for (path, element) in paths.iter().zip(elements(output)) {
+        interrupt::check()?;
+        if !apart.add(path) {
             return Err(Code::location(6307900)
                 .error("$setWindowFields 'output' specification contains two conflicting paths"));
         }
-        let function = windows::parse(element.value(), sort.as_ref(), stage.context)?;
-        outputs.push((path, function));
+        functions.push(windows::parse(element.value(), sort, context)?);
     }
-    stages(partition, sort, outputs, stage.context)
+    Ok(paths.into_iter().zip(functions).collect())
 }
 
 fn stages(
@@ -109,9 +124,11 @@ fn stages(
         let pattern = Pattern::from_fields(fields);
         stages.push(Box::new(Sort::new(pattern, context.collator.clone())));
     }
+    let places = outputs.iter().enumerate().filter(|(_, (path, _))| path.len() == 1);
     stages.push(Box::new(SetWindowFields {
         partition: field,
         sort,
+        fields: places.map(|(at, (path, _))| (path.as_str().into(), at)).collect(),
         outputs,
         context: context.clone(),
         memory_bytes_max: STAGE_MEMORY_BYTES_MAX,

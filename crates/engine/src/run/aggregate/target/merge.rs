@@ -182,6 +182,7 @@ impl Work<'_> {
     /// The command's variables, and those of the stage, which may look at the new
     /// document.
     fn variables(&self, own: &RawDocument, document: &RawDocument) -> Result<Variables> {
+        let _entered = value::wide::enter(document);
         let mut variables = self.context.variables.clone();
         for variable in elements(own) {
             let expression = Expression::parse(variable.value(), &self.context)?;

@@ -9,7 +9,7 @@ use crate::{Wanted, interrupt};
 use bson::{RawArray, RawArrayBuf, RawBsonRef, RawDocument, RawDocumentBuf};
 use budget::Kind;
 use error::Result;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;
 use value::element::{array_elements, elements};
 use value::{ArrayWriter, Element};
@@ -45,7 +45,8 @@ pub fn plan(
     wanted: Wanted,
     parse: impl Fn(&RawArray) -> Result<Pipeline>,
 ) -> Result<Reuse> {
-    let depends = |stage: &Element<'_>| mentions(stage.value(), variables);
+    let variables = names(variables);
+    let depends = |stage: &Element<'_>| mentions(stage.value(), &variables);
     let Some(at) = array_elements(stages).position(|stage| depends(&stage)) else {
         return Ok(Reuse::All);
     };
@@ -68,19 +69,24 @@ pub fn plan(
 
 /// The same for a join by equality, whose stages stand behind its filter.
 pub fn plan_equality(stages: &RawArray, variables: &[(Arc<Binding>, Expression)]) -> Reuse {
-    match array_elements(stages).any(|stage| mentions(stage.value(), variables)) {
+    let variables = names(variables);
+    match array_elements(stages).any(|stage| mentions(stage.value(), &variables)) {
         true => Reuse::None,
         false => Reuse::Equal,
     }
 }
 
+fn names(variables: &[(Arc<Binding>, Expression)]) -> FxHashSet<&str> {
+    variables.iter().map(|(binding, _)| binding.name()).collect()
+}
+
 /// Whether anything in a value may refer to one of the variables, or to chance. It
 /// looks at the text alone, so that it may say so of what is only alike.
-fn mentions(value: RawBsonRef<'_>, variables: &[(Arc<Binding>, Expression)]) -> bool {
+fn mentions(value: RawBsonRef<'_>, variables: &FxHashSet<&str>) -> bool {
     match value {
         RawBsonRef::String(text) => text.strip_prefix("$$").is_some_and(|text| {
             let name = text.split('.').next().unwrap_or_default();
-            variables.iter().any(|(binding, _)| binding.name() == name)
+            variables.contains(name)
         }),
         RawBsonRef::Document(document) => elements(document)
             .any(|field| RANDOM.contains(&field.key) || mentions(field.value(), variables)),

@@ -11,8 +11,8 @@ use bson::{RawBsonRef, RawDocumentBuf};
 use budget::Kind;
 use error::{Code, Result};
 use std::sync::Arc;
-use value::DocumentWriter;
 use value::element::elements;
+use value::{DocumentWriter, wide};
 
 pub struct Run {
     stage: Arc<SetWindowFields>,
@@ -42,6 +42,17 @@ struct Function {
     bytes: usize,
 }
 
+impl Function {
+    /// There are no more documents.
+    fn end(&mut self) -> Result<()> {
+        if self.ended {
+            return Err(Code::InternalError.error("a window function gives no value"));
+        }
+        self.ended = true;
+        Ok(())
+    }
+}
+
 impl Run {
     pub fn new(stage: Arc<SetWindowFields>, input: Documents, foreign: Arc<dyn Foreign>) -> Run {
         let source = Source::new(stage.clone(), input);
@@ -66,12 +77,13 @@ impl Run {
     fn document(&mut self) -> Result<Option<RawDocumentBuf>> {
         let Run { stage, foreign, source, partition, .. } = self;
         let Some(partition) = partition else { return Ok(None) };
-        for at in 0..partition.functions.len() {
-            let mut ready = false;
-            while !ready {
-                ready = partition.feed(at, source)?;
-                partition.make_room(stage, &**foreign, source)?;
+        let mut waiting: Vec<usize> = (0..partition.functions.len()).collect();
+        loop {
+            partition.advance(&mut waiting)?;
+            if waiting.is_empty() {
+                break;
             }
+            partition.feed(&waiting, stage, &**foreign, source)?;
         }
         partition.given += 1;
         let Some(document) = partition.tape.take_current() else { return Ok(None) };
@@ -109,28 +121,62 @@ impl Partition {
         })
     }
 
-    /// Gets a function to the value of the current document, or one step nearer to it:
-    /// `false`.
-    fn feed(&mut self, at: usize, source: &mut Source) -> Result<bool> {
-        let function = &mut self.functions[at];
-        let ready = function.taken > self.given && function.run.advance(function.ended)?;
-        if !ready {
-            match self.tape.read(at, source)? {
-                Some(document) => {
-                    interrupt::check_sized(document.as_bytes().len())?;
-                    function.run.take(&document)?;
-                    function.taken += 1;
-                }
-                None if function.ended => {
-                    return Err(Code::InternalError.error("a window function gives no value"));
-                }
-                None => function.ended = true,
+    /// Gets functions to the value of the current document; those that must see more first
+    /// are left.
+    fn advance(&mut self, waiting: &mut Vec<usize>) -> Result<()> {
+        let (mut kept, mut at) = (0, 0);
+        while at < waiting.len() {
+            let function = &mut self.functions[waiting[at]];
+            if function.taken > self.given && function.run.advance(function.ended)? {
+                self.measure(waiting[at]);
+            } else {
+                waiting.swap(kept, at);
+                kept += 1;
+            }
+            interrupt::check()?;
+            at += 1;
+        }
+        waiting.truncate(kept);
+        Ok(())
+    }
+
+    /// Lets each of these functions take in its next document. Those that are at the same one
+    /// share the tables of its fields.
+    fn feed(
+        &mut self,
+        waiting: &[usize],
+        stage: &SetWindowFields,
+        foreign: &dyn Foreign,
+        source: &mut Source,
+    ) -> Result<()> {
+        let mut rest = waiting.iter().copied().peekable();
+        while let Some(first) = rest.next() {
+            let place = self.tape.place(first);
+            let Some(document) = self.tape.read(first, source)? else {
+                self.functions[first].end()?;
+                continue;
+            };
+            let _entered = wide::enter(&document);
+            let mut next = Some(first);
+            while let Some(at) = next {
+                interrupt::check_sized(document.as_bytes().len())?;
+                let function = &mut self.functions[at];
+                function.run.take(&document)?;
+                function.taken += 1;
+                self.measure(at);
+                self.make_room(stage, foreign, source)?;
+                next = rest.next_if(|at| self.tape.follow(*at, place));
             }
         }
+        Ok(())
+    }
+
+    /// Counts what a function keeps now.
+    fn measure(&mut self, at: usize) {
+        let function = &mut self.functions[at];
         let bytes = function.run.bytes();
         self.bytes = self.bytes + bytes - function.bytes;
         function.bytes = bytes;
-        Ok(ready)
     }
 
     /// Moves the documents to a file where that helps, and is allowed.
@@ -176,9 +222,9 @@ impl Partition {
             let values: Vec<_> = values.collect();
             return Ok(with_fields(stage, &document, &values));
         }
-        stage.outputs.iter().zip(values).try_fold(document, |document, ((path, _), value)| {
-            with(&document, path, value.map(value::value::to_owned), &stage.context)
-        })
+        let values = stage.outputs.iter().zip(values);
+        let values = values.map(|((path, _), value)| (path, value.map(value::value::to_owned)));
+        with(&document, values, &stage.context)
     }
 }
 
@@ -196,7 +242,7 @@ fn with_fields(
         }
     };
     for element in elements(document) {
-        match stage.outputs.iter().position(|(path, _)| path.as_str() == element.key) {
+        match stage.fields.get(element.key).copied() {
             Some(at) => {
                 seen[at] = true;
                 write(&mut out, at);

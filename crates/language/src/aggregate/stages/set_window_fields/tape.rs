@@ -7,11 +7,11 @@ use crate::aggregate::{Documents, Spill};
 use crate::interrupt;
 use bson::RawDocumentBuf;
 use error::Result;
-use std::borrow::Cow;
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 pub struct Tape {
-    held: VecDeque<RawDocumentBuf>,
+    held: VecDeque<Arc<RawDocumentBuf>>,
     /// The memory of what is held.
     bytes: usize,
     /// How many documents have gone before those that are held.
@@ -62,7 +62,12 @@ impl Tape {
         let document = self.held.pop_front()?;
         self.bytes -= size(&document);
         self.gone += 1;
-        Some(document)
+        Some(Arc::unwrap_or_clone(document))
+    }
+
+    /// Where a function stands.
+    pub fn place(&self, function: usize) -> usize {
+        self.next[function]
     }
 
     /// The next document for a function; `None` at the partition's end.
@@ -70,22 +75,30 @@ impl Tape {
         &mut self,
         function: usize,
         source: &mut Source,
-    ) -> Result<Option<Cow<'_, RawDocumentBuf>>> {
+    ) -> Result<Option<Arc<RawDocumentBuf>>> {
         if let Some(file) = &mut self.file {
-            return Ok(file.ahead[function].next().transpose()?.map(Cow::Owned));
+            return Ok(file.ahead[function].next().transpose()?.map(Arc::new));
         }
         let at = self.next[function] - self.gone;
         if at == self.held.len() && !self.pull(source)? {
             return Ok(None);
         }
         self.next[function] += 1;
-        Ok(self.held.get(at).map(Cow::Borrowed))
+        Ok(self.held.get(at).cloned())
+    }
+
+    /// Moves a function past the document that another one has read at this place; `false`: it
+    /// stands elsewhere, or reads from the file by itself.
+    pub fn follow(&mut self, function: usize, place: usize) -> bool {
+        let follows = self.file.is_none() && self.next[function] == place;
+        self.next[function] += usize::from(follows);
+        follows
     }
 
     fn pull(&mut self, source: &mut Source) -> Result<bool> {
         let Some(document) = source.next()? else { return Ok(false) };
         self.bytes += size(&document);
-        self.held.push_back(document);
+        self.held.push_back(Arc::new(document));
         Ok(true)
     }
 
