@@ -18,8 +18,9 @@ use std::time::{Duration, Instant};
 use tokio::sync::watch;
 
 /// What this build reads and writes. A change of layout raises it.
-const FORMAT: u32 = 3;
-/// Format 1 had no arrays in segments, and 2 no inventory; what they have is read as it is.
+const FORMAT: u32 = 4;
+/// Format 1 had no arrays in segments, 2 no inventory, and 3 no index keys longer than those
+/// of the trees; what they have is read as it is.
 const FORMAT_OLDEST: u32 = 1;
 const FORMAT_INVENTORIED: u32 = 3;
 /// Names the directory as ours and tells its format before anything is opened.

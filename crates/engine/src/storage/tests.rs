@@ -134,15 +134,17 @@ async fn a_store_of_an_older_format_is_taken_over() {
     store.commit(put(&store, 1, &document), Mark::Synced).await.expect("commits");
     store.close();
     drop(store);
-    for older in [1, 2] {
+    for older in [1, 2, 3] {
         std::fs::write(&marker, format!("freeboard store, format {older}\n")).expect("writes");
-        std::fs::remove_file(directory.path().join("INVENTORY")).expect("removes");
+        if older < 3 {
+            std::fs::remove_file(directory.path().join("INVENTORY")).expect("removes");
+        }
         let store = open(directory.path());
         let error = Store::open(directory.path()).err().expect("refused");
         assert!(error.to_string().contains("in use by another process"), "{error}");
         assert_eq!(all(&store.view()), [(1, document.clone())]);
         let now = std::fs::read_to_string(&marker).expect("reads");
-        assert_eq!(now, "freeboard store, format 3\n");
+        assert_eq!(now, "freeboard store, format 4\n");
         store.close();
     }
 }

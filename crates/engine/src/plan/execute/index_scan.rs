@@ -2,14 +2,12 @@
 
 use super::covered::Cover;
 use super::{Member, Operator, Running, Shared, Stats, Work};
-use crate::index::KEY_BYTES_MAX;
 use crate::plan::bounds::{self, Checker, KeyRange, Verdict, successor};
 use crate::plan::{IndexScan, Scan};
 use crate::storage::{Entries, Entry, RecordId};
 use error::Result;
 use rustc_hash::FxHashSet;
 use std::collections::VecDeque;
-use std::ops::Bound;
 use std::sync::Arc;
 
 /// How many entries are passed over one by one before the scan seeks instead: a
@@ -115,11 +113,7 @@ impl Cursor {
                 None => Step::Done,
             });
         };
-        let next = match self.plan.scan {
-            Scan::Forward => entries.next(),
-            Scan::Backward => entries.next_back(),
-        };
-        let Some(entry) = next.transpose()? else {
+        let Some(entry) = entries.next().transpose()? else {
             self.current = None;
             return Ok(if self.ranges.is_empty() { Step::Done } else { Step::Outside });
         };
@@ -190,17 +184,13 @@ impl Cursor {
 
     fn open(&mut self, range: KeyRange, shared: &Shared, stats: &mut Stats) {
         stats.seeks += 1;
-        let low = Bound::Included(seekable(&range.low));
-        let high =
-            range.high.as_deref().map_or(Bound::Unbounded, |it| Bound::Excluded(seekable(it)));
         let index = &self.plan.index;
-        let entries = shared.view.entries(index.id, index.bare_keys, (low, high));
+        let high = range.high.as_deref();
+        let entries = shared.view.entries(index.id, index.bare_keys, &range.low, high);
+        let entries = match self.plan.scan {
+            Scan::Forward => entries,
+            Scan::Backward => entries.backward(),
+        };
         self.current = Some((range, entries));
     }
-}
-
-/// A bound as the store can seek it. No key is longer than the longest, so one byte more
-/// of the bound tells all that is before it from all that is behind it.
-fn seekable(bound: &[u8]) -> Vec<u8> {
-    bound[..bound.len().min(KEY_BYTES_MAX + 1)].to_vec()
 }
