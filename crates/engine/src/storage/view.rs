@@ -1,9 +1,9 @@
 //! A consistent view of the store, as of one commit.
 
 use super::document::Stored;
+use super::entry::{self, Entries, Entry};
 use super::large::{self, Large, Secret, TRAILER_BYTES};
 use super::trees::{Pairs, Snapshot, Tree};
-use super::entry::{self, Entries, Entry};
 use super::{CollectionId, Document, IndexId, RecordId, failed, keys};
 use error::{Code, Result};
 use fjall::Slice;
@@ -87,18 +87,9 @@ impl View {
         Ok(is_it.then_some(found))
     }
 
-    /// Every entry of a key in an index whose keys are followed by their records.
-    pub fn entries_of(
-        &self,
-        index: IndexId,
-        key: &[u8],
-    ) -> impl Iterator<Item = Result<Entry>> + use<> {
-        let place = |record| Slice::from(entry::place(index, key, Some(RecordId(record))));
-        let range = (Bound::Included(place(0)), Bound::Included(place(u64::MAX)));
-        self.range(Tree::Entries, range).map(|pair| {
-            let (key, value) = pair.map_err(failed)?;
-            Entry::read(key, value, false)
-        })
+    /// Every entry of a whole key, in the order of the records.
+    pub fn entries_of(&self, index: IndexId, bare: bool, key: &[u8]) -> Entries {
+        Entries::of(self.snapshot.clone(), index, bare, key)
     }
 
     /// Entries with keys from `low` up to, not including, `high`, in order; no `high` is no

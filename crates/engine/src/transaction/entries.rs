@@ -131,7 +131,7 @@ impl Transaction {
         document: &RawDocument,
     ) -> Result<()> {
         self.take(Subject::unique_key(index.id, &key.bytes)).await?;
-        for entry in self.latest().entries_of(index.id, &key.bytes) {
+        for entry in self.latest().entries_of(index.id, false, &key.bytes) {
             let entry = entry?;
             if entry.record != record && entry.key() == key.bytes {
                 return Err(duplicate(collection, index, key, document));

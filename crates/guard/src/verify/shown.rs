@@ -28,9 +28,7 @@ fn bytes(id: RawBsonRef<'_>) -> usize {
     match id {
         RawBsonRef::String(text) | RawBsonRef::Symbol(text) => text.len(),
         RawBsonRef::JavaScriptCode(code) => code.len(),
-        RawBsonRef::JavaScriptCodeWithScope(code) => {
-            code.code.len() + code.scope.as_bytes().len()
-        }
+        RawBsonRef::JavaScriptCodeWithScope(code) => code.code.len() + code.scope.as_bytes().len(),
         RawBsonRef::Binary(binary) => binary.bytes.len(),
         RawBsonRef::Document(document) => document.as_bytes().len(),
         RawBsonRef::Array(array) => array.as_bytes().len(),

@@ -4,11 +4,13 @@ use super::covered::Cover;
 use super::{Member, Operator, Running, Shared, Stats, Work};
 use crate::plan::bounds::{self, Checker, KeyRange, Verdict, successor};
 use crate::plan::{IndexScan, Scan};
+use crate::storage::entry::WHOLE_KEY_BYTES_MAX;
 use crate::storage::{Entries, Entry, RecordId};
 use error::Result;
 use rustc_hash::FxHashSet;
 use std::collections::VecDeque;
 use std::sync::Arc;
+use value::key;
 
 /// How many entries are passed over one by one before the scan seeks instead: a
 /// seek costs about as much as a few steps.
@@ -182,11 +184,25 @@ impl Cursor {
         }
     }
 
+    /// Whether a range is that of one whole key.
+    fn is_one_key(&self, range: &KeyRange) -> bool {
+        let mut rest = range.low.as_slice();
+        for direction in self.plan.directions() {
+            let Some(len) = key::skip(rest, direction) else { return false };
+            rest = &rest[len..];
+        }
+        rest.is_empty() && range.high == successor(&range.low)
+    }
+
     fn open(&mut self, range: KeyRange, shared: &Shared, stats: &mut Stats) {
         stats.seeks += 1;
         let index = &self.plan.index;
-        let high = range.high.as_deref();
-        let entries = shared.view.entries(index.id, index.bare_keys, &range.low, high);
+        let (view, high) = (&shared.view, range.high.as_deref());
+        // Of a long key, only its own entries are read, not all that begin alike.
+        let entries = match range.low.len() > WHOLE_KEY_BYTES_MAX && self.is_one_key(&range) {
+            true => view.entries_of(index.id, index.bare_keys, &range.low),
+            false => view.entries(index.id, index.bare_keys, &range.low, high),
+        };
         let entries = match self.plan.scan {
             Scan::Forward => entries,
             Scan::Backward => entries.backward(),

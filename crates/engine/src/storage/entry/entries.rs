@@ -1,10 +1,10 @@
 //! The entries of an index within bounds, in the order of their whole keys.
 
 use super::run::Run;
-use super::{Entry, HASH_BYTES, INDEX_BYTES, RECORD_BYTES, WHOLE_KEY_BYTES_MAX, is_long};
+use super::{Entry, HASH_BYTES, INDEX_BYTES, RECORD_BYTES, WHOLE_KEY_BYTES_MAX, is_long, place};
 use crate::storage::trees::{Failure, Pairs, Snapshot, Tree};
 use crate::storage::view::is_empty;
-use crate::storage::{IndexId, failed};
+use crate::storage::{IndexId, RecordId, failed};
 use error::Result;
 use fjall::Slice;
 use std::ops::Bound;
@@ -30,6 +30,11 @@ pub(super) struct Limits {
 }
 
 impl Limits {
+    /// Those of one key: nothing comes between it and the same with a zero byte behind.
+    fn of(key: &[u8]) -> Limits {
+        Limits { low: key.to_vec(), high: [key, &[0]].concat() }
+    }
+
     pub fn contain(&self, key: &[u8]) -> bool {
         key >= self.low.as_slice() && (self.high.is_empty() || key < self.high.as_slice())
     }
@@ -50,6 +55,22 @@ impl Entries {
             false => snapshot.range(Tree::Entries, range),
         };
         let limits = limits(low, high).map(Box::new);
+        Entries { pairs, bare, backward: false, run: None, limits, snapshot }
+    }
+
+    /// Those of a whole key. Among long keys that begin alike they have a place of their own.
+    pub(in crate::storage) fn of(
+        snapshot: Arc<dyn Snapshot>,
+        index: IndexId,
+        bare: bool,
+        key: &[u8],
+    ) -> Entries {
+        let at = |record| {
+            let record = (!bare).then_some(RecordId(record));
+            Bound::Included(Slice::from(place(index, key, record)))
+        };
+        let pairs = snapshot.range(Tree::Entries, (at(0), at(u64::MAX)));
+        let limits = (key.len() > WHOLE_KEY_BYTES_MAX).then(|| Box::new(Limits::of(key)));
         Entries { pairs, bare, backward: false, run: None, limits, snapshot }
     }
 
@@ -126,7 +147,9 @@ fn start(index: IndexId, low: &[u8]) -> Bound<Slice> {
 fn end(index: IndexId, high: Option<&[u8]>) -> Bound<Slice> {
     match high {
         None => crate::storage::keys::prefix(index.0).1,
-        Some(high) if high.len() <= WHOLE_KEY_BYTES_MAX => Bound::Excluded(at(index, high, 0).into()),
+        Some(high) if high.len() <= WHOLE_KEY_BYTES_MAX => {
+            Bound::Excluded(at(index, high, 0).into())
+        }
         Some(high) => Bound::Included(at(index, high, HASH_BYTES + RECORD_BYTES).into()),
     }
 }

@@ -56,6 +56,8 @@ const RECORD_BYTES: usize = 8;
 const HASH_BYTES: usize = 32;
 /// The length of a long key's types.
 const LENGTH_BYTES: usize = 4;
+/// Hashing more than this takes longer than a thread that serves sockets may be held.
+const HASHED_AT_ONCE_BYTES: usize = 512 * 1024;
 
 /// One index entry, with its whole key.
 #[derive(Debug, Clone)]
@@ -105,7 +107,7 @@ impl Entry {
 /// The place of an entry in its tree; without a record in an index of bare keys.
 pub fn place(index: IndexId, key: &[u8], record: Option<RecordId>) -> Vec<u8> {
     let (start, hash) = match key.split_at_checked(WHOLE_KEY_BYTES_MAX) {
-        Some((start, rest)) if !rest.is_empty() => (start, Some(Sha256::digest(key))),
+        Some((start, rest)) if !rest.is_empty() => (start, Some(hash(key))),
         _ => (key, None),
     };
     let hash = hash.as_ref().map_or(&[][..], |hash| &hash[..]);
@@ -136,6 +138,13 @@ pub fn value(key: Key, record: Option<RecordId>) -> Vec<u8> {
     value.extend_from_slice(&key.types);
     value.extend_from_slice(rest);
     value
+}
+
+fn hash(key: &[u8]) -> [u8; HASH_BYTES] {
+    match key.len() > HASHED_AT_ONCE_BYTES {
+        true => turn::aside(|| Sha256::digest(key)).into(),
+        false => Sha256::digest(key).into(),
+    }
 }
 
 /// Whether a key of the tree is that of a long key.

@@ -55,6 +55,16 @@ impl World {
         World { bare, tree: Arc::new(tree), model }
     }
 
+    fn check_key(&self, key: &[u8]) {
+        let wanted = self.model.keys().filter(|(other, _)| other == key).map(|(_, record)| *record);
+        let entries = Entries::of(self.tree.clone(), INDEX, self.bare, key);
+        let found = entries.map(|entry| entry.expect("reads")).map(|entry| {
+            assert!(entry.key() == key);
+            entry.record.0
+        });
+        assert_eq!(found.collect::<Vec<_>>(), wanted.collect::<Vec<_>>());
+    }
+
     fn check(&self, low: &[u8], high: Option<&[u8]>) {
         let inside = |key: &[u8]| key >= low && high.is_none_or(|high| key < high);
         let wanted: Vec<_> = self.model.iter().filter(|((key, _), _)| inside(key)).collect();
@@ -187,6 +197,9 @@ proptest! {
             world.check(&low.bytes, None);
             world.check(&low.bytes[..low.bytes.len().min(*cut)], Some(&high.bytes));
             world.check(&[], Some(&high.bytes[..high.bytes.len().min(*cut)]));
+        }
+        for key in keys.iter().chain(bounds.iter().map(|(key, ..)| key)) {
+            world.check_key(&key.bytes);
         }
         for key in keys.iter().take(4) {
             world.check(&key.bytes, None);
