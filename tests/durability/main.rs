@@ -18,6 +18,7 @@ mod flip;
 mod forgetful;
 #[path = "../crash/ledger.rs"]
 mod ledger;
+mod long_keys;
 mod meanwhile;
 mod pairs;
 mod power;

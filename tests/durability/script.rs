@@ -7,8 +7,9 @@ use rand::seq::IteratorRandom;
 
 /// Beyond this there are deletes rather than inserts.
 const DOCUMENTS_MAX: usize = 60;
-/// Larger values than the engine keeps within a record.
-const LARGE_BYTES: std::ops::Range<usize> = 17_000..60_000;
+/// Larger values than the engine keeps within a record; the largest have index keys that the
+/// trees cannot hold whole.
+const LARGE_BYTES: std::ops::Range<usize> = 17_000..90_000;
 
 /// A write, and what it makes of its document.
 pub struct Step {
@@ -77,5 +78,6 @@ pub fn indexes(collection: &str) -> Document {
     let number = doc! { "name": "n", "key": { "n": 1 } };
     let unique = doc! { "name": "u", "key": { "u": 1 }, "unique": true };
     let tags = doc! { "name": "tags", "key": { "tags": 1, "n": -1 } };
-    doc! { "createIndexes": collection, "indexes": [number, unique, tags] }
+    let large = doc! { "name": "large", "key": { "large": 1, "n": 1 }, "sparse": true };
+    doc! { "createIndexes": collection, "indexes": [number, unique, tags, large] }
 }

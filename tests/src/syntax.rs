@@ -9,7 +9,7 @@
 //! - `token1` and `time1` are the resume token and the cluster time of the first event a change
 //!   stream has shown; `clusterTime` and `operationTime` are those of the last reply, and
 //!   `moment1` is the first `atClusterTime` that a snapshot read has answered with;
-//! - `repeat("x", 1000)`, `array(1000, 1)`, `nested(100)` and `within("$not", 100, true)`
+//! - `repeat("x", 1000)`, `repeat("x", 1000, "end")`, `array(1000, 1)`, `nested(100)` and `within("$not", 100, true)`
 //!   make large things;
 //! - `cursor1` is the id of the first cursor the script has opened, `i` the number of the
 //!   document in a `fill`, `i % 10` its remainder.
@@ -356,6 +356,9 @@ fn made(function: &str, arguments: &[RawBson]) -> Result<RawBson> {
         }
         ("Symbol", [String(symbol)]) => RawBson::Symbol(symbol.clone()),
         ("repeat", [String(text), Int32(times)]) => String(text.repeat(usize::try_from(*times)?)),
+        ("repeat", [String(text), Int32(times), String(end)]) => {
+            String(text.repeat(usize::try_from(*times)?) + end)
+        }
         ("array", [Int32(length), element]) => {
             let mut array = RawArrayBuf::new();
             (0..*length).for_each(|_| array.push(element.clone()));

@@ -111,7 +111,7 @@ fn list(
         let shape = shape(index);
         for pair in view.range(Tree::Entries, keys::prefix(index.id.0)).take(limit) {
             let (key, value) = pair.map_err(failed)?;
-            writeln!(out, "  {}", show::entry(&key, &value, &shape))?;
+            writeln!(out, "  {}", show::entry(key, value, &shape))?;
         }
     }
     Ok(())
@@ -159,7 +159,7 @@ fn shape(index: &Index) -> EntryShape {
     let plain = |kind| matches!(kind, IndexKind::Ascending | IndexKind::Descending);
     let decodes = index.collator.is_none() && index.fields.iter().all(|field| plain(field.kind));
     let directions = decodes.then(|| index.fields.iter().map(|field| field.direction()).collect());
-    EntryShape { unique: index.bare_keys, directions }
+    EntryShape { bare: index.bare_keys, directions }
 }
 
 #[cfg(test)]

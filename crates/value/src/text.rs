@@ -10,6 +10,12 @@ use std::fmt::Write;
 /// Longer values are cut, so that a message never carries a whole document.
 const SHORT_BYTES_MAX: usize = 256;
 
+/// What a clipped document shows of a long text or binary value, and from which length on,
+/// as MongoDB has it.
+const CLIP_TEXT: Clip = Clip { from: 160, kept: 150 };
+const CLIP_CODE: Clip = Clip { from: 80, kept: 70 };
+const CLIP_BINARY: Clip = Clip { from: 81, kept: 70 };
+
 /// The name of a type, as `$type` spells it.
 pub fn type_name(kind: ElementType) -> &'static str {
     match kind {
@@ -44,9 +50,16 @@ pub fn document(document: &RawDocument) -> String {
 
 /// A value, all of it.
 pub fn value(value: RawBsonRef<'_>) -> String {
-    let mut text = Text { out: String::new(), bytes_max: usize::MAX };
+    let mut text = Text::new(usize::MAX);
     text.value(value);
     text.out
+}
+
+/// A document with each long text in it cut, and cut itself where it is longer than this.
+pub fn clipped(document: &RawDocument, bytes_max: usize) -> String {
+    let mut text = Text { is_clipped: true, ..Text::new(bytes_max) };
+    text.value(RawBsonRef::Document(document));
+    text.cut()
 }
 
 /// A value, cut where it is long.
@@ -56,28 +69,29 @@ pub fn short(value: RawBsonRef<'_>) -> String {
 
 /// Values as an array, cut where it is long.
 pub fn short_list<'a>(values: impl Iterator<Item = RawBsonRef<'a>>) -> String {
-    let mut text = Text { out: String::new(), bytes_max: SHORT_BYTES_MAX };
+    let mut text = Text::new(SHORT_BYTES_MAX);
     text.list("[", "]", values.map(|value| (None, value)));
     text.cut()
 }
 
 /// A text without quotes, cut where it is long.
 pub fn short_text(text: &str) -> String {
-    let mut short = Text { out: String::new(), bytes_max: SHORT_BYTES_MAX };
+    let mut short = Text::new(SHORT_BYTES_MAX);
     short.out.push_str(short.start(text));
     short.cut()
 }
 
 /// A value, cut where it is longer than this.
 pub fn at_most(value: RawBsonRef<'_>, bytes_max: usize) -> String {
-    let mut text = Text { out: String::new(), bytes_max };
+    let mut text = Text::new(bytes_max);
     text.value(value);
     text.cut()
 }
 
 /// `key: value`, cut where it is long.
 pub fn short_field(key: &str, value: RawBsonRef<'_>) -> String {
-    let mut text = Text { out: format!("{key}: "), bytes_max: SHORT_BYTES_MAX };
+    let mut text = Text::new(SHORT_BYTES_MAX);
+    text.out = format!("{key}: ");
     text.value(value);
     text.cut()
 }
@@ -91,10 +105,21 @@ struct Text {
     out: String,
     /// Nothing is added to what is longer.
     bytes_max: usize,
+    /// Whether texts within are cut one by one.
+    is_clipped: bool,
+}
+
+struct Clip {
+    from: usize,
+    kept: usize,
 }
 
 // Writing to a string cannot fail, so what `write!` returns is dropped.
 impl Text {
+    fn new(bytes_max: usize) -> Text {
+        Text { out: String::new(), bytes_max, is_clipped: false }
+    }
+
     fn is_full(&self) -> bool {
         self.out.len() > self.bytes_max
     }
@@ -112,6 +137,14 @@ impl Text {
         &text[..text.floor_char_boundary(self.bytes_max.saturating_add(1))]
     }
 
+    /// As much of a text as will be shown, and what stands for the rest.
+    fn clip<'t>(&self, text: &'t str, clip: &Clip) -> (&'t str, &'static str) {
+        match self.is_clipped && text.len() >= clip.from {
+            true => (&text[..text.floor_char_boundary(clip.kept)], "..."),
+            false => (self.start(text), ""),
+        }
+    }
+
     fn value(&mut self, value: RawBsonRef<'_>) {
         if self.is_full() {
             return;
@@ -122,7 +155,8 @@ impl Text {
             RawBsonRef::Int64(number) => write!(self.out, "{number}"),
             RawBsonRef::Decimal128(number) => write!(self.out, "{number}"),
             RawBsonRef::String(text) | RawBsonRef::Symbol(text) => {
-                write!(self.out, "\"{}\"", self.start(text))
+                let (text, rest) = self.clip(text, &CLIP_TEXT);
+                write!(self.out, "\"{text}{rest}\"")
             }
             RawBsonRef::Boolean(flag) => write!(self.out, "{flag}"),
             RawBsonRef::Null => write!(self.out, "null"),
@@ -142,12 +176,17 @@ impl Text {
             }
             RawBsonRef::Binary(binary) => {
                 let _ = write!(self.out, "BinData({}, ", u8::from(binary.subtype));
-                for byte in binary.bytes.iter().take(self.bytes_max) {
+                let is_cut = self.is_clipped && binary.bytes.len() >= CLIP_BINARY.from;
+                let kept = if is_cut { CLIP_BINARY.kept } else { self.bytes_max };
+                for byte in binary.bytes.iter().take(kept) {
                     let _ = write!(self.out, "{byte:02X}");
                 }
-                write!(self.out, ")")
+                write!(self.out, "{})", if is_cut { "..." } else { "" })
             }
-            RawBsonRef::JavaScriptCode(code) => write!(self.out, "{}", self.start(code)),
+            RawBsonRef::JavaScriptCode(code) => {
+                let (code, rest) = self.clip(code, &CLIP_CODE);
+                write!(self.out, "{code}{rest}")
+            }
             RawBsonRef::JavaScriptCodeWithScope(code) => {
                 let _ = write!(self.out, "CodeWScope( {}, ", self.start(code.code));
                 self.value(RawBsonRef::Document(code.scope));
@@ -223,6 +262,23 @@ mod tests {
         let long = "é".repeat(10_000);
         assert!(short(RawBsonRef::String(&long)).len() < 300);
         assert!(value(RawBsonRef::String(&long)).len() > 20_000);
+    }
+
+    #[test]
+    fn a_clipped_document_shows_the_start_of_each_long_text() {
+        let (long, short) = ("x".repeat(160), "y".repeat(159));
+        let value = rawdoc! { "a": long.as_str(), "b": [short.as_str(), 1], "c": [long.as_str()] };
+        let start = "x".repeat(150);
+        let text = format!("{{ a: \"{start}...\", b: [ \"{short}\", 1 ], c: [ \"{start}...\" ] }}");
+        assert_eq!(clipped(&value, usize::MAX), text);
+        assert!(clipped(&value, 200).len() < 220);
+        let binary = |bytes: usize| {
+            let subtype = bson::spec::BinarySubtype::Generic;
+            let binary = bson::Binary { subtype, bytes: vec![1; bytes] };
+            clipped(&rawdoc! { "a": binary }, usize::MAX)
+        };
+        assert_eq!(binary(80), format!("{{ a: BinData(0, {}) }}", "01".repeat(80)));
+        assert_eq!(binary(81), format!("{{ a: BinData(0, {}...) }}", "01".repeat(70)));
     }
 
     #[test]

@@ -1,7 +1,6 @@
 //! A collection or view, as a command sees it: immutable, replaced as a whole.
 
 use super::{Activity, Index, Validator};
-use crate::index::KEY_BYTES_MAX;
 use crate::storage::{CollectionId, RecordId, View};
 use bson::{RawArrayBuf, RawBsonRef, RawDocumentBuf};
 use command::Namespace;
@@ -89,10 +88,6 @@ impl Collection {
         let Some(index) = self.id_index() else { return Ok(None) };
         let mut key = Key::default();
         key.push(id, Direction::Ascending, index.collator.as_ref());
-        // No longer key is stored, and the trees take none to look for.
-        if key.bytes.len() > KEY_BYTES_MAX {
-            return Ok(None);
-        }
         Ok(view.unique(index.id, &key.bytes)?.map(|entry| entry.record))
     }
 

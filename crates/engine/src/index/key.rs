@@ -2,21 +2,26 @@
 
 use super::{extract, hashed, multikey, wildcard};
 use crate::catalog::{Index, IndexField, IndexKind};
+use crate::storage::entry::WHOLE_KEY_BYTES_MAX;
 use bson::{RawBsonRef, RawDocument};
+use budget::{Held, Kind};
 use error::{Code, Result};
 use language::interrupt;
 use value::Path;
 use value::key::{Direction, Key};
 
-/// The longest key the store can hold beside its prefix and record id.
-pub const KEY_BYTES_MAX: usize = 64 * 1024 - 64;
+/// What the long keys of one document may take in one index. A key may be as long as its
+/// document, and an array beside a long value makes one of each element.
+pub const LONG_KEYS_BYTES_MAX: usize = 256 * 1024 * 1024;
 
 /// Sorted, without duplicates.
-#[derive(Debug, Default, PartialEq, Eq)]
+#[derive(Debug)]
 pub struct Keys {
     pub keys: Vec<Key>,
     /// The bits to set in the index's `Multikey` before these keys are visible.
     pub multikey: u64,
+    /// What the keys take of the budget.
+    _memory: Held,
 }
 
 impl IndexField {
@@ -35,24 +40,64 @@ pub fn keys(index: &Index, document: &RawDocument) -> Result<Keys> {
     if let Some(filter) = &index.partial
         && !filter.matches(document)?
     {
-        return Ok(Keys::default());
+        return Ok(Keys::none());
     }
     let wildcard = index.fields.iter().position(|field| field.kind == IndexKind::Wildcard);
-    let keys = match wildcard {
-        Some(at) => wildcard_keys(index, at, document)?,
+    match wildcard {
+        Some(at) => wildcard_keys(index, at, document),
         None => match plain(index, document) {
-            Some(keys) => keys,
-            None => expanded(index, document)?,
+            Some(key) => Ok(Keys { keys: key.into_iter().collect(), ..Keys::none() }),
+            None => expanded(index, document),
         },
-    };
-    match keys.keys.iter().find(|key| key.bytes.len() > KEY_BYTES_MAX) {
-        Some(key) => Err(too_long(index, key)),
-        None => Ok(keys),
     }
 }
 
-/// The common case: no array anywhere on the paths, so exactly one key.
-fn plain(index: &Index, document: &RawDocument) -> Option<Keys> {
+impl Keys {
+    fn none() -> Keys {
+        Keys { keys: Vec::new(), multikey: 0, _memory: Held::new(Kind::Work) }
+    }
+}
+
+/// Keys as they come.
+struct Gathered<'a> {
+    index: &'a Index,
+    keys: Vec<Key>,
+    bytes: usize,
+    long_bytes: usize,
+    memory: Held,
+}
+
+impl Gathered<'_> {
+    fn of(index: &Index) -> Gathered<'_> {
+        let memory = Held::new(Kind::Work);
+        Gathered { index, keys: Vec::new(), bytes: 0, long_bytes: 0, memory }
+    }
+
+    fn add(&mut self, key: Key) -> Result<()> {
+        let bytes = key.bytes.len() + key.types.len();
+        self.bytes += bytes;
+        if key.bytes.len() > WHOLE_KEY_BYTES_MAX {
+            self.long_bytes += bytes;
+            if self.long_bytes > LONG_KEYS_BYTES_MAX {
+                return Err(too_long(self.index));
+            }
+            interrupt::check_sized(bytes)?;
+        }
+        self.memory.resize(self.bytes)?;
+        self.keys.push(key);
+        Ok(())
+    }
+
+    /// Of keys with equal bytes (1 and 1.0 in one array) the first stays.
+    fn sorted(self, multikey: u64) -> Result<Keys> {
+        let mut keys = interrupt::sort(self.keys, |a, b| a.bytes.cmp(&b.bytes))?;
+        keys.dedup_by(|b, a| a.bytes == b.bytes);
+        Ok(Keys { keys, multikey, _memory: self.memory })
+    }
+}
+
+/// The common case: no array anywhere on the paths, so one key, or none in a sparse index.
+fn plain(index: &Index, document: &RawDocument) -> Option<Option<Key>> {
     let mut key = Key::default();
     let mut missing = 0;
     for field in &index.fields {
@@ -60,15 +105,14 @@ fn plain(index: &Index, document: &RawDocument) -> Option<Keys> {
         missing += usize::from(found.is_none());
         push(&mut key, index, field, found);
     }
-    let keys = if index.sparse && missing == index.fields.len() { Vec::new() } else { vec![key] };
-    Some(Keys { keys, multikey: 0 })
+    Some((!index.sparse || missing < index.fields.len()).then_some(key))
 }
 
 fn expanded(index: &Index, document: &RawDocument) -> Result<Keys> {
     let paths: Vec<&Path> = index.fields.iter().map(|field| &field.path).collect();
     let mut bits = 0;
     let mut hashed_array = None;
-    let mut keys = Vec::new();
+    let mut keys = Gathered::of(index);
     extract::tuples(
         &paths,
         document,
@@ -86,8 +130,7 @@ fn expanded(index: &Index, document: &RawDocument) -> Result<Keys> {
             for (field, found) in index.fields.iter().zip(values) {
                 push(&mut key, index, field, *found);
             }
-            keys.push(key);
-            Ok(())
+            keys.add(key)
         },
     )?;
     if let Some(field) = hashed_array {
@@ -96,7 +139,7 @@ fn expanded(index: &Index, document: &RawDocument) -> Result<Keys> {
             index.fields[field].path.as_str()
         )));
     }
-    Ok(Keys { keys: sorted(keys)?, multikey: bits })
+    keys.sorted(bits)
 }
 
 /// The leaves below the wildcard, each combined with the values of the other
@@ -118,7 +161,7 @@ fn wildcard_keys(index: &Index, at: usize, document: &RawDocument) -> Result<Key
     }
     let mut bits = if arrays { multikey::bit(&index.fields, at, 0) } else { 0 };
     let others: Vec<&Path> = before.iter().chain(after).map(|field| &field.path).collect();
-    let mut keys = Vec::new();
+    let mut keys = Gathered::of(index);
     extract::tuples(
         &others,
         document,
@@ -138,12 +181,12 @@ fn wildcard_keys(index: &Index, at: usize, document: &RawDocument) -> Result<Key
                 for (field, found) in after.iter().zip(&values[at..]) {
                     push(&mut key, index, field, *found);
                 }
-                keys.push(key);
+                keys.add(key)?;
             }
             Ok(())
         },
     )?;
-    Ok(Keys { keys: sorted(keys)?, multikey: bits })
+    keys.sorted(bits)
 }
 
 fn push(key: &mut Key, index: &Index, field: &IndexField, found: Option<RawBsonRef<'_>>) {
@@ -158,17 +201,9 @@ fn push(key: &mut Key, index: &Index, field: &IndexField, found: Option<RawBsonR
     }
 }
 
-/// Of keys with equal bytes (1 and 1.0 in one array) the first stays.
-fn sorted(keys: Vec<Key>) -> Result<Vec<Key>> {
-    let mut keys = interrupt::sort(keys, |a, b| a.bytes.cmp(&b.bytes))?;
-    keys.dedup_by(|b, a| a.bytes == b.bytes);
-    Ok(keys)
-}
-
-fn too_long(index: &Index, key: &Key) -> error::Error {
+fn too_long(index: &Index) -> error::Error {
     Code::KeyTooLong.error(format!(
-        "index key of {} bytes for index '{}' is longer than {KEY_BYTES_MAX} bytes",
-        key.bytes.len(),
+        "the long keys of a document in index '{}' take more than {LONG_KEYS_BYTES_MAX} bytes",
         index.name
     ))
 }

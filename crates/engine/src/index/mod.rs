@@ -13,7 +13,7 @@ pub mod multikey;
 pub mod wildcard;
 
 pub use diff::{Diff, diff, untouched};
-pub use key::{KEY_BYTES_MAX, Keys, keys};
+pub use key::{Keys, LONG_KEYS_BYTES_MAX, keys};
 
 #[cfg(test)]
 mod tests;

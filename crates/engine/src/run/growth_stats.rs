@@ -272,7 +272,8 @@ fn spread(out: &mut DocumentWriter, histogram: &Histogram, largest: &[u32], sum:
 }
 
 fn append_id(out: &mut DocumentWriter, record: &Record) {
-    out.append("_id", get_value(record.stored(), "_id").unwrap_or(RawBsonRef::Null));
+    let id = get_value(record.stored(), "_id").unwrap_or(RawBsonRef::Null);
+    guard::verify::append_id(out, "_id", id);
 }
 
 fn append_date(out: &mut DocumentWriter, key: &str, at_ms: Option<u64>) {

@@ -199,5 +199,5 @@ impl Batch {
 /// Begins an item of a list with the `_id` of the document it is about.
 fn append_id(out: &mut DocumentWriter, id: &RawBson) {
     out.begin_next_document();
-    out.append("_id", id.as_raw_bson_ref());
+    guard::verify::append_id(out, "_id", id.as_raw_bson_ref());
 }

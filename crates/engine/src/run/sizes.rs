@@ -10,7 +10,6 @@ use crate::catalog::{Collection, Index};
 use crate::storage::{Counts, View};
 use error::Result;
 use std::collections::BTreeSet;
-use std::ops::Bound;
 
 /// What space is counted in.
 const BLOCK_BYTES: u64 = 4096;
@@ -56,7 +55,7 @@ pub fn of(view: &View, collection: &Collection) -> Result<Sizes> {
 }
 
 fn of_index(view: &View, index: &Index, documents: u64) -> Result<u64> {
-    let entries = view.entries(index.id, index.bare_keys, (Bound::Unbounded, Bound::Unbounded));
+    let entries = view.all_entries(index.id, index.bare_keys);
     let (mut count, mut bytes) = (0, 0);
     let mut records = BTreeSet::new();
     for entry in entries.take(SAMPLE_ENTRIES) {

@@ -8,7 +8,7 @@ use super::{Call, reading};
 use crate::catalog::{Collection, Index};
 use crate::index;
 use crate::plan::Interrupt;
-use crate::storage::{Counts, Entry, RecordId, Tree, View, keys};
+use crate::storage::{Counts, Entry, RecordId, View};
 use bson::{RawBsonRef, RawDocument};
 use command::views::Validate;
 use command::{Reply, ReplyWriter};
@@ -154,14 +154,9 @@ impl Check {
         key: &value::key::Key,
     ) -> Result<()> {
         self.keys[at] += 1;
-        let types = if index.bare_keys {
-            let entry = self.view.unique(index.id, &key.bytes)?;
-            entry.filter(|entry| entry.record == record).map(|entry| entry.types().to_vec())
-        } else {
-            let place = keys::entry(index.id, &key.bytes, Some(record));
-            self.view.get(Tree::Entries, &place)?.map(|types| types.to_vec())
-        };
-        if types.as_deref() != Some(&key.types[..]) {
+        let of = (!index.bare_keys).then_some(record);
+        let found = self.view.entry(index.id, &key.bytes, of)?;
+        if !found.is_some_and(|it| it.record == record && it.types() == key.types) {
             self.index_errors[at].push(format!("missing index entry of record {}", record.0));
             self.missing.push((index.name.clone(), record));
         }
@@ -185,9 +180,8 @@ impl Check {
     fn entries(&mut self, at: usize) -> Result<()> {
         let collection = self.collection.clone();
         let index = &collection.indexes[at];
-        let all = || (Bound::Unbounded, Bound::Unbounded);
         let mut found = 0;
-        for entry in self.view.entries(index.id, index.bare_keys, all()) {
+        for entry in self.view.all_entries(index.id, index.bare_keys) {
             if let Err(error) = entry {
                 self.index_errors[at].push(error.message().to_owned());
                 return Ok(());
@@ -200,7 +194,7 @@ impl Check {
         if !index.ready || found == self.keys[at] && self.index_errors[at].is_empty() {
             return Ok(());
         }
-        for entry in self.view.entries(index.id, index.bare_keys, all()) {
+        for entry in self.view.all_entries(index.id, index.bare_keys) {
             let entry = entry?;
             if !self.belongs(index, &entry)? {
                 self.index_errors[at]

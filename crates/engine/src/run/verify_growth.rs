@@ -226,7 +226,7 @@ impl Check {
         out.begin_array("over");
         for (id, over) in &self.over {
             out.begin_next_document();
-            out.append("_id", id.as_raw_bson_ref());
+            guard::verify::append_id(out, "_id", id.as_raw_bson_ref());
             over.write(out);
             out.end();
         }

@@ -19,7 +19,8 @@
 //!          0 't'                              the second that the clock has reached: u64
 //!          <collection id> <record id>        a record
 //! Entries  <index id> <key>                   of a unique index: record id, types
-//!          <index id> <key> <record id>       of any other index: types
+//!          <index id> <key> <record id>       of any other index: types; `entry` says how
+//!                                             keys are stored that are longer than the tree's
 //! Large    <collection id> <record id> <n>    a large value
 //!          0 'r' <session> <statement: i32>   what a retryable write answered, if large
 //!          <the last id> <time> <index>       an event of the log of changes: BSON
@@ -163,7 +164,7 @@ pub fn record(collection: CollectionId, record: RecordId) -> [u8; 12] {
     key
 }
 
-/// The record id at the end of a record's key or of a non-unique entry's.
+/// The record id at the end of a record's key.
 pub fn record_id(key: &[u8]) -> Option<RecordId> {
     key.last_chunk().map(|bytes| RecordId(u64::from_be_bytes(*bytes)))
 }
@@ -173,16 +174,6 @@ pub fn large(collection: CollectionId, record: RecordId, number: u32) -> [u8; 16
     key[..12].copy_from_slice(&self::record(collection, record));
     key[12..].copy_from_slice(&number.to_be_bytes());
     key
-}
-
-pub fn entry(index: IndexId, key: &[u8], record: Option<RecordId>) -> Vec<u8> {
-    let mut bytes = Vec::with_capacity(4 + key.len() + 8);
-    bytes.extend_from_slice(&index.0.to_be_bytes());
-    bytes.extend_from_slice(key);
-    if let Some(record) = record {
-        bytes.extend_from_slice(&record.0.to_be_bytes());
-    }
-    bytes
 }
 
 /// The row of the clock.

@@ -6,6 +6,7 @@ mod commit;
 mod copy;
 mod disk;
 mod document;
+pub mod entry;
 mod id;
 pub mod keys;
 pub mod large;
@@ -23,13 +24,14 @@ pub use clock::Clock;
 pub use commit::{Commit, Figures, Mark, Progress, Ticket, Witness};
 pub use disk::{Recovery, Stop};
 pub use document::Document;
+pub use entry::{Entries, Entry};
 pub use id::{CollectionId, IndexId, RecordId};
 pub use log::{Events, Log, LogChange, Position, Silent};
 pub use overlay::Overlay;
 pub use space::{RESERVE_BYTES, Space};
 pub use store::{OpenError, Store, Synced};
 pub use trees::{Change, Tree};
-pub use view::{Counts, Entries, Entry, Record, Records, View};
+pub use view::{Counts, Record, Records, View};
 
 /// A failure of the storage engine, as a client sees it.
 pub(crate) fn failed(error: trees::Failure) -> error::Error {

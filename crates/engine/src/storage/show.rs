@@ -4,15 +4,17 @@
 use super::large::TRAILER_BYTES;
 use super::trees::Tree;
 use super::view::Counts;
-use super::{Position, keys};
+use super::{Entry, Position, keys};
 use crate::growth::Tracked;
 use bson::RawDocument;
+use fjall::Slice;
 use value::key::Direction;
 
 /// What is needed to read an index's keys back.
 #[derive(Debug, Clone)]
 pub struct EntryShape {
-    pub unique: bool,
+    /// Whether keys are stored without their records.
+    pub bare: bool,
     /// `None` where the keys cannot be decoded: hashed or collated.
     pub directions: Option<Vec<Direction>>,
 }
@@ -42,22 +44,16 @@ pub fn key(tree: Tree, key: &[u8]) -> String {
 }
 
 /// An index entry: `entry 4 [1, "a"] -> 17`.
-pub fn entry(key: &[u8], value: &[u8], shape: &EntryShape) -> String {
-    let (id, rest) = split_id(key);
-    let (bytes, record, types) = if shape.unique {
-        let at = value.len().min(8);
-        (rest, &value[..at], &value[at..])
-    } else {
-        let at = rest.len().saturating_sub(8);
-        (&rest[..at], &rest[at..], value)
-    };
+pub fn entry(key: Slice, value: Slice, shape: &EntryShape) -> String {
+    let (id, _) = split_id(&key);
+    let Ok(entry) = Entry::read(key.clone(), value, shape.bare) else { return strange(&key) };
     let decoded = shape.directions.as_deref().and_then(|directions| {
-        let values = value::key::decode(bytes, types, directions)?;
+        let values = value::key::decode(entry.key(), entry.types(), directions)?;
         let texts: Vec<_> =
-            values.iter().map(|value| value::text::value(value.as_raw_bson_ref())).collect();
+            values.iter().map(|value| value::text::short(value.as_raw_bson_ref())).collect();
         Some(format!("[{}]", texts.join(", ")))
     });
-    format!("entry {id} {} -> {}", decoded.unwrap_or_else(|| hex(bytes)), number_of(record))
+    format!("entry {id} {} -> {}", decoded.unwrap_or_else(|| hex(entry.key())), entry.record.0)
 }
 
 /// A value of the records or of large values.
@@ -172,6 +168,7 @@ fn hex(bytes: &[u8]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::storage::entry::place;
     use crate::storage::{CollectionId, IndexId, RecordId};
     use bson::{RawBsonRef, rawdoc};
     use command::Namespace;
@@ -203,8 +200,9 @@ mod tests {
         made.push(RawBsonRef::Int32(5), Direction::Ascending, None);
         made.push(RawBsonRef::String("a"), Direction::Descending, None);
         let directions = Some(vec![Direction::Ascending, Direction::Descending]);
-        let shape = EntryShape { unique: false, directions };
-        let at = keys::entry(IndexId(4), &made.bytes, Some(RecordId(17)));
-        assert_eq!(entry(&at, &made.types, &shape), "entry 4 [5, \"a\"] -> 17");
+        let shape = EntryShape { bare: false, directions };
+        let at = place(IndexId(4), &made.bytes, Some(RecordId(17)));
+        let shown = entry(at.into(), made.types.into(), &shape);
+        assert_eq!(shown, "entry 4 [5, \"a\"] -> 17");
     }
 }

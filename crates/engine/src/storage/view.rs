@@ -1,6 +1,7 @@
 //! A consistent view of the store, as of one commit.
 
 use super::document::Stored;
+use super::entry::{self, Entries, Entry};
 use super::large::{self, Large, Secret, TRAILER_BYTES};
 use super::trees::{Pairs, Snapshot, Tree};
 use super::{CollectionId, Document, IndexId, RecordId, failed, keys};
@@ -26,15 +27,6 @@ pub struct Record {
     stored: Stored,
 }
 
-/// One index entry.
-#[derive(Debug, Clone)]
-pub struct Entry {
-    pub record: RecordId,
-    key: Slice,
-    value: Slice,
-    unique: bool,
-}
-
 /// Exact at the view's commit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Counts {
@@ -44,11 +36,6 @@ pub struct Counts {
 
 pub struct Records {
     collection: CollectionId,
-    pairs: Pairs,
-}
-
-pub struct Entries {
-    unique: bool,
     pairs: Pairs,
 }
 
@@ -80,41 +67,41 @@ impl View {
         Records { collection, pairs: self.range(Tree::Records, (start, end)) }
     }
 
-    /// The entry with exactly this key in a unique index (one point read).
+    /// The entry with exactly this key in an index of bare keys (one point read).
     pub fn unique(&self, index: IndexId, key: &[u8]) -> Result<Option<Entry>> {
-        let key = keys::entry(index, key, None);
-        let value = self.get(Tree::Entries, &key)?;
-        value.map(|value| Entry::new(key.into(), value, true)).transpose()
+        self.entry(index, key, None)
     }
 
-    /// Entries whose key lies in a range, in key order; double-ended. `unique`
-    /// tells how the index stores its keys. Bounds compare with whole keys: a
-    /// prefix of a compound key is bounded above by its bytes followed by 0xFF.
-    pub fn entries(
+    /// The entry of a key, and of a record unless the index has bare keys (one point read).
+    pub fn entry(
         &self,
         index: IndexId,
-        unique: bool,
-        range: (Bound<Vec<u8>>, Bound<Vec<u8>>),
-    ) -> Entries {
-        let (first, last) = keys::prefix(index.0);
-        // A non-unique key goes on with its record id: past the key means past
-        // the greatest record id, at the key means from the least.
-        let low = |key: Vec<u8>| Slice::from(keys::entry(index, &key, None));
-        let high = |key: Vec<u8>| {
-            let record = (!unique).then_some(RecordId(u64::MAX));
-            Slice::from(keys::entry(index, &key, record))
-        };
-        let start = match range.0 {
-            Bound::Included(key) => Bound::Included(low(key)),
-            Bound::Excluded(key) => Bound::Excluded(high(key)),
-            Bound::Unbounded => first,
-        };
-        let end = match range.1 {
-            Bound::Included(key) => Bound::Included(high(key)),
-            Bound::Excluded(key) => Bound::Excluded(low(key)),
-            Bound::Unbounded => last,
-        };
-        Entries { unique, pairs: self.range(Tree::Entries, (start, end)) }
+        key: &[u8],
+        record: Option<RecordId>,
+    ) -> Result<Option<Entry>> {
+        let place = entry::place(index, key, record);
+        let Some(value) = self.get(Tree::Entries, &place)? else { return Ok(None) };
+        let found = Entry::read(place.into(), value, record.is_none())?;
+        // Only what a hash stands for can be another key.
+        let is_it = key.len() <= entry::WHOLE_KEY_BYTES_MAX || found.key() == key;
+        Ok(is_it.then_some(found))
+    }
+
+    /// Every entry of a whole key, in the order of the records.
+    pub fn entries_of(&self, index: IndexId, bare: bool, key: &[u8]) -> Entries {
+        Entries::of(self.snapshot.clone(), index, bare, key)
+    }
+
+    /// Entries with keys from `low` up to, not including, `high`, in order; no `high` is no
+    /// end. `bare` says whether the index has bare keys. Bounds may be of any length, and
+    /// compare with whole keys: a prefix of a compound key is bounded above by its successor.
+    pub fn entries(&self, index: IndexId, bare: bool, low: &[u8], high: Option<&[u8]>) -> Entries {
+        Entries::between(self.snapshot.clone(), index, bare, low, high)
+    }
+
+    /// Every entry of an index, in order.
+    pub fn all_entries(&self, index: IndexId, bare: bool) -> Entries {
+        self.entries(index, bare, &[], None)
     }
 
     pub fn counts(&self, collection: CollectionId) -> Result<Counts> {
@@ -151,7 +138,7 @@ fn bound<T>(bound: Bound<T>, key: impl Fn(T) -> Slice, open: Bound<Slice>) -> Bo
     }
 }
 
-fn is_empty(range: &(Bound<Slice>, Bound<Slice>)) -> bool {
+pub(super) fn is_empty(range: &(Bound<Slice>, Bound<Slice>)) -> bool {
     match range {
         (Bound::Included(a), Bound::Included(b)) => a > b,
         (Bound::Included(a) | Bound::Excluded(a), Bound::Excluded(b) | Bound::Included(b)) => {
@@ -256,47 +243,5 @@ impl DoubleEndedIterator for Records {
     fn next_back(&mut self) -> Option<Self::Item> {
         let pair = self.pairs.next_back()?;
         Some(pair.map_err(failed).and_then(|pair| self.item(pair)))
-    }
-}
-
-impl Entry {
-    fn new(key: Slice, value: Slice, unique: bool) -> Result<Entry> {
-        let record = match unique {
-            true => value.first_chunk().map(|record| RecordId(u64::from_be_bytes(*record))),
-            false => keys::record_id(&key).filter(|_| key.len() >= INDEX_BYTES + RECORD_BYTES),
-        };
-        Ok(Entry { record: record.ok_or_else(damaged_key)?, key, value, unique })
-    }
-
-    /// The key's bytes (`value::key`), without the index's prefix and the record id.
-    pub fn key(&self) -> &[u8] {
-        let end = self.key.len() - if self.unique { 0 } else { RECORD_BYTES };
-        &self.key[INDEX_BYTES..end]
-    }
-
-    /// What the key's bytes lose, for `value::key::decode`.
-    pub fn types(&self) -> &[u8] {
-        &self.value[if self.unique { RECORD_BYTES } else { 0 }..]
-    }
-}
-
-/// The index id that an entry's key begins with.
-const INDEX_BYTES: usize = 4;
-/// The record id that ends the key, or begins the value in a unique index.
-const RECORD_BYTES: usize = 8;
-
-impl Iterator for Entries {
-    type Item = Result<Entry>;
-
-    fn next(&mut self) -> Option<Self::Item> {
-        let pair = self.pairs.next()?;
-        Some(pair.map_err(failed).and_then(|(key, value)| Entry::new(key, value, self.unique)))
-    }
-}
-
-impl DoubleEndedIterator for Entries {
-    fn next_back(&mut self) -> Option<Self::Item> {
-        let pair = self.pairs.next_back()?;
-        Some(pair.map_err(failed).and_then(|(key, value)| Entry::new(key, value, self.unique)))
     }
 }

@@ -7,6 +7,11 @@ use error::{Code, Error};
 use value::DocumentWriter;
 use value::key::Key;
 
+/// What the message shows of a key, each long text in it cut as in MongoDB.
+const MESSAGE_KEY_BYTES_MAX: usize = 64 * 1024;
+/// A larger `keyValue` is left out, so that the reply stays below what a document may weigh.
+const KEY_VALUE_BYTES_MAX: usize = 15 * 1024 * 1024;
+
 /// E11000 with the key that was found twice, as MongoDB words it.
 pub fn duplicate(
     collection: &Collection,
@@ -19,12 +24,14 @@ pub fn duplicate(
         "E11000 duplicate key error collection: {} index: {} dup key: {}",
         collection.namespace,
         index.name,
-        value::text::document(&values)
+        value::text::clipped(&values, MESSAGE_KEY_BYTES_MAX)
     );
-    Code::DuplicateKey
-        .error(message)
-        .detail("keyPattern", index.key_pattern().to_owned())
-        .detail("keyValue", values)
+    let error =
+        Code::DuplicateKey.error(message).detail("keyPattern", index.key_pattern().to_owned());
+    match values.as_bytes().len() <= KEY_VALUE_BYTES_MAX {
+        true => error.detail("keyValue", values),
+        false => error,
+    }
 }
 
 /// The values of the key, where its bytes hold them: of an array, the element

@@ -5,12 +5,11 @@ use super::intents::Subject;
 use super::{Row, Transaction};
 use crate::catalog::{Collection, Index};
 use crate::index;
-use crate::storage::{RecordId, Tree, keys, large};
+use crate::storage::{RecordId, Tree, entry, large};
 use bson::RawDocument;
 use error::Result;
 use language::Needs;
 use std::borrow::Cow;
-use std::ops::Bound;
 use std::sync::Arc;
 use value::key::Key;
 
@@ -97,12 +96,12 @@ impl Transaction {
             if index.is_exclusive() {
                 self.check_sole(collection, index, record, &key, document).await?;
             }
-            let at = keys::entry(index.id, &key.bytes, Some(record));
-            self.put(Tree::Entries, at, key.types);
+            let at = entry::place(index.id, &key.bytes, Some(record));
+            self.put(Tree::Entries, at, entry::value(key, None));
             return Ok(());
         }
         let new = self.take(Subject::unique_key(index.id, &key.bytes)).await?;
-        let at = keys::entry(index.id, &key.bytes, None);
+        let at = entry::place(index.id, &key.bytes, None);
         if new {
             self.check_unchanged(Tree::Entries, &at)?;
         }
@@ -118,9 +117,7 @@ impl Transaction {
         if taken.is_some_and(|value| value.first_chunk() != Some(&record.0.to_be_bytes())) {
             return Err(duplicate(collection, index, &key, document));
         }
-        let mut value = record.0.to_be_bytes().to_vec();
-        value.extend_from_slice(&key.types);
-        self.put(Tree::Entries, at, value);
+        self.put(Tree::Entries, at, entry::value(key, Some(record)));
         Ok(())
     }
 
@@ -134,8 +131,7 @@ impl Transaction {
         document: &RawDocument,
     ) -> Result<()> {
         self.take(Subject::unique_key(index.id, &key.bytes)).await?;
-        let bounds = (Bound::Included(key.bytes.clone()), Bound::Included(key.bytes.clone()));
-        for entry in self.latest().entries(index.id, false, bounds) {
+        for entry in self.latest().entries_of(index.id, false, &key.bytes) {
             let entry = entry?;
             if entry.record != record && entry.key() == key.bytes {
                 return Err(duplicate(collection, index, key, document));
@@ -150,7 +146,7 @@ impl Transaction {
             self.take(Subject::unique_key(index.id, &key.bytes)).await?;
         }
         let record = (!index.bare_keys).then_some(record);
-        self.remove(Tree::Entries, keys::entry(index.id, &key.bytes, record));
+        self.remove(Tree::Entries, entry::place(index.id, &key.bytes, record));
         Ok(())
     }
 

@@ -1,5 +1,6 @@
 //! Something that is not as its policy has it.
 
+use super::append_id;
 use crate::patterns::overflow::int;
 use bson::RawBson;
 use value::DocumentWriter;
@@ -83,7 +84,7 @@ impl Drift {
     pub fn write(&self, out: &mut DocumentWriter) {
         out.append_str("kind", self.kind.name());
         if let Some(id) = &self.id {
-            out.append("_id", id.as_raw_bson_ref());
+            append_id(out, "_id", id.as_raw_bson_ref());
         }
         out.append_str("path", &self.path);
         if let Some(page) = self.page {
@@ -92,7 +93,7 @@ impl Drift {
         }
         for (name, value) in [("found", &self.found), ("expected", &self.expected)] {
             if let Some(value) = value {
-                out.append(name, value.as_raw_bson_ref());
+                append_id(out, name, value.as_raw_bson_ref());
             }
         }
     }

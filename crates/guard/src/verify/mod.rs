@@ -4,6 +4,8 @@
 
 mod drift;
 mod sequence;
+mod shown;
 
 pub use drift::{Drift, Kind, Remedy};
 pub use sequence::Sequence;
+pub use shown::{append_id, shown_id};

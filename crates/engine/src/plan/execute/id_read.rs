@@ -1,7 +1,6 @@
 //! One document by its `_id`: the entry, then the record.
 
 use super::{Shared, Stats, complete, projection};
-use crate::index::KEY_BYTES_MAX;
 use crate::plan::IdRead;
 use crate::plan::execute::execution::Row;
 use crate::plan::execute::fetch::dangling;
@@ -11,9 +10,6 @@ use error::Result;
 
 pub fn read(plan: &IdRead, shared: &Shared, stats: &mut Stats) -> Result<Option<Row>> {
     stats.works += 1;
-    if plan.key.len() > KEY_BYTES_MAX {
-        return Ok(None);
-    }
     let Some(entry) = shared.view.unique(plan.index.id, &plan.key)? else { return Ok(None) };
     stats.keys_examined += 1;
     // A write only asks which record it is, and reads it once it may change it.

@@ -2,15 +2,15 @@
 
 use super::covered::Cover;
 use super::{Member, Operator, Running, Shared, Stats, Work};
-use crate::index::KEY_BYTES_MAX;
 use crate::plan::bounds::{self, Checker, KeyRange, Verdict, successor};
 use crate::plan::{IndexScan, Scan};
+use crate::storage::entry::WHOLE_KEY_BYTES_MAX;
 use crate::storage::{Entries, Entry, RecordId};
 use error::Result;
 use rustc_hash::FxHashSet;
 use std::collections::VecDeque;
-use std::ops::Bound;
 use std::sync::Arc;
+use value::key;
 
 /// How many entries are passed over one by one before the scan seeks instead: a
 /// seek costs about as much as a few steps.
@@ -115,11 +115,7 @@ impl Cursor {
                 None => Step::Done,
             });
         };
-        let next = match self.plan.scan {
-            Scan::Forward => entries.next(),
-            Scan::Backward => entries.next_back(),
-        };
-        let Some(entry) = next.transpose()? else {
+        let Some(entry) = entries.next().transpose()? else {
             self.current = None;
             return Ok(if self.ranges.is_empty() { Step::Done } else { Step::Outside });
         };
@@ -188,19 +184,29 @@ impl Cursor {
         }
     }
 
+    /// Whether a range is that of one whole key.
+    fn is_one_key(&self, range: &KeyRange) -> bool {
+        let mut rest = range.low.as_slice();
+        for direction in self.plan.directions() {
+            let Some(len) = key::skip(rest, direction) else { return false };
+            rest = &rest[len..];
+        }
+        rest.is_empty() && range.high == successor(&range.low)
+    }
+
     fn open(&mut self, range: KeyRange, shared: &Shared, stats: &mut Stats) {
         stats.seeks += 1;
-        let low = Bound::Included(seekable(&range.low));
-        let high =
-            range.high.as_deref().map_or(Bound::Unbounded, |it| Bound::Excluded(seekable(it)));
         let index = &self.plan.index;
-        let entries = shared.view.entries(index.id, index.bare_keys, (low, high));
+        let (view, high) = (&shared.view, range.high.as_deref());
+        // Of a long key, only its own entries are read, not all that begin alike.
+        let entries = match range.low.len() > WHOLE_KEY_BYTES_MAX && self.is_one_key(&range) {
+            true => view.entries_of(index.id, index.bare_keys, &range.low),
+            false => view.entries(index.id, index.bare_keys, &range.low, high),
+        };
+        let entries = match self.plan.scan {
+            Scan::Forward => entries,
+            Scan::Backward => entries.backward(),
+        };
         self.current = Some((range, entries));
     }
-}
-
-/// A bound as the store can seek it. No key is longer than the longest, so one byte more
-/// of the bound tells all that is before it from all that is behind it.
-fn seekable(bound: &[u8]) -> Vec<u8> {
-    bound[..bound.len().min(KEY_BYTES_MAX + 1)].to_vec()
 }

@@ -3,6 +3,7 @@
 use super::{Member, Operator, Running, Shared, Stats, Work};
 use crate::plan::{IndexScan, SortField};
 use crate::storage::{Entry, RecordId};
+use budget::{Held, Kind};
 use error::Result;
 use rustc_hash::FxHashSet;
 use std::cmp::Reverse;
@@ -20,6 +21,9 @@ pub struct Operation {
     /// The rows themselves, by input.
     members: Vec<Option<Member>>,
     seen: FxHashSet<RecordId>,
+    /// What the next rows take of the budget.
+    bytes: usize,
+    memory: Held,
 }
 
 /// How an input's entries give bytes that sort as the rows are to be sorted.
@@ -69,8 +73,17 @@ impl Operation {
             inputs,
             orders,
             seen: FxHashSet::default(),
+            bytes: 0,
+            memory: Held::new(Kind::Work),
         }
     }
+}
+
+/// What a next row takes: the bytes that it is sorted by, its entry, its document.
+fn size_bytes(sorted_by: &[u8], member: &Member) -> usize {
+    let entry = member.entry.as_ref().map_or(0, Entry::size_bytes);
+    let document = member.document.as_ref().map_or(0, |found| found.as_bytes().len());
+    sorted_by.len() + entry + document
 }
 
 impl Operator for Operation {
@@ -79,7 +92,10 @@ impl Operator for Operation {
             match self.inputs[at].work(shared)? {
                 Work::Advanced(member) => {
                     let bytes = member.entry.as_ref().map(|entry| self.orders[at].bytes(entry));
-                    self.heads.push(Reverse((bytes.unwrap_or_default(), at)));
+                    let bytes = bytes.unwrap_or_default();
+                    self.bytes += size_bytes(&bytes, &member);
+                    self.memory.resize(self.bytes)?;
+                    self.heads.push(Reverse((bytes, at)));
                     self.members[at] = Some(member);
                     self.unknown.pop();
                 }
@@ -90,9 +106,10 @@ impl Operator for Operation {
             }
             return Ok(Work::Pending);
         }
-        let Some(Reverse((_, at))) = self.heads.pop() else { return Ok(Work::Done) };
+        let Some(Reverse((bytes, at))) = self.heads.pop() else { return Ok(Work::Done) };
         self.unknown.push(at);
         let Some(member) = self.members[at].take() else { return Ok(Work::Pending) };
+        self.bytes = self.bytes.saturating_sub(size_bytes(&bytes, &member));
         stats.repeats_tested += 1;
         if self.seen.insert(member.record) {
             return Ok(Work::Advanced(member));

@@ -5,10 +5,11 @@ use super::runs::{Merged, Runs};
 use super::{Member, Operator, Running, Shared, Stats, Work};
 use crate::index::extract;
 use crate::plan::SortField;
+use crate::storage::Entry;
 use bson::{RawBsonRef, RawDocument};
 use budget::Kind;
 use error::{Code, Error, Result};
-use language::interrupt;
+use language::{Metadatum, interrupt};
 use std::collections::BinaryHeap;
 use std::sync::Arc;
 use value::key::Key;
@@ -48,7 +49,8 @@ impl Held {
 
     pub fn bytes(&self) -> u64 {
         let document = self.member.document.as_ref().map_or(0, |found| found.as_bytes().len());
-        (self.key.len() + document + size_of::<Held>()) as u64
+        let entry = self.member.entry.as_ref().map_or(0, Entry::size_bytes);
+        (self.key.len() + document + entry + size_of::<Held>()) as u64
     }
 }
 
@@ -87,7 +89,10 @@ impl Operation {
         }
     }
 
-    fn add(&mut self, member: Member, shared: &Shared, stats: &mut Stats) -> Result<()> {
+    fn add(&mut self, mut member: Member, shared: &Shared, stats: &mut Stats) -> Result<()> {
+        if !keeps_entries(shared) {
+            member.entry = None;
+        }
         let key = match &member.document {
             Some(document) => sort_key(&self.fields, document, shared.query.collator.as_deref())?,
             None => Vec::new(),
@@ -156,6 +161,11 @@ impl Operation {
 /// An index entry has no place in a file; only `returnKey` keeps one.
 fn may_spill(shared: &Shared) -> bool {
     shared.query.allow_disk_use && !shared.query.return_key
+}
+
+/// Whether index entries are looked at once rows are sorted.
+fn keeps_entries(shared: &Shared) -> bool {
+    shared.query.return_key || shared.query.metadata.has(Metadatum::IndexKey)
 }
 
 /// Rows in memory, given out one after the other.

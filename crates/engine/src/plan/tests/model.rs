@@ -4,17 +4,20 @@
 use super::world::{World, query, summary};
 use crate::plan::execute::sort_key;
 use crate::plan::{Execution, Interrupt, Purpose, Query, choose};
+use crate::storage::entry::WHOLE_KEY_BYTES_MAX;
 use bson::{Bson, Document, RawDocumentBuf, doc, rawdoc};
 use rand::prelude::*;
 use rand::rngs::StdRng;
 use std::sync::Arc;
 
 const ROUNDS: u64 = 60;
+/// Of rounds whose strings have keys around and above the longest that is stored whole.
+const LONG_ROUNDS: u64 = 6;
 const QUERIES_A_ROUND: usize = 40;
 
 /// A generator, and the few paths that indexes, filters and sorts of a round speak
-/// of, so that they meet.
-struct Random(StdRng, Vec<&'static str>);
+/// of, so that they meet; what strings begin with.
+struct Random(StdRng, Vec<&'static str>, String);
 
 const PATHS: [&str; 10] = ["a", "d", "e", "a.b", "a.c", "d.b", "e.c", "a.b.c", "a.0", "_id"];
 
@@ -33,7 +36,10 @@ impl Random {
             1 => Bson::Double(f64::from(self.below(6)) + 0.5),
             2 => Bson::Int64(self.below(6).into()),
             3 => Bson::Double(self.below(6).into()),
-            4 | 5 => Bson::String(["a", "ab", "abc", "b", ""][self.below(5) as usize].into()),
+            4 | 5 => {
+                let end = ["a", "ab", "abc", "b", ""][self.below(5) as usize];
+                Bson::String(format!("{}{end}", self.2))
+            }
             6 => Bson::Boolean(self.below(2) == 0),
             7 => Bson::DateTime(bson::DateTime::from_millis(self.below(4).into())),
             _ => Bson::Int32(self.below(6)),
@@ -75,10 +81,10 @@ impl Random {
         RawDocumentBuf::try_from(&document).expect("a document")
     }
 
-    fn new(seed: u64) -> Random {
+    fn new(seed: u64, start: String) -> Random {
         let mut generator = StdRng::seed_from_u64(seed);
         let paths = PATHS.choose_multiple(&mut generator, 3).copied().collect();
-        Random(generator, paths)
+        Random(generator, paths, start)
     }
 
     fn path(&mut self) -> &'static str {
@@ -270,9 +276,20 @@ fn check(world: &World, filter: &RawDocumentBuf, sort: &RawDocumentBuf, shown: &
 
 #[test]
 fn every_plan_gives_what_a_naive_scan_gives() {
+    rounds(ROUNDS, "");
+}
+
+#[test]
+fn every_plan_gives_what_a_naive_scan_gives_of_long_keys() {
+    // A string's key has three bytes more, so that some are whole and some are not.
+    rounds(LONG_ROUNDS, &"x".repeat(WHOLE_KEY_BYTES_MAX - 4));
+}
+
+/// Rounds with strings that begin so.
+fn rounds(rounds: u64, start: &str) {
     let base: u64 = std::env::var("MODEL_SEED").map_or(0, |seed| seed.parse().expect("a number"));
-    for round in base..base + ROUNDS {
-        let mut random = Random::new(round);
+    for round in base..base + rounds {
+        let mut random = Random::new(round, start.to_owned());
         let arrays = round % 3 > 0;
         let world = world(&mut random, arrays);
         for _ in 0..QUERIES_A_ROUND {

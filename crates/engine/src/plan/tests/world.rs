@@ -6,7 +6,7 @@ use crate::index;
 use crate::plan::{Execution, Hint, Interrupt, Plan, Query, Sort, Stage, choose, open};
 use crate::storage::layered::Layered;
 use crate::storage::{
-    CollectionId, Counts, IndexId, Overlay, RecordId, Store, Tree, View, keys, large,
+    CollectionId, Counts, IndexId, Overlay, RecordId, Store, Tree, View, entry, keys, large,
 };
 use bson::{RawBsonRef, RawDocument, RawDocumentBuf, rawdoc};
 use command::Namespace;
@@ -114,9 +114,8 @@ fn changes(store: &Store, collection: &Collection, documents: &[RawDocumentBuf])
             let keys = index::keys(index, document).expect("keys");
             index.multikey.set(keys.multikey);
             for key in keys.keys {
-                let at = keys::entry(index.id, &key.bytes, (!index.unique).then_some(record));
-                let mut value = if index.unique { record.0.to_be_bytes().to_vec() } else { vec![] };
-                value.extend_from_slice(&key.types);
+                let at = entry::place(index.id, &key.bytes, (!index.unique).then_some(record));
+                let value = entry::value(key, index.unique.then_some(record));
                 let before = changes.insert(Tree::Entries, at.into(), Some(value.into()));
                 assert!(before.is_none(), "a duplicate key in {}", index.name);
             }

@@ -3,9 +3,8 @@
 use crate::catalog::{Collection, Index};
 use crate::plan::Interrupt;
 use crate::storage::{RecordId, View};
-use bson::{RawArrayBuf, RawBson, RawBsonRef, rawdoc};
+use bson::{RawArrayBuf, RawBsonRef, rawdoc};
 use error::{Code, Result};
-use std::ops::Bound;
 use value::element::get_value;
 
 /// What the documents that are told may take, of those that share keys.
@@ -22,8 +21,7 @@ pub fn check(
 ) -> Result<()> {
     let mut violations = Violations { view, collection, found: RawArrayBuf::new() };
     let (mut key, mut records): (Vec<u8>, Vec<RecordId>) = (Vec::new(), Vec::new());
-    let all = (Bound::Unbounded, Bound::Unbounded);
-    for (entry, number) in view.entries(index.id, index.bare_keys, all).zip(0u64..) {
+    for (entry, number) in view.all_entries(index.id, index.bare_keys).zip(0u64..) {
         let entry = entry?;
         if number % ENTRIES_PER_CHECK == 0 {
             interrupt.check()?;
@@ -56,7 +54,7 @@ impl Violations<'_> {
         for record in records {
             if let Some(record) = self.view.record(self.collection.id, *record)? {
                 let id = get_value(record.stored(), "_id").unwrap_or(RawBsonRef::Null);
-                ids.push(RawBson::from(id));
+                ids.push(guard::verify::shown_id(id));
             }
             if ids.as_bytes().len() > VIOLATIONS_BYTES_MAX {
                 break;

@@ -1,6 +1,6 @@
 use super::*;
 use crate::Engine;
-use crate::storage::{Change, Commit, Mark};
+use crate::storage::{Change, Commit, Mark, Tree, entry, keys};
 use bson::{RawDocumentBuf, rawdoc};
 use command::{Client, Namespace, Request};
 use value::element::get_value;
@@ -36,9 +36,8 @@ impl Patient {
     /// The place of the first entry of the index on `a`.
     fn entry(&self) -> Vec<u8> {
         let index = &self.collection.indexes[1];
-        let all = (Bound::Unbounded, Bound::Unbounded);
-        let entry = self.engine.store.view().entries(index.id, false, all).next().unwrap().unwrap();
-        keys::entry(index.id, entry.key(), Some(entry.record))
+        let entry = self.engine.store.view().all_entries(index.id, false).next().unwrap().unwrap();
+        entry::place(index.id, entry.key(), Some(entry.record))
     }
 
     async fn validate(&self) -> RawDocumentBuf {
