@@ -1,7 +1,7 @@
 //! `distinct`.
 
 use super::context::context;
-use super::reading::{self, hint_value, resolve};
+use super::reading::{self, hint_value, resolve_for};
 use super::{Call, aggregate, guarded, profile};
 use crate::catalog::Collection;
 use crate::plan::{self, Hint, Purpose, Query};
@@ -27,7 +27,7 @@ const ENTRY_BYTES: usize = size_of::<(Vec<u8>, RawBson)>() + 32;
 pub async fn run(call: Call<'_>) -> Result<Reply> {
     let distinct = Distinct::parse(call.request)?;
     let catalog = call.catalog()?;
-    let resolved = resolve(&catalog, &distinct.namespace)?;
+    let resolved = resolve_for(call, &catalog, &distinct.namespace)?;
     let values = if resolved.is_view
         || guarded::sees_whole(call, &distinct.namespace, distinct.query, Some(distinct.key))?
     {

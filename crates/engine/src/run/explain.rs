@@ -4,7 +4,7 @@ mod query_shape;
 mod stages;
 
 use super::context::context;
-use super::reading::{self, hint_value, resolve};
+use super::reading::{self, hint_value, resolve_for};
 use super::update::{multi_replacement, parse_update};
 use super::{Call, aggregate, count, distinct, find, guarded, lookup};
 use crate::catalog::Collection;
@@ -79,7 +79,8 @@ impl Explaining<'_> {
     }
 
     fn find(self, find: &Find<'_>, out: &mut DocumentWriter) -> Result<()> {
-        let resolved = resolve(&self.call.engine.registry.current(), &find.namespace)?;
+        let resolved =
+            resolve_for(self.call, &self.call.engine.registry.current(), &find.namespace)?;
         if resolved.is_view {
             return self.pipeline(aggregate::prepare_find(find, resolved)?, out);
         }
@@ -103,7 +104,8 @@ impl Explaining<'_> {
     }
 
     fn count(self, count: &Count<'_>, out: &mut DocumentWriter) -> Result<()> {
-        let resolved = resolve(&self.call.engine.registry.current(), &count.namespace)?;
+        let resolved =
+            resolve_for(self.call, &self.call.engine.registry.current(), &count.namespace)?;
         let whole = guarded::sees_whole(self.call, &count.namespace, count.query, None)?;
         if resolved.is_view || whole {
             return self.pipeline(aggregate::prepare_count(count, resolved)?, out);
@@ -113,7 +115,8 @@ impl Explaining<'_> {
     }
 
     fn distinct(self, distinct: &Distinct<'_>, out: &mut DocumentWriter) -> Result<()> {
-        let resolved = resolve(&self.call.engine.registry.current(), &distinct.namespace)?;
+        let resolved =
+            resolve_for(self.call, &self.call.engine.registry.current(), &distinct.namespace)?;
         let (query, key) = (distinct.query, Some(distinct.key));
         let whole = guarded::sees_whole(self.call, &distinct.namespace, query, key)?;
         if resolved.is_view || whole {

@@ -1,7 +1,7 @@
 //! `find`.
 
 use super::context::context;
-use super::reading::{self, first_batch, hint_value, resolve};
+use super::reading::{self, first_batch, hint_value, resolve_for};
 use super::{Call, aggregate, guarded};
 use crate::catalog::Collection;
 use crate::cursor::{Cursor, Source, Tail};
@@ -17,7 +17,7 @@ use std::sync::Arc;
 pub async fn run(call: Call<'_>) -> Result<Reply> {
     let find = Find::parse(call.request)?;
     let catalog = call.catalog()?;
-    let resolved = resolve(&catalog, &find.namespace)?;
+    let resolved = resolve_for(call, &catalog, &find.namespace)?;
     if resolved.is_view {
         return aggregate::find_on_view(call, &find, resolved).await;
     }

@@ -1,7 +1,6 @@
 //! Other collections and temporary space, as a running pipeline reaches them.
 
 use super::{Prepared, take_front};
-use crate::Engine;
 use crate::catalog::Catalog;
 use crate::plan::{self, Interrupt};
 use crate::run::Call;
@@ -9,6 +8,8 @@ use crate::run::guarded::{Asked, Merging};
 use crate::run::reading::resolve;
 use crate::spill::TemporaryFiles;
 use crate::storage::View;
+use crate::{Engine, footprint};
+use budget::{Held, Kind};
 use command::Namespace;
 use error::{Code, Result};
 use language::aggregate::{Documents, Foreign, Pipeline, Spill};
@@ -75,10 +76,17 @@ impl World {
             return Err(Code::InvalidNamespace.error("this stage cannot be used in a sub-pipeline"));
         }
         if resolved.is_view {
+            let mut parsed = Held::new(Kind::Work);
+            parsed.resize(footprint::of_pipeline(&resolved.pipeline))?;
             let view = Pipeline::parse(&resolved.pipeline, &self.context)?;
             let bottom = &resolved.namespace;
             let heads = self.engine.policies.is_view_of(namespace, bottom);
-            return self.run_on(bottom, pipeline.behind(view), heads);
+            let documents = self.run_on(bottom, pipeline.behind(view), heads)?;
+            // Held as long as the pipeline is.
+            return Ok(match parsed.bytes() {
+                0 => documents,
+                _ => Box::new(documents.inspect(move |_| _ = &parsed)),
+            });
         }
         let Some(collection) = resolved.collection else {
             return pipeline.run(Box::new(std::iter::empty()), world);
