@@ -22,10 +22,22 @@ pub enum Kind {
     Traffic,
     /// What commands, cursors and transactions keep.
     Work,
+    /// Collections, validators, views, indexes and policies as they are parsed. They stay, so
+    /// they leave more to the others.
+    Definitions,
 }
 
-/// A kind may take so many quarters of what requests share.
-const KIND_QUARTERS: u64 = 3;
+impl Kind {
+    const COUNT: usize = 3;
+
+    /// It may take so many quarters of what all share.
+    const fn quarters(self) -> u64 {
+        match self {
+            Kind::Traffic | Kind::Work => 3,
+            Kind::Definitions => 2,
+        }
+    }
+}
 
 /// An account of reserved bytes, by kind.
 #[derive(Debug)]
@@ -34,7 +46,7 @@ pub struct Budget {
     memory_bytes: AtomicU64,
     /// What requests may hold together.
     limit_bytes: AtomicU64,
-    held_bytes: [AtomicU64; 2],
+    held_bytes: [AtomicU64; Kind::COUNT],
     /// What was given back since someone asked.
     released_bytes: AtomicU64,
 }
@@ -50,7 +62,7 @@ impl Budget {
         Budget {
             memory_bytes: AtomicU64::new(u64::MAX),
             limit_bytes: AtomicU64::new(u64::MAX),
-            held_bytes: [AtomicU64::new(0), AtomicU64::new(0)],
+            held_bytes: [const { AtomicU64::new(0) }; Kind::COUNT],
             released_bytes: AtomicU64::new(0),
         }
     }
@@ -82,25 +94,25 @@ impl Budget {
     }
 
     /// What one kind may take.
-    fn kind_bytes(&self) -> u64 {
-        self.limit_bytes() / 4 * KIND_QUARTERS
+    fn kind_bytes(&self, kind: Kind) -> u64 {
+        self.limit_bytes() / 4 * kind.quarters()
     }
 
     /// Whether more than a half is taken of what a kind may take: what lies idle then goes to
     /// files.
     fn is_short(&self, kind: Kind) -> bool {
-        self.held_bytes(kind) > self.kind_bytes() / 2
+        self.held_bytes(kind) > self.kind_bytes(kind) / 2
     }
 
     fn total_bytes(&self) -> u64 {
-        self.held_bytes(Kind::Traffic).saturating_add(self.held_bytes(Kind::Work))
+        self.held_bytes.iter().map(|held| held.load(Relaxed)).fold(0, u64::saturating_add)
     }
 
     /// Reserves bytes, or says that there is no room for them.
     fn reserve(&self, kind: Kind, bytes: u64) -> Result<(), Error> {
         let limit = self.limit_bytes();
         let of_kind = self.held_bytes[kind as usize].fetch_add(bytes, Relaxed) + bytes;
-        let fits = of_kind <= self.kind_bytes() && self.total_bytes() <= limit;
+        let fits = of_kind <= self.kind_bytes(kind) && self.total_bytes() <= limit;
         if fits {
             return Ok(());
         }
@@ -129,14 +141,21 @@ impl Budget {
     }
 
     fn exceeded(&self, kind: Kind, bytes: u64) -> Error {
-        let what = match kind {
-            Kind::Traffic => "messages and replies",
-            Kind::Work => "sorts, cursors and transactions",
+        let (what, cure) = match kind {
+            Kind::Traffic => ("messages and replies", "try again when others are done"),
+            Kind::Work => (
+                "parsed commands, sorts, cursors and transactions",
+                "try again when others are done",
+            ),
+            Kind::Definitions => (
+                "collections, validators, views, indexes and policies",
+                "make them smaller, or drop some",
+            ),
         };
         Code::ExceededMemoryLimit.error(format!(
-            "the server's memory budget has no room for {bytes} more bytes of {what}: requests \
-             hold {} of the {} bytes that they share; try again when others are done, or give \
-             the server more memory with --memory",
+            "the server's memory budget has no room for {bytes} more bytes of {what}: {} of the \
+             {} bytes that requests and definitions share are taken; {cure}, or give the server \
+             more memory with --memory",
             self.total_bytes(),
             self.limit_bytes()
         ))

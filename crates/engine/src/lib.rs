@@ -6,6 +6,7 @@ pub mod changes;
 pub mod cursor;
 pub mod define;
 mod engine;
+pub mod footprint;
 pub mod growth;
 mod health;
 mod identity;

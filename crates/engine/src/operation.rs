@@ -3,6 +3,7 @@
 use crate::Engine;
 use crate::define::Progress;
 use crate::plan::{Execution, Interrupt};
+use budget::Held;
 use command::table::Kind;
 use command::{Client, Request};
 use error::{Code, Result};
@@ -49,6 +50,8 @@ pub struct Operation {
     pub is_held_up: AtomicBool,
     /// Set by commands that run a plan: its summary, for the profiler.
     pub plan: Mutex<Option<PlanFigures>>,
+    /// What the command takes of the budget as it is parsed, until its cursor takes that over.
+    pub parsed: Mutex<Held>,
 }
 
 /// What the profiler and the log of slow commands say of a plan.
@@ -84,6 +87,7 @@ impl Operations {
             waited: AtomicU64::new(0),
             is_held_up: AtomicBool::new(false),
             plan: Mutex::new(None),
+            parsed: Mutex::new(Held::new(budget::Kind::Work)),
         });
         self.running.lock().insert(operation.id, operation.clone());
         Running { operations: self, operation }
@@ -166,6 +170,21 @@ impl Operation {
         figures.summary = execution.plan().summary();
         figures.keys_examined += stats.keys_examined();
         figures.docs_examined += stats.documents_examined();
+    }
+
+    /// Reserves what is parsed beside the command, such as the pipeline of a view.
+    pub fn parses(&self, bytes: usize) -> Result<()> {
+        if bytes == 0 {
+            return Ok(());
+        }
+        let mut parsed = self.parsed.lock();
+        let before = parsed.bytes() as usize;
+        parsed.resize(before + bytes)
+    }
+
+    /// Hands over what the command takes of the budget, to a cursor that outlives it.
+    pub fn hand_over_parsed(&self) -> Held {
+        std::mem::replace(&mut self.parsed.lock(), Held::new(budget::Kind::Work))
     }
 
     /// How long it has been at work.

@@ -27,6 +27,23 @@ pub enum Guarded {
     Unreadable(Error),
 }
 
+/// What guards a collection, with the places where its holders are counted.
+const GUARDED_BYTES: usize = 2 * 1024;
+
+/// A rule for one array, and so many times its path.
+const ARRAY_BYTES: usize = 1024;
+const PATH_TIMES: usize = 8;
+
+impl Guarded {
+    /// What it takes in memory.
+    pub(crate) fn footprint(&self) -> usize {
+        let Guarded::Policy(policy) = self else { return GUARDED_BYTES };
+        let rules = policy.arrays.iter();
+        let rules = rules.map(|rule| ARRAY_BYTES + PATH_TIMES * rule.path.as_str().len());
+        GUARDED_BYTES + rules.sum::<usize>()
+    }
+}
+
 /// Up to how many arrays a document is walked for each, to see that it names none twice.
 const WALKED_ARRAYS_MAX: usize = 8;
 

@@ -23,6 +23,8 @@ pub fn policies_of(database: &str) -> Namespace {
 #[derive(Debug, Clone, Default)]
 pub struct Table {
     guarded: GenericHashMap<Namespace, Leases, FxBuildHasher, DefaultSharedPtr>,
+    /// What all of them take in memory.
+    bytes: usize,
 }
 
 impl Table {
@@ -84,7 +86,7 @@ impl Table {
     pub fn without_database(&self, database: &str) -> Table {
         let mut table = self.clone();
         for namespace in self.guarded.keys().filter(|it| &*it.database == database) {
-            table.guarded.remove(namespace);
+            table.take(namespace);
         }
         table
     }
@@ -93,16 +95,33 @@ impl Table {
         self.remove(&policy.namespace);
         for overflow in policy.overflows() {
             let of = policy.namespace.clone();
-            self.guarded.insert(overflow.into.clone(), Leases::of(Guarded::Pages { of }));
+            self.give(overflow.into.clone(), Guarded::Pages { of });
         }
-        self.guarded.insert(policy.namespace.clone(), Leases::of(Guarded::Policy(policy)));
+        self.give(policy.namespace.clone(), Guarded::Policy(policy));
+    }
+
+    /// Has a name guarded, instead of by what guarded it before.
+    fn give(&mut self, namespace: Namespace, guarded: Guarded) {
+        self.take(&namespace);
+        self.bytes += guarded.footprint();
+        self.guarded.insert(namespace, Leases::of(guarded));
+    }
+
+    fn take(&mut self, namespace: &Namespace) {
+        let taken = self.guarded.remove(namespace);
+        self.bytes -= taken.map_or(0, |leases| leases.own().footprint());
+    }
+
+    /// What the policies take in memory.
+    pub fn footprint(&self) -> usize {
+        self.bytes
     }
 
     fn remove(&mut self, namespace: &Namespace) {
         for pages in self.pages_of(namespace) {
-            self.guarded.remove(&pages);
+            self.take(&pages);
         }
-        self.guarded.remove(namespace);
+        self.take(namespace);
     }
 
     /// Adds the policy of a stored document. One that cannot be read refuses every
@@ -122,10 +141,12 @@ impl Table {
                     writes to its collection are refused until it is set anew");
                 let salvaged = document.map(|document| salvage(&namespace, document));
                 for overflow in salvaged.iter().flat_map(Policy::overflows) {
-                    let pages = Leases::of(Guarded::Pages { of: namespace.clone() });
-                    self.guarded.entry(overflow.into.clone()).or_insert(pages);
+                    if !self.guarded.contains_key(&overflow.into) {
+                        let of = namespace.clone();
+                        self.give(overflow.into.clone(), Guarded::Pages { of });
+                    }
                 }
-                self.guarded.insert(namespace, Leases::of(Guarded::Unreadable(error)));
+                self.give(namespace, Guarded::Unreadable(error));
             }
         }
     }

@@ -4,7 +4,7 @@
 
 use crate::aggregate::Documents;
 use bson::{RawBson, RawBsonRef, RawDocument, RawDocumentBuf};
-use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicUsize, Ordering};
 use value::element::elements;
 use value::{DocumentWriter, Value};
 
@@ -51,6 +51,8 @@ impl Wanted {
 pub struct Asked {
     metadata: AtomicU8,
     time: AtomicBool,
+    /// What its constants take that it did not write out.
+    folded_bytes: AtomicUsize,
 }
 
 impl Asked {
@@ -64,6 +66,14 @@ impl Asked {
 
     pub fn note_time(&self) {
         self.time.store(true, Ordering::Relaxed);
+    }
+
+    pub fn folded_bytes(&self) -> usize {
+        self.folded_bytes.load(Ordering::Relaxed)
+    }
+
+    pub fn note_folded(&self, bytes: usize) {
+        self.folded_bytes.store(bytes, Ordering::Relaxed);
     }
 
     /// Whether what was parsed holds the time that the context had.

@@ -12,6 +12,17 @@ const MATCH_CALLS_MAX: u32 = 1_000_000;
 /// The longest pattern that is compiled, as in MongoDB.
 const PATTERN_BYTES_MAX: usize = 32_764;
 
+/// A pattern that is longer than this once its repetitions are written out is matched without
+/// machine code, which would take many times as much.
+const MACHINE_CODE_LENGTH_MAX: usize = 8 * 1024;
+
+/// What a compiled pattern takes at the least, with what it is matched by.
+const COMPILED_BYTES: usize = 3 * 1024;
+
+/// What machine code takes for each character, and the most that a pattern takes without.
+const MACHINE_CODE_TIMES: usize = 24;
+const CODE_BYTES_MAX: usize = 64 * 1024;
+
 /// Compiling even a short pattern takes as long as work on this many bytes.
 const COMPILED_BYTES_MIN: usize = 16 * 1024;
 
@@ -31,7 +42,7 @@ pub fn compile(pattern: &str, options: &str, operator: &str) -> Result<Regex> {
     }
     interrupt::check_sized(pattern.len() + COMPILED_BYTES_MIN)?;
     let mut builder = RegexBuilder::new();
-    builder.utf(true).jit_if_available(true);
+    builder.utf(true).jit_if_available(length(pattern) <= MACHINE_CODE_LENGTH_MAX);
     for option in options.chars() {
         match option {
             'i' => builder.caseless(true),
@@ -60,6 +71,25 @@ pub fn compile(pattern: &str, options: &str, operator: &str) -> Result<Regex> {
         };
         Code::location(51091).error(format!("Regular expression is invalid: {words}"))
     })
+}
+
+/// What a pattern takes once it is compiled, at the most.
+pub fn compiled_bytes(pattern: &str) -> usize {
+    let code = match length(pattern) {
+        length if length <= MACHINE_CODE_LENGTH_MAX => MACHINE_CODE_TIMES * length,
+        _ => CODE_BYTES_MAX,
+    };
+    COMPILED_BYTES + code
+}
+
+/// How long a pattern is with its repetitions written out, at the most: `(a{9}){9}` is short
+/// and compiled to much.
+fn length(pattern: &str) -> usize {
+    let counts = pattern.split('{').skip(1).filter_map(|behind| {
+        let (counts, _) = behind.split_once('}')?;
+        counts.rsplit(',').chain(counts.split(',')).find_map(|count| count.parse::<usize>().ok())
+    });
+    counts.fold(pattern.len(), |length, count| length.saturating_mul(count.max(1)))
 }
 
 /// The pattern compiled so that a match does not begin with a check of the whole text, which
@@ -158,6 +188,16 @@ mod tests {
             assert_eq!(found, Some(text.len()));
             assert!(begun.elapsed().as_secs() < 5, "{:?}", begun.elapsed());
         }
+    }
+
+    #[test]
+    fn repetitions_count_as_written_out() {
+        assert_eq!(length("abc"), 3);
+        assert_eq!(length("a{3}b{2,4}c{5,}"), 15 * 3 * 4 * 5);
+        assert_eq!(length("a{x}"), 4);
+        assert_eq!(length(&"a{9999}".repeat(9)), usize::MAX);
+        assert!(compiled_bytes("(?:(?:a{99}){99}){9}") < 100 * 1024);
+        assert!(is_match(&compile("^(?:(?:a{9}){99}){9}$", "", "$regex").unwrap(), "a").is_ok());
     }
 
     #[test]

@@ -129,6 +129,7 @@ impl Status for Embedded {
                     "requestsBytes": memory.limit_bytes() as i64,
                     "trafficBytes": memory.held_bytes(Kind::Traffic) as i64,
                     "workBytes": memory.held_bytes(Kind::Work) as i64,
+                    "definitionsBytes": memory.held_bytes(Kind::Definitions) as i64,
                 },
                 "journal": { "bytes": self.0.store.journaled_bytes() as i64 },
                 "background": {

@@ -11,10 +11,10 @@ use std::path::Path;
 use std::process::Child;
 use std::time::{Duration, Instant};
 
-const MEGABYTE: usize = 1024 * 1024;
+pub const MEGABYTE: usize = 1024 * 1024;
 
 /// The most that a server has had in memory.
-fn peak_megabytes(child: &Child) -> usize {
+pub fn peak_megabytes(child: &Child) -> usize {
     let status = std::fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap();
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
     line.trim().trim_end_matches(" kB").parse::<usize>().unwrap() / 1024
@@ -33,19 +33,19 @@ fn assert_falls_to(child: &Child, megabytes: usize) {
     }
 }
 
-fn stop(mut child: Child) {
+pub fn stop(mut child: Child) {
     signal(&child, "TERM");
     assert!(child.wait().unwrap().success());
 }
 
-async fn client(address: &str) -> Client {
+pub async fn client(address: &str) -> Client {
     let mut options = ClientOptions::parse(format!("mongodb://{address}/")).await.unwrap();
     options.max_pool_size = Some(200);
     Client::with_options(options).unwrap()
 }
 
 /// A frame of OP_MSG.
-fn frame(body: &[u8]) -> Vec<u8> {
+pub fn frame(body: &[u8]) -> Vec<u8> {
     let length = 16 + 4 + 1 + body.len() as i32;
     let header = [length, 1, 0, 2013, 0].map(i32::to_le_bytes).concat();
     [&header, [0].as_slice(), body].concat()
@@ -63,13 +63,13 @@ async fn fill(client: &Client, count: i32) {
     }
 }
 
-async fn assert_served(client: &Client) {
+pub async fn assert_served(client: &Client) {
     let small = client.database("d").collection::<Document>("small");
     small.insert_one(doc! { "a": 1 }).await.unwrap();
     assert!(small.find_one(doc! { "a": 1 }).await.unwrap().is_some());
 }
 
-fn is_refused(error: &mongodb::error::Error) -> bool {
+pub fn is_refused(error: &mongodb::error::Error) -> bool {
     let text = format!("{error:?}");
     text.contains("146") && text.contains("memory budget")
 }

@@ -16,5 +16,6 @@ mod demo;
 mod jobs;
 mod memory;
 mod migrate;
+mod parsed;
 mod serve;
 mod stranger;

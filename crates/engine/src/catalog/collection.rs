@@ -1,15 +1,26 @@
 //! A collection or view, as a command sees it: immutable, replaced as a whole.
 
 use super::{Activity, Index, Validator};
+use crate::footprint;
 use crate::storage::{CollectionId, RecordId, View};
 use bson::{RawArrayBuf, RawBsonRef, RawDocumentBuf};
 use command::Namespace;
-use error::Result;
+use error::{Code, Result};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize};
 use tokio::sync::{Mutex, Notify, RwLock};
 use value::Collator;
+use value::element::get;
 use value::key::{Direction, Key};
+
+/// What the options and the indexes of one collection or view may take, as BSON.
+pub const DEFINITION_BYTES_MAX: usize = 16 * 1024 * 1024;
+
+/// A collection without options or indexes, in memory.
+const COLLECTION_BYTES: usize = 2 * 1024;
+
+/// An index without a filter.
+const INDEX_BYTES: usize = 1024;
 
 #[derive(Debug, Clone)]
 pub struct Collection {
@@ -94,6 +105,35 @@ impl Collection {
     /// The same collection with other indexes.
     pub fn with_indexes(&self, indexes: Vec<Arc<Index>>) -> Collection {
         Collection { indexes, ..self.clone() }
+    }
+
+    /// What its definition takes in memory.
+    pub fn footprint(&self) -> usize {
+        let indexes = self.indexes.iter().map(|index| {
+            let partial = get(&index.spec, "partialFilterExpression");
+            let partial = partial.and_then(|partial| partial.as_document());
+            INDEX_BYTES + index.spec.as_bytes().len() + partial.map_or(0, footprint::of_document)
+        });
+        let validator = get(&self.options, "validator").and_then(|it| it.as_document());
+        // Once as rules, and once as what is told of a document that they refuse.
+        let rules = validator.map_or(0, |validator| 2 * footprint::of_document(validator));
+        let options = 2 * self.options.as_bytes().len();
+        COLLECTION_BYTES + options + rules + indexes.sum::<usize>()
+    }
+
+    /// Refuses a definition that is longer than any document may be.
+    pub fn check_size(&self) -> Result<()> {
+        let indexes = self.indexes.iter().map(|index| index.spec.as_bytes().len());
+        let bytes = self.options.as_bytes().len() + indexes.sum::<usize>();
+        match bytes <= DEFINITION_BYTES_MAX {
+            true => Ok(()),
+            false => Err(Code::BSONObjectTooLarge.error(format!(
+                "the definition of {} takes {bytes} bytes, and the limit is \
+                 {DEFINITION_BYTES_MAX}; shorten its validator, its pipeline or the filters of \
+                 its indexes",
+                self.namespace
+            ))),
+        }
     }
 
     pub fn index(&self, name: &str) -> Option<&Arc<Index>> {

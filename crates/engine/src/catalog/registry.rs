@@ -3,6 +3,7 @@
 use super::Collection;
 use crate::storage::{Change, Tree, View, Witness, keys};
 use arc_swap::ArcSwap;
+use budget::{Held, Kind};
 use command::Namespace;
 use error::Result;
 use imbl::OrdMap;
@@ -13,12 +14,20 @@ use tokio::sync::Mutex;
 /// Every collection and view, as of one commit. Cheap to clone and to alter.
 #[derive(Debug, Clone, Default)]
 pub struct Catalog {
-    collections: OrdMap<Namespace, Arc<Collection>>,
+    collections: OrdMap<Namespace, Entry>,
+    /// What all of them take in memory.
+    bytes: usize,
+}
+
+#[derive(Debug, Clone)]
+struct Entry {
+    collection: Arc<Collection>,
+    bytes: usize,
 }
 
 impl Catalog {
     pub fn get(&self, namespace: &Namespace) -> Option<&Arc<Collection>> {
-        self.collections.get(namespace)
+        self.collections.get(namespace).map(|entry| &entry.collection)
     }
 
     /// The collections of a database, by name.
@@ -26,12 +35,12 @@ impl Catalog {
         let first = Namespace { database: database.into(), collection: "".into() };
         self.collections
             .range(first..)
-            .map(|(_, collection)| collection)
+            .map(|(_, entry)| &entry.collection)
             .take_while(move |collection| &*collection.namespace.database == database)
     }
 
     pub fn all(&self) -> impl Iterator<Item = &Arc<Collection>> {
-        self.collections.values()
+        self.collections.values().map(|entry| &entry.collection)
     }
 
     /// The names of the databases that hold something, in order.
@@ -48,12 +57,19 @@ impl Catalog {
     }
 
     pub fn with(&self, collection: Arc<Collection>) -> Catalog {
-        let collections = self.collections.update(collection.namespace.clone(), collection);
-        Catalog { collections }
+        let mut catalog = self.clone();
+        let namespace = collection.namespace.clone();
+        let entry = Entry { bytes: collection.footprint(), collection };
+        catalog.bytes += entry.bytes;
+        let before = catalog.collections.insert(namespace, entry);
+        catalog.bytes -= before.map_or(0, |before| before.bytes);
+        catalog
     }
 
     pub fn without(&self, namespace: &Namespace) -> Catalog {
-        Catalog { collections: self.collections.without(namespace) }
+        let mut catalog = self.clone();
+        catalog.bytes -= catalog.collections.remove(namespace).map_or(0, |entry| entry.bytes);
+        catalog
     }
 }
 
@@ -65,10 +81,12 @@ pub struct Registry {
     /// Held while a definition changes: one change at a time.
     pub changes: Mutex<()>,
     next_id: AtomicU32,
+    /// What the catalog takes of the budget.
+    memory: parking_lot::Mutex<Held>,
 }
 
 impl Registry {
-    /// Reads the catalog's rows.
+    /// Reads the catalog's rows. What is stored is opened, room or not.
     pub fn load(view: &View) -> Result<Registry> {
         let mut catalog = Catalog::default();
         for row in view.range(Tree::Records, keys::rows(keys::COLLECTION_ROWS)) {
@@ -79,7 +97,10 @@ impl Registry {
         let next_id = view.get(Tree::Records, &keys::next_id())?;
         let next_id =
             next_id.and_then(|row| row.first_chunk().copied()).map_or(1, u32::from_be_bytes);
+        let mut memory = Held::new(Kind::Definitions);
+        memory.force(catalog.bytes);
         Ok(Registry {
+            memory: parking_lot::Mutex::new(memory),
             current: Arc::new(ArcSwap::from_pointee(catalog.clone())),
             synced: Arc::new(ArcSwap::from_pointee(catalog)),
             changes: Mutex::default(),
@@ -109,8 +130,19 @@ impl Registry {
         self.current.load().get(namespace).cloned()
     }
 
+    /// Reserves what a new catalog takes more than the current one. Only under `changes`,
+    /// before the commit that publishes it.
+    pub fn reserve(&self, catalog: &Catalog) -> Result<()> {
+        let mut memory = self.memory.lock();
+        match catalog.bytes > memory.bytes() as usize {
+            true => memory.resize(catalog.bytes),
+            false => Ok(()),
+        }
+    }
+
     /// Shows everyone a new catalog. Only under `changes`, as part of a commit.
     pub fn publish(&self, catalog: Catalog) {
+        self.memory.lock().force(catalog.bytes);
         self.current.store(Arc::new(catalog));
     }
 

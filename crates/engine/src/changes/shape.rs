@@ -6,7 +6,7 @@ use super::{Operation, Token};
 use crate::Engine;
 use crate::storage::clock::timestamp;
 use crate::storage::{Document, View};
-use bson::{RawBsonRef, RawDocumentBuf};
+use bson::{RawBsonRef, RawDocument, RawDocumentBuf};
 use command::Namespace;
 use error::{Code, Error, Result};
 use language::Needs;
@@ -21,7 +21,13 @@ pub struct Shape<'a> {
 }
 
 impl Shape<'_> {
-    pub fn event(&self, stored: &Stored<'_>, token: &Token) -> Result<RawDocumentBuf> {
+    /// The event; `found` is what was looked up for it.
+    pub fn event(
+        &self,
+        stored: &Stored<'_>,
+        token: &Token,
+        found: Option<&RawDocument>,
+    ) -> Result<RawDocumentBuf> {
         let mut out = DocumentWriter::new();
         copy(&mut out, "to", stored.part("t"));
         copy(&mut out, "txnNumber", stored.part("n"));
@@ -33,7 +39,7 @@ impl Shape<'_> {
             copy(&mut out, "collectionUUID", stored.part("u"));
         }
         copy(&mut out, "wallTime", stored.part("w"));
-        self.full_document(stored, &mut out)?;
+        self.full_document(stored, found, &mut out)?;
         append_namespace(stored, &mut out);
         copy(&mut out, "documentKey", stored.part("k"));
         if self.options.expanded {
@@ -61,7 +67,12 @@ impl Shape<'_> {
         out.finish()
     }
 
-    fn full_document(&self, stored: &Stored<'_>, out: &mut DocumentWriter) -> Result<()> {
+    fn full_document(
+        &self,
+        stored: &Stored<'_>,
+        found: Option<&RawDocument>,
+        out: &mut DocumentWriter,
+    ) -> Result<()> {
         if let Some(document) = stored.part("f") {
             out.copy_as("fullDocument", document);
         }
@@ -70,8 +81,8 @@ impl Shape<'_> {
         }
         match self.options.full_document {
             FullDocument::Default => {}
-            FullDocument::UpdateLookup => match self.look_up(stored)? {
-                Some(document) => out.append_document("fullDocument", &document),
+            FullDocument::UpdateLookup => match found {
+                Some(document) => out.append_document("fullDocument", document),
                 None => out.append_null("fullDocument"),
             },
             FullDocument::WhenAvailable => match stored.part("a") {
@@ -114,8 +125,14 @@ impl Shape<'_> {
         out.end();
     }
 
+    /// Whether an event shows a document that is to be looked up.
+    pub fn looks_up(&self, stored: &Stored<'_>) -> bool {
+        let is_asked = self.options.full_document == FullDocument::UpdateLookup;
+        is_asked && stored.operation == Operation::Update
+    }
+
     /// The document that an update was about, as it is now.
-    fn look_up(&self, stored: &Stored<'_>) -> Result<Option<Document>> {
+    pub fn look_up(&self, stored: &Stored<'_>) -> Result<Option<Document>> {
         let (Some(name), Some(key)) = (stored.collection, stored.document_part("k")) else {
             return Ok(None);
         };

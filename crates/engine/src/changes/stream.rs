@@ -8,13 +8,16 @@ use crate::Engine;
 use crate::cursor::{BATCH_BYTES_MAX, Batch};
 use crate::plan::Interrupt;
 use crate::storage::clock::time;
+use crate::storage::log::Logged;
 use crate::storage::{Position, View};
 use bson::RawDocumentBuf;
+use budget::{Held, Kind};
 use command::CursorReply;
 use error::{Code, Error, Result};
 use fjall::Slice;
 use language::aggregate::{Documents, Nowhere, Pipeline};
 use parking_lot::Mutex;
+use rand::Rng;
 use std::sync::Arc;
 use std::time::Instant;
 use tokio::sync::watch;
@@ -24,6 +27,14 @@ use value::element::get;
 const EVENTS_PER_LOOK: usize = 64;
 /// What one event may weigh in a reply: a document and room for what tells of it.
 const EVENT_BYTES_MAX: usize = 16_793_600;
+/// Events that are read at once, by all streams, before it is known how large they are.
+const READERS_MAX: usize = 4;
+/// A stream has an event as it is stored, as it is shown, and as the pipeline makes it.
+const EVENT_COPIES: usize = 3;
+
+/// Turns of those who read, so that many streams that wake up together do not take memory
+/// together: each stream waits for one of these.
+static READING: [Mutex<()>; READERS_MAX] = [const { Mutex::new(()) }; READERS_MAX];
 
 pub struct Stream {
     scope: Scope,
@@ -37,6 +48,8 @@ pub struct Stream {
     feed: Feed,
     rows: Documents,
     synced: watch::Receiver<u64>,
+    /// Which of the turns it waits for.
+    turn: &'static Mutex<()>,
 }
 
 /// One event on its way into the stream's pipeline.
@@ -51,6 +64,9 @@ impl Iterator for Feed {
     }
 }
 
+/// An event of the log and its place.
+type Entry = (Position, Slice);
+
 /// What became of an event.
 enum Outcome {
     Given,
@@ -58,6 +74,8 @@ enum Outcome {
     Dropped,
     /// It has no room in this batch.
     Left,
+    /// The server has no room for it now.
+    Crowded,
 }
 
 impl Stream {
@@ -77,8 +95,9 @@ impl Stream {
             Start::After(token) => token,
         };
         let position = token.position;
+        let turn = &READING[rand::rng().random_range(..READERS_MAX)];
         let mut stream =
-            Stream { scope, options, position, token, ending: None, feed, rows, synced };
+            Stream { scope, options, position, token, ending: None, feed, rows, synced, turn };
         let view = engine.store.synced_view();
         stream.check_history(engine)?;
         if token.kind == TokenKind::Event {
@@ -115,11 +134,14 @@ impl Stream {
         let limit = limit.map_or(usize::MAX, |limit| limit as usize);
         let mut looked = 0;
         let mut entries = view.logged_after(self.position);
+        let mut memory = Held::new(Kind::Work);
         while self.ending.is_none() && reply.len() < limit {
-            let Some(entry) = entries.next() else { break };
-            let (position, bytes) = entry?;
-            if let Outcome::Left = self.offer(engine, &view, position, bytes, reply)? {
-                return Ok(Batch::Full);
+            let Some(read) = self.read(&mut entries, &mut memory) else { break };
+            let Some((position, bytes)) = read? else { return Ok(crowded(reply)) };
+            match self.offer(engine, &view, position, bytes, reply, &mut memory)? {
+                Outcome::Left => return Ok(Batch::Full),
+                Outcome::Crowded => return Ok(crowded(reply)),
+                Outcome::Given | Outcome::Dropped => {}
             }
             looked += 1;
             if looked % EVENTS_PER_LOOK == 0 {
@@ -135,6 +157,18 @@ impl Stream {
         Ok(Batch::Full)
     }
 
+    /// Reads the next event, in turn, and reserves what becomes of it. `Some(Ok(None))` where
+    /// there is no room for it.
+    fn read(&self, entries: &mut Logged, memory: &mut Held) -> Option<Result<Option<Entry>>> {
+        let _turn = self.turn.lock();
+        let entry = match entries.next()? {
+            Ok(entry) => entry,
+            Err(error) => return Some(Err(error)),
+        };
+        let has_room = memory.resize(EVENT_COPIES * entry.1.len()).is_ok();
+        Some(Ok(has_room.then_some(entry)))
+    }
+
     /// Looks at one event of the log.
     fn offer(
         &mut self,
@@ -143,6 +177,7 @@ impl Stream {
         position: Position,
         bytes: Slice,
         reply: &mut CursorReply,
+        memory: &mut Held,
     ) -> Result<Outcome> {
         let stored = Stored::read(&bytes)?;
         let shown = self.options.expanded || !stored.is_expanded();
@@ -150,11 +185,20 @@ impl Stream {
         let token = Token { position, kind: TokenKind::Event };
         if shown && self.scope.covers(&stored) {
             let shape = Shape { engine, view, options: &self.options };
-            let event = shape.event(&stored, &token)?;
+            let mut found = None;
+            if shape.looks_up(&stored) {
+                let _turn = self.turn.lock();
+                found = shape.look_up(&stored)?;
+                let found_bytes = found.as_ref().map_or(0, |found| found.as_bytes().len());
+                if memory.resize(EVENT_COPIES * (bytes.len() + found_bytes)).is_err() {
+                    return Ok(Outcome::Crowded);
+                }
+            }
+            let event = shape.event(&stored, &token, found.as_deref())?;
             outcome = self.give(event, &token, reply)?;
         }
         match outcome {
-            Outcome::Left => return Ok(outcome),
+            Outcome::Left | Outcome::Crowded => return Ok(outcome),
             Outcome::Given => self.token = token,
             Outcome::Dropped => self.token = high_water(position),
         }
@@ -186,8 +230,8 @@ impl Stream {
         if !reply.is_empty() && reply.size_bytes() + size > BATCH_BYTES_MAX {
             return Ok(Outcome::Left);
         }
-        if let Err(error) = reply.make_room(size) {
-            return if reply.is_empty() { Err(error) } else { Ok(Outcome::Left) };
+        if reply.make_room(size).is_err() {
+            return Ok(Outcome::Crowded);
         }
         reply.push(&event);
         Ok(Outcome::Given)
@@ -200,8 +244,10 @@ impl Stream {
         let token = Token { position, kind: TokenKind::Invalidate };
         let shape = Shape { engine, view, options: &self.options };
         let event = shape.invalidate(&stored, &token);
-        if let Outcome::Left = self.give(event, &token, reply)? {
-            return Ok(Batch::Full);
+        match self.give(event, &token, reply)? {
+            Outcome::Left => return Ok(Batch::Full),
+            Outcome::Crowded => return Ok(crowded(reply)),
+            Outcome::Given | Outcome::Dropped => {}
         }
         self.token = token;
         Ok(Batch::Exhausted)
@@ -236,6 +282,12 @@ impl Stream {
                 .error("cannot resume stream; the resume token was not found.")),
         }
     }
+}
+
+/// How a batch ends when the server has no room for the next event: the client gets what there
+/// is, or the stream waits, as it would for an event.
+fn crowded(reply: &CursorReply) -> Batch {
+    if reply.is_empty() { Batch::Crowded } else { Batch::Full }
 }
 
 fn high_water(position: Position) -> Token {

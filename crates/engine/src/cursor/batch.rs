@@ -24,6 +24,8 @@ pub enum Batch {
     Exhausted,
     /// The time given was up.
     Paused,
+    /// It is empty, since the server has no room for what comes next. A change stream waits.
+    Crowded,
 }
 
 /// Adds rows to a batch: up to `limit` documents, up to its weight, up to a time.

@@ -4,7 +4,6 @@
 //! ones are timed out so that none holds back garbage collection for ever.
 
 mod batch;
-mod footprint;
 mod idle;
 mod open;
 mod owner;
@@ -17,10 +16,11 @@ pub use tail::Tail;
 
 use crate::Engine;
 use crate::changes::Stream;
+use crate::operation::Operation;
 use crate::plan::{Execution, Interrupt};
 use crate::session::SessionId;
 use crate::storage::Document;
-use bson::{RawDocument, RawDocumentBuf, Timestamp};
+use bson::{RawDocumentBuf, Timestamp};
 use budget::Kind;
 use command::Namespace;
 use error::{Code, Result};
@@ -88,8 +88,8 @@ struct Slot {
     history: History,
     /// What its pending row takes of the budget.
     memory: budget::Held,
-    /// What its plan takes.
-    _plan: budget::Held,
+    /// What its command takes as it is parsed.
+    _parsed: budget::Held,
 }
 
 /// A cursor in use by one command.
@@ -103,10 +103,8 @@ pub struct Borrowed<'a> {
 
 impl Cursors {
     /// Keeps the cursor of a command for later, after its first batch, and gives it a number.
-    pub fn add(&self, cursor: Cursor, command: &RawDocument, given: usize) -> Result<i64> {
-        let mut plan = budget::Held::new(Kind::Work);
-        plan.resize(footprint::bytes(command))?;
-        let history = History::begin(command, given);
+    pub fn add(&self, cursor: Cursor, operation: &Operation, given: usize) -> Result<i64> {
+        let history = History::begin(operation.request.body(), given);
         let mut open = self.open.lock();
         if open.len() >= CURSORS_MAX {
             return Err(Code::ExceededMemoryLimit.error(format!(
@@ -117,7 +115,8 @@ impl Cursors {
         loop {
             let id = rand::rng().random_range(1..i64::MAX);
             if !open.contains(id) {
-                open.insert(id, Slot::new(Box::new(cursor), history, plan));
+                let parsed = operation.hand_over_parsed();
+                open.insert(id, Slot::new(Box::new(cursor), history, parsed));
                 return Ok(id);
             }
         }
@@ -228,7 +227,7 @@ fn stop_all(killed: Vec<Slot>, code: Code) {
 }
 
 impl Slot {
-    fn new(cursor: Box<Cursor>, history: History, plan: budget::Held) -> Slot {
+    fn new(cursor: Box<Cursor>, history: History, parsed: budget::Held) -> Slot {
         // What awaits data has the time that each `getMore` gives it.
         match cursor.awaits() {
             true => cursor.interrupt.lift(),
@@ -238,7 +237,7 @@ impl Slot {
         memory.force(cursor.pending_bytes());
         Slot {
             memory,
-            _plan: plan,
+            _parsed: parsed,
             namespace: cursor.namespace.clone(),
             owner: cursor.owner,
             used: Instant::now(),

@@ -40,7 +40,7 @@ impl Engine {
         let copy = Namespace { database, collection: COPY_NAME.into() };
         let copy = Collection { namespace: copy, ..capped.clone() };
         definition.tell(|| changes::renamed(&copy, namespace, Some(&collection)));
-        definition.put(Arc::new(capped));
+        definition.put(Arc::new(capped))?;
         definition.commit().await?;
         self.cursors.kill_namespace(namespace);
         Ok(())

@@ -103,7 +103,7 @@ impl Engine {
         let options = alter(&collection)?;
         let altered = redefine(&collection, namespace, &options)?;
         self.policies.check_kind(&altered)?;
-        definition.put(Arc::new(altered));
+        definition.put(Arc::new(altered))?;
         definition.tell(|| changes::altered(&collection, &options));
         definition.commit().await
     }
@@ -120,7 +120,7 @@ impl Definition<'_> {
         let first = self.take_ids(2);
         let collection = Arc::new(define(&new, CollectionId(first), IndexId(first + 1))?);
         self.engine.policies.check_kind(&collection)?;
-        self.put(collection.clone());
+        self.put(collection.clone())?;
         self.tell(|| changes::created(&collection));
         Ok(collection)
     }
@@ -166,7 +166,7 @@ impl Definition<'_> {
         self.discard(collection)?;
         self.tell(|| changes::dropped(collection));
         self.tell(|| changes::created(&empty));
-        self.put(empty);
+        self.put(empty)?;
         Ok(())
     }
 
@@ -207,7 +207,7 @@ impl Definition<'_> {
             self.tell(|| changes::dropped(&collection));
         }
         self.remove(from);
-        self.put(Arc::new(renamed));
+        self.put(Arc::new(renamed))?;
         Ok(())
     }
 }

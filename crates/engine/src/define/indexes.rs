@@ -158,7 +158,7 @@ impl Engine {
         };
         let indexes = collection.indexes.iter().map(ready).collect::<Result<Vec<_>>>()?;
         definition.tell(|| changes::indexes_created(&collection, &names));
-        definition.put(Arc::new(collection.with_indexes(indexes)));
+        definition.put(Arc::new(collection.with_indexes(indexes)))?;
         definition.commit().await
     }
 
@@ -252,7 +252,7 @@ impl Definition<'_> {
         }
         let indexes = [&collection.indexes[..], &made[..]].concat();
         let collection = Arc::new(collection.with_indexes(indexes));
-        self.put(collection.clone());
+        self.put(collection.clone())?;
         if ready {
             let names: Vec<_> = made.iter().map(|index| &*index.name).collect();
             self.tell(|| changes::indexes_created(&collection, &names));
@@ -271,7 +271,7 @@ impl Definition<'_> {
             self.discard_index(index);
             self.tell(|| changes::index_dropped(&collection, index));
         }
-        self.put(Arc::new(collection.with_indexes(kept)));
+        self.put_smaller(Arc::new(collection.with_indexes(kept)));
     }
 
     /// Gives an index another specification with the same keys, if it is still what it was
@@ -292,7 +292,7 @@ impl Definition<'_> {
         };
         *index = Arc::new(index.altered(spec, index.ready)?);
         self.tell(|| changes::index_altered(&collection, &altered.name, spec));
-        self.put(Arc::new(collection.with_indexes(indexes)));
+        self.put(Arc::new(collection.with_indexes(indexes)))?;
         Ok(())
     }
 }

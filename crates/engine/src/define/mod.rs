@@ -106,7 +106,14 @@ impl<'e> Definition<'e> {
     }
 
     /// Adds a collection or puts it in the place of its earlier definition.
-    pub fn put(&mut self, collection: Arc<Collection>) {
+    pub fn put(&mut self, collection: Arc<Collection>) -> Result<()> {
+        collection.check_size()?;
+        self.put_smaller(collection);
+        Ok(())
+    }
+
+    /// As `put`, for a definition that has lost a part: one that is too large may shrink.
+    fn put_smaller(&mut self, collection: Arc<Collection>) {
         self.retire(&collection.namespace);
         self.change(row::write(&collection));
         self.catalog = self.catalog.with(collection);
@@ -192,6 +199,8 @@ impl<'e> Definition<'e> {
     /// As `commit`, together with what a transaction has written.
     pub async fn commit_with(self, transaction: Transaction) -> Result<()> {
         let engine = self.engine.clone();
+        engine.registry.reserve(&self.catalog)?;
+        self.policies.iter().try_for_each(|table| engine.policies.reserve(table))?;
         let (catalog, policies) = (self.catalog, self.policies);
         let changes = self.changes.into_vec();
         let purge = changes.iter().any(|change| keys::is_dropped_row(&change.key));

@@ -17,16 +17,20 @@ use crate::catalog::{Collection, Registry};
 use crate::storage::View;
 use arc_swap::ArcSwap;
 use bson::RawDocument;
+use budget::{Held, Kind};
 use command::Namespace;
 use error::{Code, Result};
 use guard::read::ReadPlan;
 use guard::{Guarded, Lease, Policy, Table};
 use language::Needs;
+use parking_lot::Mutex;
 use std::ops::Bound;
 use std::sync::Arc;
 
 pub struct Policies {
     current: ArcSwap<Table>,
+    /// What they take of the budget.
+    memory: Mutex<Held>,
 }
 
 impl Policies {
@@ -42,7 +46,9 @@ impl Policies {
                 table.load(&collection.namespace.database, &stored);
             }
         }
-        Ok(Policies { current: ArcSwap::from_pointee(table) })
+        let mut memory = Held::new(Kind::Definitions);
+        memory.force(table.footprint());
+        Ok(Policies { current: ArcSwap::from_pointee(table), memory: Mutex::new(memory) })
     }
 
     pub fn current(&self) -> Arc<Table> {
@@ -64,9 +70,19 @@ impl Policies {
         plan.unwrap_or_default()
     }
 
+    /// Reserves what a new table takes more than the current one, before it is published.
+    pub fn reserve(&self, table: &Table) -> Result<()> {
+        let mut memory = self.memory.lock();
+        match table.footprint() > memory.bytes() as usize {
+            true => memory.resize(table.footprint()),
+            false => Ok(()),
+        }
+    }
+
     /// Shows everyone a new table. Only in the catalog's turn, and as part of a commit that
     /// holds the gates of the collections it is about.
     pub fn publish(&self, table: Table) {
+        self.memory.lock().force(table.footprint());
         self.current.store(Arc::new(table));
     }
 

@@ -1,7 +1,7 @@
 //! `count`.
 
 use super::context::context;
-use super::reading::{self, Resolved, hint_value, resolve};
+use super::reading::{self, Resolved, hint_value, resolve_for};
 use super::{Call, aggregate, profile};
 use crate::catalog::{Catalog, Collection};
 use crate::plan::{self, Audience, Hint, Purpose, Query};
@@ -15,7 +15,7 @@ use std::sync::Arc;
 pub async fn run(call: Call<'_>) -> Result<Reply> {
     let count = Count::parse(call.request)?;
     let catalog = call.catalog()?;
-    let resolved = resolve(call.engine, &catalog, &count.namespace)?;
+    let resolved = resolve_for(call, &catalog, &count.namespace)?;
     let n = if resolved.is_view {
         aggregate::count_on_view(call, &count, resolved)?
     } else {

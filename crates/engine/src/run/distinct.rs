@@ -1,7 +1,7 @@
 //! `distinct`.
 
 use super::context::context;
-use super::reading::{self, Resolved, hint_value, resolve};
+use super::reading::{self, Resolved, hint_value, resolve_for};
 use super::{Call, aggregate, profile};
 use crate::catalog::{Catalog, Collection};
 use crate::plan::{self, Audience, Hint, Purpose, Query};
@@ -27,7 +27,7 @@ const ENTRY_BYTES: usize = size_of::<(Vec<u8>, RawBson)>() + 32;
 pub async fn run(call: Call<'_>) -> Result<Reply> {
     let distinct = Distinct::parse(call.request)?;
     let catalog = call.catalog()?;
-    let resolved = resolve(call.engine, &catalog, &distinct.namespace)?;
+    let resolved = resolve_for(call, &catalog, &distinct.namespace)?;
     let values = if resolved.is_view {
         aggregate::distinct_on_view(call, &distinct, resolved)?
     } else {

@@ -4,7 +4,7 @@ mod query_shape;
 mod stages;
 
 use super::context::context;
-use super::reading::{self, hint_value, resolve};
+use super::reading::{self, hint_value, resolve_for};
 use super::update::{multi_replacement, parse_update};
 use super::{Call, aggregate, count, distinct, find, lookup};
 use crate::catalog::Collection;
@@ -78,7 +78,7 @@ impl Explaining<'_> {
 
     fn find(self, find: &Find<'_>, out: &mut DocumentWriter) -> Result<()> {
         let catalog = self.call.catalog()?;
-        let resolved = resolve(self.call.engine, &catalog, &find.namespace)?;
+        let resolved = resolve_for(self.call, &catalog, &find.namespace)?;
         if resolved.is_view {
             return self.pipeline(aggregate::prepare_find(find, resolved)?, out);
         }
@@ -88,7 +88,7 @@ impl Explaining<'_> {
 
     fn count(self, count: &Count<'_>, out: &mut DocumentWriter) -> Result<()> {
         let catalog = self.call.catalog()?;
-        let resolved = resolve(self.call.engine, &catalog, &count.namespace)?;
+        let resolved = resolve_for(self.call, &catalog, &count.namespace)?;
         if resolved.is_view {
             return self.pipeline(aggregate::prepare_count(count, resolved)?, out);
         }
@@ -98,7 +98,7 @@ impl Explaining<'_> {
 
     fn distinct(self, distinct: &Distinct<'_>, out: &mut DocumentWriter) -> Result<()> {
         let catalog = self.call.catalog()?;
-        let resolved = resolve(self.call.engine, &catalog, &distinct.namespace)?;
+        let resolved = resolve_for(self.call, &catalog, &distinct.namespace)?;
         if resolved.is_view {
             return self.pipeline(aggregate::prepare_distinct(distinct, resolved)?, out);
         }

@@ -1,7 +1,7 @@
 //! `find`.
 
 use super::context::context;
-use super::reading::{self, Resolved, first_batch, hint_value, resolve};
+use super::reading::{self, Resolved, first_batch, hint_value, resolve_for};
 use super::{Call, aggregate};
 use crate::catalog::{Catalog, Collection};
 use crate::cursor::{Cursor, Source, Tail};
@@ -18,7 +18,7 @@ use std::sync::Arc;
 pub async fn run(call: Call<'_>) -> Result<Reply> {
     let find = Find::parse(call.request)?;
     let catalog = call.catalog()?;
-    let resolved = resolve(call.engine, &catalog, &find.namespace)?;
+    let resolved = resolve_for(call, &catalog, &find.namespace)?;
     if resolved.is_view {
         return aggregate::find_on_view(call, &find, resolved).await;
     }

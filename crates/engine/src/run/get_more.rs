@@ -14,6 +14,10 @@ use tokio::time::Instant;
 /// How long an awaiting cursor waits, where the client does not say.
 const AWAIT_DATA: Duration = Duration::from_secs(1);
 
+/// How long a change stream waits for the server to have room for its next event, before it
+/// looks again.
+const ROOM_WAIT: Duration = Duration::from_millis(50);
+
 pub async fn run(call: Call<'_>) -> Result<Reply> {
     let more = GetMore::parse(call.request)?;
     let namespace = &more.namespace;
@@ -63,11 +67,13 @@ pub async fn run(call: Call<'_>) -> Result<Reply> {
         let waiting = Instant::now();
         let interrupt = cursor.interrupt.clone();
         let synced = match &cursor.source {
-            Source::Changes(stream) if batch != Batch::Paused => Some(stream.synced()),
+            Source::Changes(stream) if batch == Batch::Full => Some(stream.synced()),
             _ => None,
         };
         let something = async {
-            if let Some(inserted) = inserted {
+            if batch == Batch::Crowded {
+                tokio::time::sleep(ROOM_WAIT).await;
+            } else if let Some(inserted) = inserted {
                 inserted.await;
             } else if let Some(mut synced) = synced {
                 // The log ends with the server, and then this ends too.

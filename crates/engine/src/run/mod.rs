@@ -60,9 +60,9 @@ mod watch;
 pub mod writes;
 mod writing;
 
-use crate::Engine;
 use crate::operation::{self, Operation};
 use crate::session::{self, Standing};
+use crate::{Engine, footprint};
 pub use call::Call;
 use command::{Client, Command, Common, Reply, Request};
 use error::Result;
@@ -156,6 +156,7 @@ pub async fn run(engine: &Arc<Engine>, request: Request, client: &Arc<Client>) -
     let limit = limit.map(|ms| Duration::from_millis(ms.into()));
     let running = engine.operations.begin(request.clone(), client, limit);
     let operation = &running.operation;
+    operation.parses(footprint::of_request(&request, row))?;
     let labelled = |error| command::labels::labelled(error, &common, row);
     let standing = session::stand(engine, &common, row, operation).await;
     let standing = standing.map_err(labelled)?;

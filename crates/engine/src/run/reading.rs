@@ -5,6 +5,7 @@ use super::{Call, profile};
 use crate::Engine;
 use crate::catalog::{Catalog, Collection, Kind};
 use crate::cursor::{Batch, Cursor, Source, fill};
+use crate::footprint;
 use crate::plan::Execution;
 use crate::storage::{Document, View};
 use bson::{RawArrayBuf, RawBsonRef, RawDocument, Timestamp};
@@ -73,6 +74,16 @@ impl Resolved {
     }
 }
 
+/// As `resolve`, for a command that parses what it gets: the views' pipelines are counted as
+/// the command is.
+pub fn resolve_for(call: Call<'_>, catalog: &Catalog, namespace: &Namespace) -> Result<Resolved> {
+    let resolved = resolve(call.engine, catalog, namespace)?;
+    if resolved.is_view {
+        call.operation.parses(footprint::of_pipeline(&resolved.pipeline))?;
+    }
+    Ok(resolved)
+}
+
 pub fn resolve(engine: &Engine, catalog: &Catalog, named: &Namespace) -> Result<Resolved> {
     let mut namespace = named.clone();
     let mut pipelines = Vec::new();
@@ -120,7 +131,7 @@ pub fn first_batch(
     let token = cursor.resume_token();
     let id = match batch == Batch::Exhausted || single {
         true => 0,
-        false => call.engine.cursors.add(cursor, call.request.body(), reply.len())?,
+        false => call.engine.cursors.add(cursor, call.operation, reply.len())?,
     };
     Ok(reply.finish_resumable(id, &name, token.as_deref()))
 }

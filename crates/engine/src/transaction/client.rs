@@ -163,7 +163,7 @@ impl Transaction {
             snapshot.created.push(Made { namespace: new.namespace.clone(), guarded });
         }
         self.tell_created(&collection);
-        self.redefine(collection.clone());
+        self.redefine(collection.clone())?;
         Ok(collection)
     }
 
@@ -204,7 +204,7 @@ impl Transaction {
         let names: Vec<_> = collection.indexes[before..].iter().map(|it| &*it.name).collect();
         self.tell_indexes_created(&collection, &names);
         let made = collection.indexes[before..].iter().map(|index| index.id).collect();
-        self.redefine(collection);
+        self.redefine(collection)?;
         Ok(Created { before, after, created_collection, made })
     }
 
@@ -233,12 +233,14 @@ impl Transaction {
     }
 
     /// Puts a definition into this transaction's catalog and among its writes.
-    fn redefine(&mut self, collection: Arc<Collection>) {
+    fn redefine(&mut self, collection: Arc<Collection>) -> Result<()> {
+        collection.check_size()?;
         let Change { tree, key, value } = row::write(&collection);
         self.change(tree, key, value);
         if let Some(snapshot) = &mut self.snapshot {
             snapshot.catalog = snapshot.catalog.with(collection);
         }
+        Ok(())
     }
 
     /// Commits a client's transaction, and shows everyone what it created.
@@ -267,6 +269,7 @@ impl Transaction {
                 catalog = catalog.with(collection.clone());
             }
         }
+        engine.registry.reserve(&catalog)?;
         let mut commit = self.into_commit();
         let first = commit.publish.take();
         let shown = engine.clone();

@@ -15,7 +15,7 @@ pub use target::next_batch;
 pub use world::World;
 
 use super::context::resolved_context;
-use super::reading::{self, Resolved, array, first_batch, hint_value, resolve};
+use super::reading::{self, Resolved, array, first_batch, hint_value, resolve_for};
 use super::{Call, sources, watch, writing};
 use crate::catalog::Catalog;
 use crate::cursor::{Cursor, Source as CursorSource};
@@ -78,7 +78,7 @@ pub fn prepare(call: Call<'_>, aggregate: &Aggregate<'_>) -> Result<Prepared> {
     let collection = catalog.get(&aggregate.namespace);
     let resolved = match is_collection_statistics(&aggregate.pipeline) {
         true => Resolved::itself(&aggregate.namespace, collection.cloned()),
-        false => resolve(call.engine, &catalog, &aggregate.namespace)?,
+        false => resolve_for(call, &catalog, &aggregate.namespace)?,
     };
     let context = resolved_context(&resolved, aggregate.collation, aggregate.variables)?;
     let whole = chain(&resolved.pipeline, &array(&aggregate.pipeline));

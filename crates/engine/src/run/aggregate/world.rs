@@ -1,13 +1,14 @@
 //! Other collections and temporary space, as a running pipeline reaches them.
 
 use super::{Prepared, take_front};
-use crate::Engine;
 use crate::catalog::Catalog;
 use crate::plan::{self, Audience, Interrupt};
 use crate::run::Call;
 use crate::run::reading::resolve;
 use crate::spill::TemporaryFiles;
 use crate::storage::View;
+use crate::{Engine, footprint};
+use budget::{Held, Kind};
 use command::Namespace;
 use error::{Code, Result};
 use language::aggregate::{Documents, Foreign, Pipeline, Spill};
@@ -67,7 +68,9 @@ impl World {
         if pipeline.source().is_some_and(|source| source.name != "$documents") {
             return Err(Code::InvalidNamespace.error("this stage cannot be used in a sub-pipeline"));
         }
+        let mut parsed = Held::new(Kind::Work);
         if resolved.is_view {
+            parsed.resize(footprint::of_pipeline(&resolved.pipeline))?;
             pipeline = pipeline.behind(Pipeline::parse(&resolved.pipeline, &self.context)?);
         }
         let Some(collection) = &resolved.collection else {
@@ -78,6 +81,11 @@ impl World {
         let execution = plan::open(collection, query, self.view.clone(), self.interrupt.clone())?;
         let rows = execution.map(|row| Ok(row?.document.into()));
         let documents = pipeline.run(Box::new(rows), world)?;
-        Ok(metadata::detach_all(documents, self.context.asked.wanted()))
+        let documents = metadata::detach_all(documents, self.context.asked.wanted());
+        // The memory of a view's pipeline is held as long as the pipeline is.
+        Ok(match parsed.bytes() {
+            0 => documents,
+            _ => Box::new(documents.inspect(move |_| _ = &parsed)),
+        })
     }
 }

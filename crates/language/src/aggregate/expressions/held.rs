@@ -2,6 +2,7 @@
 //! for all that are alive at once: operands, variables, inputs that are walked over.
 
 use crate::interrupt;
+use crate::metadata::Asked;
 use bson::RawBsonRef;
 use budget::Kind;
 use error::{Code, Result};
@@ -20,8 +21,9 @@ const FREE_BYTES: usize = 1024 * 1024;
 /// Items of an array that are counted at a time.
 const COUNTED_ITEMS: usize = 1024;
 
-/// The most bytes that constants may take that were not written in the expression.
-pub const FOLDED_BYTES_MAX: usize = 16 * 1024 * 1024;
+/// The most bytes that the constants of one command may take that it did not write out: a few
+/// bytes may say `$range`, or name a variable.
+pub const FOLDED_BYTES_MAX: usize = 1024 * 1024;
 
 /// The largest constant that takes the place of the expression it was computed from.
 pub const FOLDED_VALUE_BYTES_MAX: usize = 16 * 1024;
@@ -96,14 +98,17 @@ impl Drop for Held {
     }
 }
 
-/// Begins the constants of a new expression.
-pub fn begin_folding() {
-    FOLDED.set(0);
+/// Folds the constants of one more expression that the same command holds.
+pub fn folding<T>(asked: &Asked, fold: impl FnOnce() -> T) -> T {
+    FOLDED.set(asked.folded_bytes());
+    let folded = fold();
+    asked.note_folded(FOLDED.get());
+    folded
 }
 
 /// Whether a computed constant may be kept in place of its expression.
-pub fn keeps(value: &bson::RawBson) -> bool {
-    let bytes = bytes(value.as_raw_bson_ref());
+pub fn keeps(value: RawBsonRef<'_>) -> bool {
+    let bytes = bytes(value);
     let total = FOLDED.get() + bytes;
     let keeps = bytes <= FOLDED_VALUE_BYTES_MAX && total <= FOLDED_BYTES_MAX;
     if keeps {

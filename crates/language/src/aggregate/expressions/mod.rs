@@ -80,8 +80,7 @@ impl Expression {
     /// An expression of a node that is already parsed; folds its constants.
     pub fn from_node(mut node: Node, context: &Context) -> Result<Expression> {
         if context.folds {
-            held::begin_folding();
-            node.fold(context.collator.as_deref())?;
+            held::folding(&context.asked, || node.fold(context.collator.as_deref()))?;
         }
         Ok(Expression { node, collator: context.collator.clone() })
     }

@@ -31,6 +31,11 @@ pub enum Node {
         binding: Arc<Binding>,
         path: Option<FieldPath>,
     },
+    /// A variable whose value is known, and too large to be copied wherever it is named.
+    Shared {
+        value: Arc<RawBson>,
+        path: Option<FieldPath>,
+    },
     Document(Vec<(Box<str>, Node)>),
     Array(Vec<Node>),
     /// An expression whose operands are all evaluated before it.
@@ -102,6 +107,10 @@ impl Node {
                 })
             }
             Node::Bound { binding, path } => Ok(bound(binding, path.as_ref())),
+            Node::Shared { value, path } => Ok(match path {
+                None => Some(Value::Ref(value.as_raw_bson_ref())),
+                Some(path) => path.resolve_in(value.as_raw_bson_ref()),
+            }),
             Node::Document(fields) => document(fields, scope),
             Node::Array(nodes) => array(nodes, scope),
             Node::Call(call) => call.evaluate(scope),
@@ -158,7 +167,7 @@ impl Node {
                 // An interrupt keeps its own error, whatever an operator made of it.
                 Err(error) => return interrupt::check_now().and(Err(error)),
             };
-            if value.as_ref().is_none_or(held::keeps) {
+            if value.as_ref().is_none_or(|value| held::keeps(value.as_raw_bson_ref())) {
                 *self = Node::Constant(value);
             }
         }
@@ -180,7 +189,10 @@ impl Node {
 
     pub fn needs(&self, needs: &mut Needs) {
         match self {
-            Node::Constant(_) | Node::Variable { .. } | Node::Bound { .. } => {}
+            Node::Constant(_)
+            | Node::Variable { .. }
+            | Node::Bound { .. }
+            | Node::Shared { .. } => {}
             Node::Root(_) => needs.all(),
             Node::Field(path) => needs.add(path.path()),
             Node::Document(fields) => fields.iter().for_each(|(_, node)| node.needs(needs)),

@@ -3,7 +3,7 @@
 use super::call::Call;
 use super::field_path::{FieldPath, check_name};
 use super::table::{self, Arity, Form, Named, Row};
-use super::{EXPRESSION_DEPTH_MAX, Node};
+use super::{EXPRESSION_DEPTH_MAX, Node, held};
 use crate::Context;
 use crate::{describe, interrupt};
 use bson::{RawBson, RawBsonRef, RawDocument};
@@ -195,7 +195,12 @@ impl<'c> Parser<'c> {
             Ok(Node::Constant(value))
         };
         if let Some(value) = self.context.variables.get(name) {
-            return constant(value.as_ref().map(RawBson::as_raw_bson_ref));
+            let Some(value) = value else { return constant(None) };
+            let whole = value.as_raw_bson_ref();
+            return match held::folding(&self.context.asked, || held::keeps(whole)) {
+                true => constant(Some(whole)),
+                false => Ok(Node::Shared { value: value.clone(), path }),
+            };
         }
         match name {
             "ROOT" | "CURRENT" => {

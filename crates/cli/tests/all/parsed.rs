@@ -1,0 +1,190 @@
+//! What requests and definitions are parsed to, and what waiting change streams read, is within
+//! the memory budget. Measured on processes of their own.
+
+use crate::binary::start_with;
+use crate::budget::{MEGABYTE, assert_served, client, frame, is_refused, peak_megabytes, stop};
+use bson::{Bson, Document, RawDocumentBuf, cstr, doc, rawdoc};
+use mongodb::Client;
+use std::io::{Read, Write};
+use std::net::TcpStream;
+use std::time::{Duration, Instant};
+
+/// A find with so many patterns.
+fn patterns(count: usize) -> Document {
+    let pattern = |at: usize| {
+        Bson::RegularExpression(bson::Regex {
+            pattern: format!("^{at}x").try_into().unwrap(),
+            options: cstr!("").into(),
+        })
+    };
+    let all: Vec<_> = (0..count).map(pattern).collect();
+    doc! { "find": "small", "filter": { "a": { "$in": all } } }
+}
+
+/// An update of so many paths.
+fn paths(count: usize) -> Document {
+    let paths: Document = (0..count).map(|at| (format!("f{at}"), Bson::Int32(1))).collect();
+    doc! { "update": "small", "updates": [{ "q": { "a": 1 }, "u": { "$set": paths } }] }
+}
+
+/// A pipeline whose constants are few bytes as they are written and many as they are.
+fn constants(count: usize) -> Document {
+    let range = |at: usize| (format!("f{at}"), doc! { "$range": [0, 2000] }.into());
+    let fields: Document = (0..count).map(range).collect();
+    doc! { "aggregate": "none", "pipeline": [{ "$project": fields }], "cursor": {} }
+}
+
+/// A pipeline that names a large variable often.
+fn uses(count: usize) -> Document {
+    let uses: Vec<_> = (0..count).map(|_| Bson::from("$$v")).collect();
+    doc! {
+        "aggregate": "none", "pipeline": [{ "$project": { "a": { "$size": uses } } }],
+        "let": { "v": "x".repeat(MEGABYTE) }, "cursor": {},
+    }
+}
+
+/// Variables that are few bytes as they are written.
+fn variables(count: usize) -> Document {
+    let range = |at: usize| (format!("v{at}"), doc! { "$range": [0, 1_000_000] }.into());
+    let all: Document = (0..count).map(range).collect();
+    doc! { "aggregate": "none", "pipeline": [], "let": all, "cursor": {} }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_commands_are_parsed_to_is_within_the_budget() {
+    let data = tempfile::tempdir().unwrap();
+    let (child, address) = start_with(data.path(), &["--memory", "256MB"]);
+    let client = client(&address).await;
+    assert_served(&client).await;
+    let database = client.database("d");
+    for (command, is_small) in [
+        (patterns(1_000), true),
+        (patterns(200_000), false),
+        (paths(10_000), true),
+        (paths(500_000), false),
+        (constants(20_000), true),
+        (uses(20_000), true),
+        (variables(3), true),
+        (variables(100), false),
+    ] {
+        let told = command.keys().next().cloned().unwrap();
+        match database.run_command(command).await {
+            Ok(_) => assert!(is_small, "{told} was not refused"),
+            Err(error) => assert!(!is_small && is_refused(&error), "{told}: {error:?}"),
+        }
+        let peak = peak_megabytes(&child);
+        assert!(peak < 300, "{peak} MB after {told}");
+    }
+    assert_served(&client).await;
+    stop(child);
+}
+
+/// Makes collections with large validators until one is refused, and gives their number.
+async fn validated(client: &Client, prefix: &str) -> usize {
+    let properties: Document =
+        (0..20_000).map(|at| (format!("f{at}"), doc! { "bsonType": "int" }.into())).collect();
+    let validator = doc! { "$jsonSchema": { "properties": properties } };
+    for at in 0..100 {
+        let create = doc! { "create": format!("{prefix}{at}"), "validator": validator.clone() };
+        if let Err(error) = client.database("d").run_command(create).await {
+            assert!(is_refused(&error) && format!("{error:?}").contains("drop some"), "{error:?}");
+            return at;
+        }
+    }
+    100
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn definitions_are_within_the_budget() {
+    let data = tempfile::tempdir().unwrap();
+    let (child, address) = start_with(data.path(), &["--memory", "1GB"]);
+    let first = client(&address).await;
+    let many = validated(&first, "a").await;
+    assert!((2..100).contains(&many), "{many} validators fit");
+    let peak = peak_megabytes(&child);
+    assert!(peak < 700, "{peak} MB for {many} validators");
+    assert_served(&first).await;
+    stop(child);
+    // With less memory the store opens all the same, and takes no more of them until some go.
+    let (child, address) = start_with(data.path(), &["--memory", "512MB"]);
+    let second = client(&address).await;
+    let database = second.database("d");
+    assert_eq!(database.collection::<Document>("small").count_documents(doc! {}).await.unwrap(), 1);
+    assert_eq!(validated(&second, "b").await, 0);
+    for at in 0..many {
+        database.collection::<Document>(&format!("a{at}")).drop().await.unwrap();
+    }
+    assert!(validated(&second, "b").await > 0);
+    stop(child);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_definition_is_no_longer_than_a_document() {
+    let data = tempfile::tempdir().unwrap();
+    let (child, address) = start_with(data.path(), &[]);
+    let client = client(&address).await;
+    let words: Vec<_> = (0..17).map(|_| Bson::from("x".repeat(MEGABYTE))).collect();
+    let create = doc! { "create": "c", "validator": { "a": { "$nin": words } } };
+    let error = client.database("d").run_command(create).await.unwrap_err();
+    assert!(format!("{error:?}").contains("10334"), "{error:?}");
+    stop(child);
+}
+
+/// Sends a command, whose reply may wait.
+fn send(stream: &mut TcpStream, command: &RawDocumentBuf) {
+    stream.write_all(&frame(command.as_bytes())).unwrap();
+}
+
+/// The body of the next reply.
+fn receive(stream: &mut TcpStream) -> RawDocumentBuf {
+    let mut length = [0; 4];
+    stream.read_exact(&mut length).unwrap();
+    let mut reply = vec![0; i32::from_le_bytes(length) as usize - 4];
+    stream.read_exact(&mut reply).unwrap();
+    RawDocumentBuf::from_bytes(reply.split_off(17)).unwrap()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn waiting_change_streams_are_within_the_budget() {
+    const STREAMS: usize = 200;
+    const DOCUMENTS: i64 = 3;
+    let data = tempfile::tempdir().unwrap();
+    let (child, address) = start_with(data.path(), &["--memory", "256MB"]);
+    let client = client(&address).await;
+    assert_served(&client).await;
+    let open = rawdoc! {
+        "aggregate": "large", "pipeline": [{ "$changeStream": {} }], "cursor": {}, "$db": "d",
+    };
+    let mut streams = Vec::new();
+    for _ in 0..STREAMS {
+        let mut stream = TcpStream::connect(&address).unwrap();
+        send(&mut stream, &open);
+        let id = receive(&mut stream).get_document("cursor").unwrap().get_i64("id").unwrap();
+        let more = rawdoc! {
+            "getMore": id, "collection": "large", "maxTimeMS": 60_000, "$db": "d",
+        };
+        send(&mut stream, &more);
+        streams.push((stream, more));
+    }
+    let large = client.database("d").collection::<Document>("large");
+    for id in 0..DOCUMENTS {
+        large.insert_one(doc! { "_id": id, "text": "x".repeat(4 * MEGABYTE) }).await.unwrap();
+    }
+    let started = Instant::now();
+    assert_served(&client).await;
+    assert!(started.elapsed() < Duration::from_secs(5), "{:?}", started.elapsed());
+    // Each gets every event, once there is room for it, and none is refused.
+    for (mut stream, more) in streams {
+        let mut events = 0;
+        while events < DOCUMENTS as usize {
+            let reply = receive(&mut stream);
+            assert_eq!(reply.get_f64("ok").unwrap(), 1.0, "{reply:.300?}");
+            let batch = reply.get_document("cursor").unwrap().get_array("nextBatch").unwrap();
+            events += batch.into_iter().count();
+            send(&mut stream, &more);
+        }
+    }
+    let peak = peak_megabytes(&child);
+    assert!(peak < 350, "{peak} MB for {STREAMS} streams");
+    stop(child);
+}
