@@ -1,5 +1,6 @@
 //! One index as `createIndexes` describes it, checked.
 
+mod compound;
 mod key;
 mod options;
 
@@ -27,7 +28,7 @@ pub struct IndexSpec<'a> {
     pub storage_engine: Option<&'a RawDocument>,
     pub collation: Option<&'a RawDocument>,
     pub wildcard_projection: Option<&'a RawDocument>,
-    spec: &'a RawDocument,
+    pub spec: &'a RawDocument,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
