@@ -9,8 +9,8 @@ use error::Result;
 use language::Context;
 use language::aggregate::Counted;
 use language::aggregate::{Place, stages};
-use value::DocumentWriter;
 use value::element::{array_elements, elements};
+use value::{DocumentWriter, Element};
 
 /// The stages that the planner may take over.
 const TAKEN: &[&str] = &["$limit", "$match", "$skip", "$sort"];
@@ -52,7 +52,7 @@ pub fn explain(
     append_merged(&merged, out);
     for stage in remaining(&prepared) {
         out.begin_next_document();
-        elements(stage).for_each(|field| out.copy(field));
+        elements(stage).for_each(|field| append_stage(field, &namespace.database, out));
         counted.append(parsed_name(stage, &prepared.context), out);
         out.end();
     }
@@ -63,6 +63,19 @@ pub fn explain(
 }
 
 /// That arrays are put together with their pages, which no stage of the client's does.
+/// A stage as it was asked for, but for `$out`, whose target is always spelled out.
+fn append_stage(stage: Element<'_>, database: &str, out: &mut DocumentWriter) {
+    match (stage.key, stage.value()) {
+        ("$out", RawBsonRef::String(target)) => {
+            out.begin_document("$out");
+            out.append_str("coll", target);
+            out.append_str("db", database);
+            out.end();
+        }
+        _ => out.copy(stage),
+    }
+}
+
 fn append_merged(arrays: &[String], out: &mut DocumentWriter) {
     if arrays.is_empty() {
         return;
