@@ -3,6 +3,8 @@
 use crate::Engine;
 use crate::define::Progress;
 use crate::plan::{Execution, Interrupt};
+use crate::run::writes;
+use crate::storage::Ticket;
 use budget::Held;
 use command::table::Kind;
 use command::{Client, Request};
@@ -217,6 +219,15 @@ pub fn interrupt() -> Interrupt {
     CURRENT.with_borrow(|current| {
         current.as_ref().map_or_else(Interrupt::default, |operation| operation.interrupt.clone())
     })
+}
+
+/// Notes the time of a commit for the reply of the operation at work.
+pub fn note_commit(engine: &Engine, ticket: Ticket) {
+    CURRENT.with_borrow(|current| {
+        if let Some(operation) = current {
+            writes::note_commit(engine, &operation.client, ticket);
+        }
+    });
 }
 
 /// Waits for what other clients hold: meanwhile `currentOp` says so of the operation at work.

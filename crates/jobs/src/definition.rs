@@ -10,6 +10,8 @@ use std::path::{Path, PathBuf};
 
 /// The code of a collection that is there already.
 const NAMESPACE_EXISTS: i32 = 48;
+/// What the name of a collection ends with that is made to take the place of another.
+const ASIDE_SUFFIX: &str = ".importing";
 /// What takes the place of a file's suffix.
 const SUFFIX: &str = "metadata.json";
 
@@ -122,6 +124,32 @@ impl Definition {
             }
         }
         Ok(made)
+    }
+
+    /// Puts an empty collection of this definition in the place of one. It is made under another
+    /// name first and then renamed, so that a crash leaves the one or the other whole. Where the
+    /// server renames nothing over it (a view, a collection with a growth policy), it is dropped
+    /// and made again.
+    pub async fn replace(&self, database: &Database, name: &str) -> Result<Made, Error> {
+        let aside = format!("{name}{ASIDE_SUFFIX}");
+        // An import that was cut off may have left one.
+        database.collection::<RawDocumentBuf>(&aside).drop().await?;
+        let made = self.make(database, &aside).await?;
+        let full = |name: &str| format!("{}.{name}", database.name());
+        let rename = doc! {
+            "renameCollection": full(&aside), "to": full(name), "dropTarget": true,
+        };
+        let Err(error) = database.client().database("admin").run_command(rename).await else {
+            return Ok(made);
+        };
+        database.collection::<RawDocumentBuf>(&aside).drop().await?;
+        match &*error.kind {
+            ErrorKind::Command(_) => {
+                database.collection::<RawDocumentBuf>(name).drop().await?;
+                self.make(database, name).await
+            }
+            _ => Err(error.into()),
+        }
     }
 
     /// The names of the indexes that a collection has and another definition has not.

@@ -126,20 +126,20 @@ impl Import<'_> {
         Ok(imported)
     }
 
-    /// Drops the collection where that is asked for, and makes what it is beside its documents:
-    /// before they come, so that nothing is missing where the import is interrupted.
+    /// Empties the collection where that is asked for, and makes what it is beside its
+    /// documents: before they come, so that nothing is missing where the import is interrupted.
     async fn define(&self, database: &Database, name: &str) -> Result<Imported, Error> {
         let mut imported = Imported::default();
         let told = if self.documents_only { None } else { Definition::read(self.file)? };
         let before = if self.drop { Definition::of(database, name).await? } else { None };
-        if self.drop {
-            database.collection::<RawDocumentBuf>(name).drop().await?;
-        }
         if let (Some(before), Some(told)) = (&before, &told) {
             imported.dropped_indexes = before.without(told);
         }
-        if let Some(definition) = told.or(before) {
-            imported.made = definition.make(database, name).await?;
+        let there = before.is_some();
+        match told.or(before) {
+            Some(definition) if there => imported.made = definition.replace(database, name).await?,
+            Some(definition) => imported.made = definition.make(database, name).await?,
+            None => {}
         }
         Ok(imported)
     }

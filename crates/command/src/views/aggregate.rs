@@ -25,21 +25,23 @@ pub struct Aggregate<'a> {
 impl<'a> Aggregate<'a> {
     pub fn parse(request: &'a Request) -> Result<Aggregate<'a>> {
         let aggregate = Aggregate::parse_either(request)?;
-        let given = |name| value::element::get(request.body(), name).is_some();
-        if !given("cursor") && !given("explain") {
-            return Err(Code::FailedToParse.error(
-                "The 'cursor' option is required, except for aggregate with the explain argument",
-            ));
-        }
+        check_cursor(request)?;
         match aggregate.explain {
             true => without_write_concern(request, aggregate),
             false => Ok(aggregate),
         }
     }
 
-    /// As `parse` for the command inside `explain`, which needs no cursor.
+    /// As `parse` for the command inside `explain`, which is explained already.
     pub fn parse_explained(request: &'a Request) -> Result<Aggregate<'a>> {
-        without_write_concern(request, Aggregate::parse_either(request)?)
+        let aggregate = Aggregate::parse_either(request)?;
+        if value::element::get(request.body(), "explain").is_some() {
+            return Err(Code::FailedToParse.error(
+                "The 'explain' option is illegal when a explain verbosity is also provided",
+            ));
+        }
+        check_cursor(request)?;
+        without_write_concern(request, aggregate)
     }
 
     fn parse_either(request: &'a Request) -> Result<Aggregate<'a>> {
@@ -104,6 +106,16 @@ impl<'a> Aggregate<'a> {
             variables: None,
             collection_uuid: None,
         }
+    }
+}
+
+fn check_cursor(request: &Request) -> Result<()> {
+    let given = |name| value::element::get(request.body(), name).is_some();
+    match given("cursor") || given("explain") {
+        true => Ok(()),
+        false => Err(Code::FailedToParse.error(
+            "The 'cursor' option is required, except for aggregate with the explain argument",
+        )),
     }
 }
 
@@ -214,7 +226,16 @@ mod tests {
         let base = doc! { "aggregate": "c", "$db": "d", "pipeline": [] };
         assert_eq!(code(parse, &base), 9);
         check_codes(parse, &base, &[(doc! { "explain": true }, 0), (doc! { "explain": false }, 0)]);
-        assert!(Aggregate::parse_explained(&request(&base)).is_ok());
+        let explained = |request: &Request| Aggregate::parse_explained(request).map(|_| ());
+        check_codes(
+            explained,
+            &base,
+            &[
+                (doc! {}, 9),
+                (doc! { "cursor": {} }, 0),
+                (doc! { "cursor": {}, "explain": true }, 9),
+            ],
+        );
         assert_eq!(code(parse, &doc! { "aggregate": "c", "$db": "d", "cursor": {} }), 40414);
     }
 }

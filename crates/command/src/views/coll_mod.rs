@@ -20,9 +20,14 @@ pub struct CollMod<'a> {
     pub view_on: Option<&'a str>,
     pub pipeline: Option<Vec<&'a RawDocument>>,
     pub pre_and_post_images: Option<bool>,
-    pub expiry: Option<Expiry>,
+    pub expiry: Option<Expiry<'a>>,
+    pub timeseries: bool,
     pub granularity: Option<Granularity>,
     pub bucket_max_span_seconds: Option<i32>,
+    /// `recordIdsReplicated`, which can only be taken back.
+    pub record_ids_replicated: Option<bool>,
+    /// `timeseriesBucketsMayHaveMixedSchemaData`.
+    pub mixed_schema: Option<bool>,
     pub capped_size: Option<i64>,
     pub capped_max: Option<i64>,
     pub dry_run: bool,
@@ -30,20 +35,25 @@ pub struct CollMod<'a> {
 }
 
 /// The change of one index, named or found by its key.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct IndexChange<'a> {
-    pub index: Hint<'a>,
+    pub name: Option<&'a str>,
+    pub key: Option<&'a RawDocument>,
     pub expire_after_seconds: Option<i32>,
     pub hidden: Option<bool>,
     pub unique: Option<bool>,
     pub prepare_unique: Option<bool>,
+    pub force_non_unique: Option<bool>,
 }
 
 /// When a clustered or time series collection forgets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Expiry {
-    Off,
-    After { seconds: i64 },
+pub enum Expiry<'a> {
+    /// `off`; nothing else is a word that is known.
+    Word(&'a str),
+    After {
+        seconds: i64,
+    },
 }
 
 impl<'a> CollMod<'a> {
@@ -52,14 +62,6 @@ impl<'a> CollMod<'a> {
         let mut fields = Fields::of_command(request, "collMod")?;
         while let Some(field) = fields.next()? {
             view.take(&field)?;
-        }
-        if view.pipeline.is_some() != view.view_on.is_some() {
-            let (given, missing) = match view.view_on {
-                Some(_) => ("viewOn", "pipeline"),
-                None => ("pipeline", "viewOn"),
-            };
-            return Err(Code::InvalidOptions
-                .error(format!("Must specify '{missing}' when modifying a view with '{given}'")));
         }
         Ok(view)
     }
@@ -75,8 +77,11 @@ impl<'a> CollMod<'a> {
             pipeline: None,
             pre_and_post_images: None,
             expiry: None,
+            timeseries: false,
             granularity: None,
             bucket_max_span_seconds: None,
+            record_ids_replicated: None,
+            mixed_schema: None,
             capped_size: None,
             capped_max: None,
             dry_run: false,
@@ -99,9 +104,8 @@ impl<'a> CollMod<'a> {
             "cappedMax" => self.capped_max = capped_max(field)?,
             "dryRun" => self.dry_run = field.safe_bool()?.unwrap_or(false),
             "collectionUUID" => self.collection_uuid = field.uuid()?,
-            "recordIdsReplicated" | "timeseriesBucketsMayHaveMixedSchemaData" => {
-                field.safe_bool()?;
-            }
+            "recordIdsReplicated" => self.record_ids_replicated = field.safe_bool()?,
+            "timeseriesBucketsMayHaveMixedSchemaData" => self.mixed_schema = field.safe_bool()?,
             _ => return Err(field.unknown()),
         }
         Ok(())
@@ -109,6 +113,7 @@ impl<'a> CollMod<'a> {
 
     fn take_timeseries(&mut self, field: &Field<'a, '_>) -> Result<()> {
         let Some(document) = field.object()? else { return Ok(()) };
+        self.timeseries = true;
         let mut fields = Fields::of_document(document, field.scope());
         while let Some(field) = fields.next()? {
             match field.name() {
@@ -127,60 +132,66 @@ impl<'a> CollMod<'a> {
 impl<'a> IndexChange<'a> {
     fn parse(field: &Field<'a, '_>) -> Result<Option<IndexChange<'a>>> {
         let Some(document) = field.object()? else { return Ok(None) };
-        let (mut name, mut key) = (None, None);
-        let (mut expire_after_seconds, mut hidden) = (None, None);
-        let (mut unique, mut prepare_unique) = (None, None);
+        let mut change = IndexChange::default();
         let mut fields = Fields::of_document(document, field.scope());
         while let Some(field) = fields.next()? {
             match field.name() {
-                "name" => name = field.string()?,
-                "keyPattern" => key = field.object()?,
-                "expireAfterSeconds" => expire_after_seconds = field.safe_int()?,
-                "hidden" => hidden = field.safe_bool()?,
-                "unique" => unique = field.safe_bool()?,
-                "prepareUnique" => prepare_unique = field.safe_bool()?,
-                "forceNonUnique" => {
-                    return Err(super::unsupported("collMod", "index.forceNonUnique"));
-                }
+                "name" => change.name = field.string()?,
+                "keyPattern" => change.key = field.object()?,
+                "expireAfterSeconds" => change.expire_after_seconds = field.safe_int()?,
+                "hidden" => change.hidden = field.safe_bool()?,
+                "unique" => change.unique = field.safe_bool()?,
+                "prepareUnique" => change.prepare_unique = field.safe_bool()?,
+                "forceNonUnique" => change.force_non_unique = field.safe_bool()?,
                 _ => return Err(field.unknown()),
             }
         }
+        Ok(Some(change))
+    }
+
+    /// Which index is meant, once the request makes sense by itself.
+    pub fn check(&self) -> Result<Hint<'a>> {
         let fail = |message: &str| Err(Code::InvalidOptions.error(message));
-        let index = match (name, key) {
+        let index = match (self.name, self.key) {
             (None, None) => return fail("Must specify either index name or key pattern."),
             (Some(_), Some(_)) => return fail("Cannot specify both key pattern and name."),
             (Some(name), None) => Hint::Name(name),
             (None, Some(key)) => Hint::Key(key),
         };
-        if expire_after_seconds.is_none()
-            && hidden.is_none()
-            && unique.is_none()
-            && prepare_unique.is_none()
-        {
+        if self.modifications() == 0 {
             return fail("no expireAfterSeconds, hidden, unique, or prepareUnique field");
         }
-        if unique == Some(false) {
-            return Err(Code::BadValue.error("Cannot make index non-unique"));
+        if self.unique.is_some() && self.force_non_unique.is_some() {
+            return fail(
+                "collMod does not support 'unique' and 'forceNonUnique' options at the same time",
+            );
         }
-        if expire_after_seconds.is_some_and(|seconds| seconds < 0) {
+        if self.expire_after_seconds.is_some_and(|seconds| seconds < 0) {
             return fail("TTL index 'expireAfterSeconds' option cannot be less than 0");
         }
-        Ok(Some(IndexChange { index, expire_after_seconds, hidden, unique, prepare_unique }))
+        Ok(index)
+    }
+
+    /// How many options of the index are to change.
+    pub fn modifications(&self) -> usize {
+        [
+            self.expire_after_seconds.is_some(),
+            self.hidden.is_some(),
+            self.unique.is_some(),
+            self.prepare_unique.is_some(),
+            self.force_non_unique.is_some(),
+        ]
+        .into_iter()
+        .filter(|given| *given)
+        .count()
     }
 }
 
-fn expiry(field: &Field<'_, '_>) -> Result<Option<Expiry>> {
-    let fail = |message: &str| Err(Code::InvalidOptions.error(message));
+fn expiry<'a>(field: &Field<'a, '_>) -> Result<Option<Expiry<'a>>> {
     match field.value() {
-        RawBsonRef::String("off") => Ok(Some(Expiry::Off)),
-        RawBsonRef::String(_) => {
-            fail("Invalid string value for the 'clusteredIndex::expireAfterSeconds' option")
-        }
+        RawBsonRef::String(text) => Ok(Some(Expiry::Word(text))),
         _ if field.is_absent() => Ok(None),
         value => match safe_i64(value) {
-            Some(seconds) if seconds < 0 => {
-                fail("TTL index 'expireAfterSeconds' option cannot be less than 0")
-            }
             Some(seconds) => Ok(Some(Expiry::After { seconds })),
             None => Err(field.wrong_type(&[
                 ElementType::String,
@@ -200,7 +211,7 @@ mod tests {
     use bson::{doc, rawdoc};
 
     fn parse(request: &Request) -> Result<()> {
-        CollMod::parse(request).map(|_| ())
+        CollMod::parse(request)?.index.map_or(Ok(()), |index| index.check().map(|_| ()))
     }
 
     #[test]
@@ -211,7 +222,7 @@ mod tests {
         };
         let request = Request::from(body);
         let change = CollMod::parse(&request).unwrap().index.unwrap();
-        assert_eq!(change.index, Hint::Name("a_1"));
+        assert_eq!(change.check().unwrap(), Hint::Name("a_1"));
         assert_eq!((change.hidden, change.expire_after_seconds), (Some(true), Some(5)));
     }
 
@@ -250,14 +261,13 @@ mod tests {
                 (doc! { "index": { "name": "x" } }, 72),
                 (doc! { "index": { "name": "x", "keyPattern": {}, "hidden": true } }, 72),
                 (doc! { "index": { "name": 1, "hidden": true } }, 14),
-                (doc! { "index": { "name": "x", "unique": false } }, 2),
+                (doc! { "index": { "name": "x", "unique": true, "forceNonUnique": true } }, 72),
+                (doc! { "index": { "name": "x", "expireAfterSeconds": -1 } }, 72),
                 (doc! { "index": { "name": "x", "hidden": true, "y": 1 } }, 40415),
-                (doc! { "viewOn": "x" }, 72),
-                (doc! { "pipeline": [] }, 72),
-                (doc! { "viewOn": "x", "pipeline": [] }, 0),
+                (doc! { "viewOn": "x" }, 0),
+                (doc! { "pipeline": [] }, 0),
+                (doc! { "viewOn": "" }, 2),
                 (doc! { "expireAfterSeconds": "off" }, 0),
-                (doc! { "expireAfterSeconds": "on" }, 72),
-                (doc! { "expireAfterSeconds": -1 }, 72),
                 (doc! { "cappedSize": 0 }, 2),
                 (doc! { "timeseries": { "x": 1 } }, 40415),
             ],

@@ -14,6 +14,9 @@ const CAPPED_BYTES_MAX: i64 = 1 << 50;
 /// `max` of a capped collection stays under this.
 const CAPPED_DOCUMENTS_END: i64 = 1 << 31;
 
+/// The only version of a clustered index.
+const CLUSTERED_INDEX_VERSION: i32 = 2;
+
 #[derive(Debug, Clone)]
 pub struct Create<'a> {
     pub namespace: Namespace,
@@ -85,8 +88,8 @@ impl<'a> Create<'a> {
         }
         create.namespace.check_create()?;
         create.check_storage()?;
-        create.check_view()?;
         create.check_timeseries()?;
+        create.check_view()?;
         Ok(create)
     }
 
@@ -139,7 +142,12 @@ impl<'a> Create<'a> {
                 field.safe_int64()?;
             }
             "recordIdsReplicated" => {
-                field.safe_bool()?;
+                if field.safe_bool()? == Some(true) {
+                    return Err(Code::CommandNotSupported.error(
+                        "'recordIdsReplicated' option may not be run without \
+                         featureFlagRecordIdsReplicated enabled",
+                    ));
+                }
             }
             "encryptedFields" => {
                 if field.object()?.is_some() {
@@ -163,16 +171,14 @@ impl<'a> Create<'a> {
                  present",
             ));
         }
-        if let Some(expiry) = self.expire_after_seconds {
-            if self.timeseries.is_none() && self.clustered_index.is_none() {
-                return Err(options(
-                    "'expireAfterSeconds' is only supported on time-series collections or when the \
+        if self.expire_after_seconds.is_some()
+            && self.timeseries.is_none()
+            && self.clustered_index.is_none()
+        {
+            return Err(options(
+                "'expireAfterSeconds' is only supported on time-series collections or when the \
                      'clusteredIndex' option is specified",
-                ));
-            }
-            if expiry < 0 {
-                return Err(options("TTL index 'expireAfterSeconds' option cannot be less than 0"));
-            }
+            ));
         }
         if let Some(spec) = self.id_index {
             IndexSpec::parse(spec)?.check_id_index()?;
@@ -196,8 +202,9 @@ impl<'a> Create<'a> {
         }
         if self.capped {
             return refuse(
-                6049201,
-                "A capped clustered collection is not supported; use 'expireAfterSeconds'",
+                6127800,
+                "Clustered capped collection only available with 'enableTestCommands' server \
+                 parameter",
             );
         }
         if self.id_index.is_some() {
@@ -218,24 +225,19 @@ impl<'a> Create<'a> {
                 "View name cannot start with 'system.', which is reserved for system namespaces",
             ));
         }
-        let given = [
-            ("capped", self.capped),
-            ("size", self.size.is_some()),
-            ("max", self.max.is_some()),
-            ("validator", self.validator.is_some()),
-            ("validationLevel", self.validation_level.is_some()),
-            ("validationAction", self.validation_action.is_some()),
-            ("timeseries", self.timeseries.is_some()),
-            ("clusteredIndex", self.clustered_index.is_some()),
-            ("expireAfterSeconds", self.expire_after_seconds.is_some()),
-            ("idIndex", self.id_index.is_some()),
-            ("storageEngine", self.storage_engine.is_some()),
-            ("indexOptionDefaults", self.index_option_defaults.is_some()),
-            ("changeStreamPreAndPostImages", self.pre_and_post_images.is_some()),
-        ];
-        match given.iter().find(|(_, given)| *given) {
-            Some((name, _)) => Err(options(&format!("option not supported on a view: {name}"))),
-            None => Ok(()),
+        if self.id_index.is_some() {
+            return Err(options("'idIndex' is not allowed with 'viewOn'"));
+        }
+        if self.clustered_index.is_some() {
+            return Err(Code::location(6026500)
+                .error("The 'clusteredIndex' option is not supported with views"));
+        }
+        // Other options of collections mean nothing for a view, and are let pass.
+        match self.pre_and_post_images {
+            Some(true) => {
+                Err(options("option not supported on a view: changeStreamPreAndPostImages"))
+            }
+            _ => Ok(()),
         }
     }
 
@@ -245,6 +247,7 @@ impl<'a> Create<'a> {
         }
         let given = [
             ("capped", self.capped),
+            ("viewOn", self.view_on.is_some()),
             ("validator", self.validator.is_some()),
             ("validationLevel", self.validation_level.is_some()),
             ("validationAction", self.validation_action.is_some()),
@@ -280,26 +283,31 @@ impl<'a> ClusteredIndex<'a> {
                 ]));
             }
         };
-        let (mut name, mut key, mut unique) = (None, None, None);
+        let (mut version, mut name, mut key, mut unique) = (None, None, None, None);
         let mut fields = Fields::of_document(spec, field.scope());
         while let Some(field) = fields.next()? {
             match field.name() {
-                "v" => {
-                    field.safe_int()?;
-                }
+                "v" => version = field.safe_int()?,
                 "key" => key = field.object()?,
                 "name" => name = field.string()?,
                 "unique" => unique = field.safe_bool()?,
                 _ => return Err(field.unknown()),
             }
         }
-        if !is_id_key(fields.required(key, "key")?) {
+        let (key, unique) = (fields.required(key, "key")?, fields.required(unique, "unique")?);
+        if !unique {
+            return Err(Code::location(5979700)
+                .error("The clusteredIndex option requires unique: true to be specified"));
+        }
+        if !is_id_key(key) {
             return Err(Code::InvalidIndexSpecificationOption
                 .error("The clusteredIndex option is only supported for key: {_id: 1}"));
         }
-        if !fields.required(unique, "unique")? {
-            return Err(Code::location(5979700)
-                .error("The clusteredIndex option requires unique: true to be specified"));
+        if let Some(version) = version.filter(|version| *version != CLUSTERED_INDEX_VERSION) {
+            return Err(Code::location(5979704).error(format!(
+                "Invalid clusteredIndex specification; cannot create a clusteredIndex with \
+                 v={version}"
+            )));
         }
         Ok(Some(ClusteredIndex { name }))
     }
@@ -398,7 +406,7 @@ pub(super) fn images(field: &Field<'_, '_>) -> Result<Option<bool>> {
     let mut fields = Fields::of_document(document, field.scope());
     while let Some(field) = fields.next()? {
         match field.name() {
-            "enabled" => enabled = field.safe_bool()?,
+            "enabled" => enabled = field.boolean()?,
             _ => return Err(field.unknown()),
         }
     }

@@ -1,5 +1,6 @@
 //! One index as `createIndexes` describes it, checked.
 
+mod compound;
 mod key;
 mod options;
 
@@ -27,7 +28,7 @@ pub struct IndexSpec<'a> {
     pub storage_engine: Option<&'a RawDocument>,
     pub collation: Option<&'a RawDocument>,
     pub wildcard_projection: Option<&'a RawDocument>,
-    spec: &'a RawDocument,
+    pub spec: &'a RawDocument,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -99,7 +100,7 @@ impl<'a> IndexSpec<'a> {
                 show(self.spec)
             )));
         }
-        if self.sparse.is_some() && self.partial_filter.is_some() {
+        if self.sparse == Some(true) && self.partial_filter.is_some() {
             return Err(cannot("cannot mix \"partialFilterExpression\" and \"sparse\" options"));
         }
         if self.collation.is_some() && self.version < 2 {
@@ -129,15 +130,19 @@ impl<'a> IndexSpec<'a> {
 
     fn check_wildcard(&self) -> Result<()> {
         let given = [
-            ("unique", self.unique),
             ("sparse", self.sparse == Some(true)),
+            ("unique", self.unique),
             ("expireAfterSeconds", self.expire_after_seconds.is_some()),
             ("clustered", self.clustered),
         ];
         match given.iter().find(|(_, given)| *given) {
             Some((option, _)) => {
-                Err(cannot(format!("Index type 'wildcard' does not support the {option} option")))
+                Err(cannot(format!("Index type 'wildcard' does not support the '{option}' option")))
             }
+            None if self.version < 2 => Err(cannot(format!(
+                "Index type 'wildcard' is not allowed with index version v: {}",
+                self.version
+            ))),
             None => Ok(()),
         }
     }

@@ -1,5 +1,6 @@
 //! How much a collection and its indexes have been used since the start.
 
+use super::Latencies;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
@@ -32,6 +33,8 @@ impl Use {
 pub struct Activity {
     pub reads: Tally,
     pub writes: Tally,
+    pub read_latencies: Latencies,
+    pub write_latencies: Latencies,
     uses: [Tally; Use::ALL.len()],
     collection_scans: AtomicU64,
 }
@@ -52,8 +55,12 @@ pub struct Accesses {
 
 impl Activity {
     pub fn add(&self, kind: Use, writes: bool, took: Duration) {
-        let lock = if writes { &self.writes } else { &self.reads };
+        let (lock, latencies) = match writes {
+            true => (&self.writes, &self.write_latencies),
+            false => (&self.reads, &self.read_latencies),
+        };
         lock.add(took);
+        latencies.add(took.as_micros() as u64);
         self.of(kind).add(took);
     }
 

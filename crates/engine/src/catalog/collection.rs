@@ -3,14 +3,14 @@
 use super::{Activity, Index, Validator};
 use crate::footprint;
 use crate::storage::{CollectionId, RecordId, View};
-use bson::{RawArrayBuf, RawBsonRef, RawDocumentBuf};
+use bson::{RawArrayBuf, RawBsonRef, RawDocument, RawDocumentBuf};
 use command::Namespace;
 use error::{Code, Result};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize};
 use tokio::sync::{Mutex, Notify, RwLock};
 use value::Collator;
-use value::element::get;
+use value::element::{get, get_value};
 use value::key::{Direction, Key};
 
 /// What the options and the indexes of one collection or view may take, as BSON.
@@ -87,6 +87,19 @@ impl Collection {
 
     pub fn is_clustered(&self) -> bool {
         matches!(self.kind, Kind::Clustered)
+    }
+
+    /// The key that a clustered collection is kept by, as it was asked for.
+    pub fn clustered_index(&self) -> Option<&RawDocument> {
+        get(&self.options, "clusteredIndex")?.as_document()
+    }
+
+    /// The name that clients know an index by: a clustered collection is its own index on
+    /// `_id`, under a name of its own.
+    pub fn index_name<'c>(&'c self, index: &'c Index) -> &'c str {
+        let clustered = self.clustered_index().filter(|_| index.is_id());
+        let own = clustered.and_then(|clustered| get_value(clustered, "name"));
+        own.and_then(|name| name.as_str()).unwrap_or(&index.name)
     }
 
     /// The index on `_id`; every collection that is not a view has one.

@@ -21,7 +21,7 @@ pub(crate) use indexes::{Found, look};
 use crate::Engine;
 use crate::catalog::{Catalog, Collection, row};
 use crate::changes::Event;
-use crate::operation::unless_stopped;
+use crate::operation::{self, unless_stopped};
 use crate::storage::{Change, CollectionId, Commit, Events, LogChange, Mark, Tree, keys};
 use crate::transaction::Transaction;
 use changes::Changes;
@@ -220,7 +220,9 @@ impl<'e> Definition<'e> {
         if purge {
             self.engine.retired.lock().extend(self.retired);
         }
-        self.engine.store.commit(commit, Mark::Synced).await?;
+        let ticket = self.engine.store.commit(commit, Mark::Synced).await?;
+        // A change stream from the reply's time on shows the change.
+        operation::note_commit(self.engine, ticket);
         self.discarded.iter().for_each(|gone| self.engine.store.growth().forget(*gone));
         if purge {
             self.engine.purge.notify_one();

@@ -1,12 +1,13 @@
 //! `collMod`.
 
+mod check;
 mod index;
 mod unique;
 
-use super::create::{action_name, check_validator, check_view, level_name, round_up, view_options};
+use super::create::{action_name, check_validator, check_view, level_name, view_options};
 use super::{Call, lookup, reading};
-use crate::catalog::Collection;
-use bson::{RawBson, RawDocumentBuf};
+use crate::catalog::{Collection, Kind};
+use bson::{RawBson, RawDocument, RawDocumentBuf};
 use command::views::{CollMod, Expiry};
 use command::{Reply, ReplyWriter};
 use error::{Code, Error, Result};
@@ -35,11 +36,15 @@ pub async fn run(call: Call<'_>) -> Result<Reply> {
     let change = CollMod::parse(call.request)?;
     let namespace = &change.namespace;
     lookup::check_uuid(call, namespace, change.collection_uuid)?;
+    check::request(&change)?;
     let found = call.engine.registry.get(namespace);
-    let collection = found.ok_or_else(|| lookup::not_found(namespace))?;
-    check(&change, &collection)?;
-    let altered = change.index.map(|wanted| index::Altered::new(&collection, &wanted));
-    let altered = altered.transpose()?;
+    let collection = found.ok_or_else(|| check::missing(&change))?;
+    check::uniqueness(&change, &collection)?;
+    // A view has no indexes: that is refused first.
+    let altered = change.index.filter(|_| !collection.is_view());
+    let altered = altered.map(|wanted| index::Altered::new(&collection, &wanted)).transpose()?;
+    check::collection(&change, &collection)?;
+    check::alone(&change, altered.as_ref().is_some_and(index::Altered::prepares))?;
     // Asked again where it is altered: before that, nothing is looked through in vain.
     call.engine.policies.check_definition(namespace)?;
     if let Some(altered) = &altered {
@@ -64,59 +69,9 @@ pub async fn run(call: Call<'_>) -> Result<Reply> {
     Ok(lookup::finish(call, reply))
 }
 
-/// Refuses what the collection's kind does not have.
-fn check(change: &CollMod<'_>, collection: &Collection) -> Result<()> {
-    check_dry_run(change)?;
-    let of_collections = [
-        ("index", change.index.is_some()),
-        ("validator", change.validator.is_some()),
-        ("validationLevel", change.validation_level.is_some()),
-        ("validationAction", change.validation_action.is_some()),
-        ("changeStreamPreAndPostImages", change.pre_and_post_images.is_some()),
-        ("expireAfterSeconds", change.expiry.is_some()),
-        ("cappedSize", change.capped_size.is_some()),
-        ("cappedMax", change.capped_max.is_some()),
-    ];
-    if collection.is_view() {
-        return match of_collections.iter().find(|(_, given)| *given) {
-            Some((name, _)) => Err(invalid(format!("option not supported on a view: {name}"))),
-            None => Ok(()),
-        };
-    }
-    if change.view_on.is_some() || change.pipeline.is_some() {
-        return Err(invalid("option only supported on a view: viewOn"));
-    }
-    if (change.capped_size.is_some() || change.capped_max.is_some()) && !collection.is_capped() {
-        return Err(invalid("options 'cappedSize' and 'cappedMax' need a capped collection"));
-    }
-    if change.granularity.is_some() || change.bucket_max_span_seconds.is_some() {
-        return Err(invalid("option only supported on a time-series collection: timeseries"));
-    }
-    if change.expiry.is_some() && !collection.is_clustered() {
-        return Err(invalid(
-            "'expireAfterSeconds' is only supported on time-series collections or when the \
-             'clusteredIndex' option is specified",
-        ));
-    }
-    Ok(())
-}
-
-/// What can be tried is whether an index can be made unique.
-fn check_dry_run(change: &CollMod<'_>) -> Result<()> {
-    let unique_alone = change.index.is_some_and(|index| {
-        let others = (index.expire_after_seconds, index.hidden, index.prepare_unique);
-        index.unique.is_some() && others == (None, None, None)
-    });
-    match change.dry_run && (!unique_alone || touches_options(change)) {
-        true => Err(invalid(
-            "'dryRun' is only supported for making an index unique, and nothing beside it",
-        )),
-        false => Ok(()),
-    }
-}
-
 fn touches_options(change: &CollMod<'_>) -> bool {
     change.view_on.is_some()
+        || change.pipeline.is_some()
         || change.validator.is_some()
         || change.validation_level.is_some()
         || change.validation_action.is_some()
@@ -133,9 +88,12 @@ fn options(
     collection: &Collection,
 ) -> Result<RawDocumentBuf> {
     let namespace = &collection.namespace;
-    if let (Some(on), Some(pipeline)) = (change.view_on, &change.pipeline) {
+    if let Kind::View { on, pipeline } = &collection.kind {
         let collation = get(&collection.options, "collation").and_then(|it| it.as_document());
-        let options = view_options(on, pipeline, collation);
+        let kept: Vec<&RawDocument> =
+            value::element::array_elements(pipeline).filter_map(|it| it.as_document()).collect();
+        let stages = change.pipeline.as_deref().unwrap_or(&kept);
+        let options = view_options(change.view_on.unwrap_or(on), stages, collation);
         check_view(&call.engine.registry.current(), namespace, &options)?;
         return Ok(options);
     }
@@ -181,14 +139,14 @@ fn changed(change: &CollMod<'_>, collection: &Collection) -> Vec<(&'static str, 
         changed.push(("changeStreamPreAndPostImages", images));
     }
     match change.expiry {
-        Some(Expiry::Off) => changed.push(("expireAfterSeconds", None)),
+        Some(Expiry::Word(_)) => changed.push(("expireAfterSeconds", None)),
         Some(Expiry::After { seconds }) => {
             changed.push(("expireAfterSeconds", Some(seconds.into())));
         }
         None => {}
     }
     if let Some(size) = change.capped_size {
-        changed.push(("size", Some(round_up(size).into())));
+        changed.push(("size", Some(size.into())));
     }
     if let Some(max) = change.capped_max {
         changed.push(("max", (max > 0).then(|| max.into())));

@@ -1,7 +1,6 @@
 //! `convertToCapped`: the documents stay where they are, but for the oldest, which go until the
 //! rest fits.
 
-use super::create::round_up;
 use super::{Call, lookup};
 use crate::catalog::Collection;
 use bson::RawDocumentBuf;
@@ -41,7 +40,7 @@ pub fn source(call: Call<'_>, namespace: &Namespace) -> Result<Arc<Collection>> 
 pub fn options(collection: &Collection, size: i64) -> RawDocumentBuf {
     let mut options = DocumentWriter::new();
     options.append_bool("capped", true);
-    options.append_i64("size", round_up(size));
+    options.append_i64("size", size);
     let kept = |name: &str| !["capped", "size", "max"].contains(&name);
     elements(&collection.options)
         .filter(|option| kept(option.key))

@@ -13,9 +13,6 @@ mod view;
 
 pub use view::{check as check_view, options as view_options};
 
-/// The size of a capped collection is a multiple of this.
-const CAPPED_BYTES_STEP: i64 = 256;
-
 /// Databases whose documents no validator may refuse.
 const INTERNAL_DATABASES: &[&str] = &["admin", "config", "local"];
 
@@ -26,6 +23,7 @@ pub async fn run(call: Call<'_>) -> Result<Reply> {
             .error("time series collections are not supported by this server"));
     }
     let namespace = &create.namespace;
+    create.expire_after_seconds.map_or(Ok(()), check_expiry)?;
     let options = match create.view_on {
         Some(on) => {
             let pipeline = create.pipeline.as_deref().unwrap_or_default();
@@ -94,7 +92,7 @@ fn options(create: &Create<'_>) -> Result<RawDocumentBuf> {
     let mut options = DocumentWriter::new();
     if create.capped {
         options.append_bool("capped", true);
-        options.append_i64("size", round_up(create.size.unwrap_or(0)));
+        options.append_i64("size", create.size.unwrap_or(0));
         if let Some(max) = create.max.filter(|max| *max > 0) {
             options.append_i64("max", max);
         }
@@ -131,11 +129,6 @@ fn options(create: &Create<'_>) -> Result<RawDocumentBuf> {
     Ok(options.finish())
 }
 
-/// A size of a capped collection as it is kept.
-pub fn round_up(size: i64) -> i64 {
-    size.saturating_add(CAPPED_BYTES_STEP - 1) / CAPPED_BYTES_STEP * CAPPED_BYTES_STEP
-}
-
 fn append_clustered(options: &mut DocumentWriter, index: ClusteredIndex<'_>) {
     options.begin_document("clusteredIndex");
     options.append_i32("v", 2);
@@ -143,6 +136,24 @@ fn append_clustered(options: &mut DocumentWriter, index: ClusteredIndex<'_>) {
     options.append_str("name", index.name.unwrap_or("_id_"));
     options.append_bool("unique", true);
     options.end();
+}
+
+/// How old the documents of a clustered collection may become: no older than the epoch is.
+pub fn check_expiry(seconds: i64) -> Result<()> {
+    let fail = |words: String| {
+        Err(Code::InvalidOptions.error(format!("TTL index 'expireAfterSeconds' option {words}")))
+    };
+    if seconds < 0 {
+        return fail("cannot be less than 0".to_owned());
+    }
+    if seconds > i64::MAX / 1000 {
+        return fail(format!("cannot overflow int64_t when cast as milliseconds, found {seconds}"));
+    }
+    let now = bson::DateTime::now().timestamp_millis() / 1000;
+    if seconds > now {
+        return fail(format!("cannot exceed time since last epoch, found {seconds}"));
+    }
+    Ok(())
 }
 
 /// A collation with every option spelled out; the simple one is none.
@@ -182,15 +193,5 @@ pub fn action_name(action: ValidationAction) -> &'static str {
         ValidationAction::Error => "error",
         ValidationAction::Warn => "warn",
         ValidationAction::ErrorAndLog => "errorAndLog",
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn sizes_are_rounded_up() {
-        assert_eq!([1, 256, 257, 1000].map(round_up), [256, 256, 512, 1024]);
     }
 }

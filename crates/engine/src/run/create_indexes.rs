@@ -6,14 +6,18 @@ use super::create::full_collation;
 use super::{Call, lookup};
 use crate::catalog::Collection;
 use crate::define::Progress;
-use bson::RawDocumentBuf;
+use bson::{RawDocument, RawDocumentBuf};
 use command::views::{CreateIndexes, IndexSpec};
 use command::{Reply, ReplyWriter};
 use error::{Code, Result};
 use language::query::{Filter, Node, Predicate};
 use std::sync::Arc;
 use value::DocumentWriter;
-use value::element::get;
+use value::element::{get, get_value};
+use value::number::Number;
+
+/// The only version of a clustered index.
+const CLUSTERED_INDEX_VERSION: i32 = 2;
 
 pub async fn run(call: Call<'_>) -> Result<Reply> {
     let create = CreateIndexes::parse(call.request)?;
@@ -81,21 +85,55 @@ fn complete(spec: &IndexSpec<'_>, collection: Option<&Collection>) -> Result<Raw
     Ok(writer.finish())
 }
 
-/// The specification without `clustered`, which tells what the collection is: asked of one
-/// that is, it names the index that is there.
-fn plain<'a>(spec: &IndexSpec<'a>, collection: Option<&Collection>) -> Result<IndexSpec<'a>> {
-    let is_id = *spec.key == *lookup::id_key();
-    let mut plain = spec.clone();
-    match collection {
-        _ if !spec.clustered => Ok(plain),
-        Some(collection) if collection.is_clustered() && is_id => {
-            (plain.clustered, plain.unique) = (false, false);
-            Ok(plain)
+/// The specification as it is kept. What asks for the order that a clustered collection is
+/// kept in names the index that is there.
+fn plain<'a>(spec: &IndexSpec<'a>, collection: Option<&'a Collection>) -> Result<IndexSpec<'a>> {
+    let refuse = |code: i32, words: &str| Err(Code::location(code).error(words));
+    let clustered = collection.and_then(Collection::clustered_index);
+    let same_key = clustered.is_some() && is_cluster_key(spec.key);
+    if !same_key {
+        if spec.clustered {
+            return refuse(
+                6243700,
+                "Cannot create index with option 'clustered' that does not match an existing \
+                 clustered index",
+            );
         }
-        _ => Err(Code::CannotCreateIndex.error(
-            "an index cannot make a collection clustered: create the collection with the option \
-             'clusteredIndex'",
-        )),
+        let name = clustered.and_then(|options| get_value(options, "name"));
+        return match name.and_then(|name| name.as_str()) == Some(spec.name) {
+            true => refuse(
+                6100906,
+                "Cannot create an index where the name matches the clusteredIndex but the key \
+                 does not",
+            ),
+            false => Ok(spec.clone()),
+        };
+    }
+    if spec.version != CLUSTERED_INDEX_VERSION {
+        return refuse(
+            6100908,
+            "Cannot create an index with the same key pattern as the collection's clusteredIndex \
+             but a different 'v' field",
+        );
+    }
+    if get(spec.spec, "unique").is_some() && !spec.unique {
+        return refuse(
+            6100909,
+            "Cannot create an index with the same key pattern as the collection's clusteredIndex \
+             but a different 'unique' field",
+        );
+    }
+    let key = clustered.and_then(|options| get_value(options, "key"));
+    let key = key.and_then(|key| key.as_document()).unwrap_or(spec.key);
+    Ok(IndexSpec { key, clustered: false, unique: false, ..spec.clone() })
+}
+
+/// Whether a key is that of a clustered index: `_id` alone, up or down.
+fn is_cluster_key(key: &RawDocument) -> bool {
+    let mut fields = value::elements(key);
+    match (fields.next(), fields.next()) {
+        (Some(field), None) => field.key == "_id" && Number::from_value(field.value()).is_some(),
+        _ => false,
     }
 }
 

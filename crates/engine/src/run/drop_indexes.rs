@@ -6,7 +6,6 @@ use bson::{RawBsonRef, RawDocument};
 use command::views::{DropIndexes, Selection};
 use command::{Reply, ReplyWriter};
 use error::{Code, Error, Result};
-use value::element::{get, get_value};
 
 pub async fn run(call: Call<'_>) -> Result<Reply> {
     let drop = DropIndexes::parse(call.request)?;
@@ -46,8 +45,7 @@ fn select(collection: &Collection, selection: &Selection<'_>) -> Result<Vec<Stri
 
 fn by_name(collection: &Collection, name: &str) -> Result<String> {
     if collection.is_clustered() {
-        let clustered = get(&collection.options, "clusteredIndex").and_then(|it| it.as_document());
-        let own = clustered.and_then(|index| get_value(index, "name")?.as_str());
+        let own = collection.id_index().map(|index| collection.index_name(index));
         if own == Some(name) {
             return Err(clustered_index());
         }

@@ -25,8 +25,7 @@ pub fn specs(collection: &Collection) -> Vec<RawDocumentBuf> {
 
 fn clustered(collection: &Collection) -> RawDocumentBuf {
     let mut writer = DocumentWriter::new();
-    if let Some(index) = get(&collection.options, "clusteredIndex").and_then(|it| it.as_document())
-    {
+    if let Some(index) = collection.clustered_index() {
         writer.copy_all(index);
     }
     if let Some(seconds) = get(&collection.options, "expireAfterSeconds") {

@@ -6,7 +6,7 @@
 //! whole blocks, and an index to have entries like its first ones, as many for
 //! each document as those have.
 
-use crate::catalog::{Collection, Index};
+use crate::catalog::{Catalog, Collection, Index};
 use crate::storage::{Counts, View};
 use error::Result;
 use std::collections::BTreeSet;
@@ -54,7 +54,26 @@ pub fn of(view: &View, collection: &Collection) -> Result<Sizes> {
     Ok(Sizes { counts, storage, indexes: indexes.collect::<Result<_>>()? })
 }
 
+/// What a copy of all collections and indexes would write: their keys and values, without
+/// what is only waiting to be purged.
+pub fn copied_bytes(view: &View, catalog: &Catalog) -> Result<u64> {
+    let mut bytes = 0;
+    for collection in catalog.all().filter(|collection| !collection.is_view()) {
+        let counts = view.counts(collection.id)?;
+        bytes += counts.bytes + counts.documents * RECORD_OVERHEAD_BYTES;
+        for index in &collection.indexes {
+            bytes += entry_bytes(view, index, counts.documents)?;
+        }
+    }
+    Ok(bytes)
+}
+
 fn of_index(view: &View, index: &Index, documents: u64) -> Result<u64> {
+    entry_bytes(view, index, documents).map(blocks)
+}
+
+/// The bytes of an index's entries, judged by the first of them.
+fn entry_bytes(view: &View, index: &Index, documents: u64) -> Result<u64> {
     let entries = view.all_entries(index.id, index.bare_keys);
     let (mut count, mut bytes) = (0, 0);
     let mut records = BTreeSet::new();
@@ -67,7 +86,7 @@ fn of_index(view: &View, index: &Index, documents: u64) -> Result<u64> {
     if count == SAMPLE_ENTRIES {
         bytes = bytes * documents / (records.len() as u64).max(1);
     }
-    Ok(blocks(bytes))
+    Ok(bytes)
 }
 
 /// Even nothing takes a block.

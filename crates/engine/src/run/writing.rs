@@ -111,15 +111,21 @@ pub fn with_concern_error(call: Call<'_>, error: Error) -> Error {
 
 /// Refuses stages that a transaction, or the read concern, does not allow.
 pub fn check_pipeline(call: Call<'_>, pipeline: &Pipeline) -> Result<()> {
-    let linearizable = call
-        .common
-        .read_concern
-        .as_ref()
-        .is_some_and(|concern| concern.level == ReadLevel::Linearizable);
-    if linearizable && let Some(target) = pipeline.target() {
+    let level = call.common.read_concern.as_ref().map(|concern| concern.level);
+    if level == Some(ReadLevel::Linearizable)
+        && let Some(target) = pipeline.target()
+    {
         return Err(Code::InvalidOptions.error(format!(
             "{} cannot be used with a 'linearizable' read concern level",
             target.stage_name()
+        )));
+    }
+    if level.is_some_and(|level| level != ReadLevel::Local)
+        && let Some(source) = pipeline.source().filter(|source| source.is_of_the_server())
+    {
+        return Err(Code::InvalidOptions.error(format!(
+            "Aggregation stage {} cannot run with a readConcern other than 'local'",
+            source.name
         )));
     }
     if call.statement().is_none() {

@@ -136,17 +136,24 @@ fn max_items(tree: &Tree, path: &str, max: u64) -> Value {
     json!({ "$jsonSchema": schema })
 }
 
-/// The command that adds a rule to the validator of a collection, and has it enforced.
+/// The command that adds a rule to the validator of a collection, and has it enforced. A
+/// validator that was off or only warned is kept, and enforced with it: documents that it finds
+/// wrong already stay writable.
 pub fn validator(pattern: &str, collection: &Collection, rule: &Value, level: &str) -> Cure {
-    let rule = match collection.validator() {
-        Some(known) if !known.is_empty() => json!({ "$and": [literal(known), rule] }),
-        _ => rule.clone(),
+    let known = collection.declared_validator().filter(|known| !known.is_empty());
+    let joined = match known {
+        Some(known) => json!({ "$and": [literal(known), rule] }),
+        None => rule.clone(),
+    };
+    let level = match known {
+        Some(_) if !collection.is_validated() => "moderate",
+        _ => level,
     };
     let name = Value::from(&*collection.namespace.collection);
     let command = format!(
         "db.runCommand({{collMod: {name}, validator: {}, validationLevel: \"{level}\", \
          validationAction: \"error\"}})",
-        shell(&rule)
+        shell(&joined)
     );
     Cure::command(pattern, command)
 }
@@ -195,6 +202,8 @@ pub fn create_index(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::audit::facts::Kind;
+    use crate::report::Remedy;
 
     #[test]
     fn bounds_are_round_and_never_below_what_is_there() {
@@ -202,5 +211,29 @@ mod tests {
         {
             assert_eq!(rounded_up(number), bound);
         }
+    }
+
+    #[test]
+    fn a_validator_that_only_warns_is_kept_beside_the_rule() {
+        let rule = json!({ "a": { "$lt": 5 } });
+        let namespace = || Namespace::new("d", "c").unwrap();
+        let command = |options| {
+            let collection = Collection::new(namespace(), Kind::Ordinary, options);
+            match validator("bound", &collection, &rule, "strict").remedy {
+                Remedy::Command(command) => command,
+                Remedy::Policy(_) => panic!(),
+            }
+        };
+        for unenforced in [
+            bson::doc! { "validator": { "b": 1 }, "validationLevel": "off" },
+            bson::doc! { "validator": { "b": 1 }, "validationAction": "warn" },
+        ] {
+            let command = command(unenforced);
+            assert!(command.contains("$and: [{b: 1}"), "{command}");
+            assert!(command.contains("validationLevel: \"moderate\""), "{command}");
+        }
+        let command = command(bson::doc! { "validator": { "b": 1 } });
+        assert!(command.contains("$and: [{b: 1}"), "{command}");
+        assert!(command.contains("validationLevel: \"strict\""), "{command}");
     }
 }

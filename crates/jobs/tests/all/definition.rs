@@ -4,6 +4,7 @@ use crate::place::Place;
 use bson::{Document, doc, rawdoc};
 use freeboard_jobs::{ExistingDocument, Export, Import, Imported, metadata_path};
 use futures::TryStreamExt;
+use mongodb::change_stream::event::OperationType;
 use std::path::Path;
 
 async fn export(place: &Place, namespace: &str, file: &Path) {
@@ -99,6 +100,35 @@ async fn a_drop_keeps_them_where_the_file_says_nothing_of_them() {
     // What is not there has none, and is dropped all the same.
     dropping(&place, "d.new", &file).await;
     assert_eq!(definition(&place, "new").await.1.len(), 1);
+    place.stop().await;
+}
+
+/// A crash leaves the collection as it was, or empty with its indexes: it is never gone.
+#[tokio::test(flavor = "multi_thread")]
+async fn an_emptied_collection_takes_the_place_of_the_other_in_one_step() {
+    let place = Place::new().await;
+    orders(&place).await;
+    let before = definition(&place, "orders").await;
+    // An import that was cut off has left one behind.
+    run(&place, doc! { "create": "orders.importing", "capped": true, "size": 4096 }).await;
+    let mut events = place.client.database("d").watch().await.unwrap();
+    let file = place.path("typed.ndjson");
+    std::fs::write(&file, "{\"_id\": 2, \"customer\": \"grace\", \"no\": 8}\n").unwrap();
+    dropping(&place, "d.orders", &file).await;
+    assert_eq!(definition(&place, "orders").await, before);
+    loop {
+        let Some(event) = events.next_if_any().await.unwrap() else { continue };
+        let name = event.ns.and_then(|ns| ns.coll).unwrap_or_default();
+        match event.operation_type {
+            OperationType::Drop => assert_eq!(name, "orders.importing"),
+            OperationType::Rename => {
+                assert_eq!(name, "orders.importing");
+                break;
+            }
+            other => panic!("{other:?} of {name}"),
+        }
+    }
+    assert_eq!(place.client.database("d").list_collection_names().await.unwrap(), ["orders"]);
     place.stop().await;
 }
 

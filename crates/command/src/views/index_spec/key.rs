@@ -93,13 +93,21 @@ fn check_wildcard(key: &RawDocument) -> Result<()> {
     let wildcards: Vec<_> =
         value::elements(key).map(|element| element.key).filter(|name| is_wildcard(name)).collect();
     let [wildcard] = wildcards.as_slice() else {
-        return Err(cannot("wildcard indexes do not allow multiple wildcard components"));
+        return Err(
+            Code::location(7246201).error("Index Key can contain only one wildcard index field")
+        );
     };
     let root = wildcard.strip_suffix("$**").unwrap_or_default();
     for element in value::elements(key).filter(|element| element.key != *wildcard) {
         let inside = !root.is_empty() && format!("{}.", element.key).starts_with(root);
-        let above = !root.is_empty() && root.starts_with(&format!("{}.", element.key));
-        if inside || above {
+        if inside {
+            return Err(Code::location(7246204).error(format!(
+                "A wildcard index field should not overlap with and index key fields if wildcard \
+                 projection is empty, however '{}' is overlapping with the wildcard index field.",
+                element.key
+            )));
+        }
+        if !root.is_empty() && root.starts_with(&format!("{}.", element.key)) {
             return Err(cannot(format!(
                 "wildcard indexes do not allow overlapping fields: '{wildcard}' and '{}'",
                 element.key

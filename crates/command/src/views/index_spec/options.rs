@@ -6,7 +6,7 @@ use error::{Code, Error, Result};
 use value::Element;
 use value::number::Number;
 
-use super::{IndexKind, IndexSpec, cannot, key, show};
+use super::{IndexKind, IndexSpec, cannot, compound, key, show};
 use crate::fields::{is_true, safe_i64, type_name};
 use crate::request::empty_document;
 
@@ -226,6 +226,9 @@ fn projection<'a>(spec: &'a RawDocument, element: &Element<'a>) -> Result<&'a Ra
         return Err(
             Code::FailedToParse.error("The 'wildcardProjection' field can't be an empty object")
         );
+    }
+    if value::elements(pattern).nth(1).is_some() {
+        compound::check(pattern, projection)?;
     }
     Ok(projection)
 }

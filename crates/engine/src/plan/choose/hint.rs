@@ -12,7 +12,8 @@ pub fn index<'c>(collection: &'c Collection, query: &Query) -> Result<Option<&'c
     let found = match &query.hint {
         None | Some(Hint::Natural(_)) => return Ok(None),
         Some(Hint::Name(name)) => {
-            collection.indexes.iter().find(|index| usable(index) && index.name == *name)
+            let named = |index: &Index| collection.index_name(index) == name;
+            collection.indexes.iter().find(|index| usable(index) && named(index))
         }
         Some(Hint::Keys(keys)) => collection.indexes.iter().find(|index| {
             let pattern = value::element::get(&index.spec, "key").map(|element| element.value());

@@ -10,6 +10,7 @@ use command::views::IndexChange;
 use error::{Code, Result};
 use std::sync::Arc;
 use value::DocumentWriter;
+use value::element::get_value;
 
 /// An index's new specification, and what changed in it.
 pub struct Altered {
@@ -24,21 +25,28 @@ pub struct Altered {
 
 impl Altered {
     pub fn new(collection: &Collection, change: &IndexChange<'_>) -> Result<Altered> {
-        let index = find(collection, change.index)?;
+        let wanted = change.check()?;
+        if change.hidden.is_some() && is_cluster_key(collection, wanted) {
+            return Err(Code::location(6011800)
+                .error("The 'hidden' option is not supported for a clusteredIndex"));
+        }
+        let index = find(collection, wanted)?;
         let old = index.expire_after_seconds;
         let new = change.expire_after_seconds.map(i64::from);
-        if new.is_some() {
+        if new.is_some() && old.is_none() {
             check_expiry(index)?;
         }
-        if change.hidden == Some(true) && index.is_id() {
+        let unique = becomes_unique(index, change)?;
+        if change.hidden.is_some() && index.is_id() {
             return Err(Code::BadValue.error("can't hide _id index"));
         }
+        check_force_non_unique(index, change)?;
         let mut altered = Altered {
             index: index.clone(),
             spec: index.spec.clone(),
-            unique: becomes_unique(index, change)?,
+            unique,
             prepare_unique: prepared(index, change)?,
-            seconds: new.filter(|new| old != Some(*new)).map(|new| (old, new)),
+            seconds: new.map(|new| (old, new)),
             hidden: change
                 .hidden
                 .filter(|hidden| *hidden != index.hidden)
@@ -46,6 +54,11 @@ impl Altered {
         };
         altered.spec = altered.specification(index);
         Ok(altered)
+    }
+
+    /// Whether the index is prepared for becoming unique, or no longer is.
+    pub fn prepares(&self) -> bool {
+        self.prepare_unique.is_some()
     }
 
     fn specification(&self, index: &Index) -> RawDocumentBuf {
@@ -123,6 +136,9 @@ fn find<'c>(collection: &'c Collection, wanted: Hint<'_>) -> Result<&'c Arc<Inde
 
 /// Whether the index is to become unique, which must have been prepared.
 fn becomes_unique(index: &Index, change: &IndexChange<'_>) -> Result<bool> {
+    if change.unique == Some(false) {
+        return Err(Code::BadValue.error("Cannot make index non-unique"));
+    }
     if change.unique.is_none() || index.unique {
         return Ok(false);
     }
@@ -145,6 +161,26 @@ fn prepared(index: &Index, change: &IndexChange<'_>) -> Result<Option<(bool, boo
         return Err(invalid("hashed and wildcard indexes cannot be made unique"));
     }
     Ok(Some((old, new)))
+}
+
+/// A unique index stays unique here.
+fn check_force_non_unique(index: &Index, change: &IndexChange<'_>) -> Result<()> {
+    match change.force_non_unique {
+        Some(false) => Err(Code::BadValue.error("'forceNonUnique: false' is not supported")),
+        Some(true) if index.unique => Err(Code::CommandNotSupported
+            .error("'forceNonUnique' is not supported by this server; drop and create the index")),
+        _ => Ok(()),
+    }
+}
+
+/// Whether the order that the collection itself is kept in is meant.
+fn is_cluster_key(collection: &Collection, wanted: Hint<'_>) -> bool {
+    collection.clustered_index().is_some_and(|options| match wanted {
+        Hint::Name(name) => get_value(options, "name").and_then(|it| it.as_str()) == Some(name),
+        Hint::Key(key) => get_value(options, "key")
+            .and_then(|it| it.as_document())
+            .is_some_and(|own| same_key(own, key)),
+    })
 }
 
 fn check_expiry(index: &Index) -> Result<()> {

@@ -3,14 +3,14 @@
 
 use super::Explaining;
 use crate::run::aggregate::Prepared;
-use bson::{RawDocument, RawDocumentBuf};
+use bson::{RawBsonRef, RawDocument, RawDocumentBuf};
 use command::views::Verbosity;
 use error::Result;
 use language::Context;
 use language::aggregate::Counted;
 use language::aggregate::{Place, stages};
-use value::DocumentWriter;
 use value::element::{array_elements, elements};
+use value::{DocumentWriter, Element};
 
 /// The stages that the planner may take over.
 const TAKEN: &[&str] = &["$limit", "$match", "$skip", "$sort"];
@@ -49,7 +49,7 @@ pub fn explain(
     }
     for stage in remaining(&prepared) {
         out.begin_next_document();
-        elements(stage).for_each(|field| out.copy(field));
+        elements(stage).for_each(|field| append_stage(field, &namespace.database, out));
         counted.append(parsed_name(stage, &prepared.context), out);
         out.end();
     }
@@ -57,6 +57,19 @@ pub fn explain(
     explaining.append_server(out);
     explaining.append_command(out);
     Ok(())
+}
+
+/// A stage as it was asked for, but for `$out`, whose target is always spelled out.
+fn append_stage(stage: Element<'_>, database: &str, out: &mut DocumentWriter) {
+    match (stage.key, stage.value()) {
+        ("$out", RawBsonRef::String(target)) => {
+            out.begin_document("$out");
+            out.append_str("coll", target);
+            out.append_str("db", database);
+            out.end();
+        }
+        _ => out.copy(stage),
+    }
 }
 
 /// What stages have counted, each taken once.

@@ -1,13 +1,13 @@
 //! `$collStats`.
 
-use crate::catalog::{Activity, Tally};
+use crate::catalog::{Activity, Latencies, Tally};
 use crate::run::{Call, coll_stats, lookup, reading};
 use bson::{RawBsonRef, RawDocument, RawDocumentBuf};
 use command::Namespace;
 use command::fields::safe_i32;
 use error::{Code, Result};
-use value::DocumentWriter;
 use value::element::{get, get_value};
+use value::{ArrayWriter, DocumentWriter};
 
 pub fn document(
     call: Call<'_>,
@@ -19,15 +19,17 @@ pub fn document(
     out.append_str("ns", &namespace.to_string());
     out.append_str("host", &call.engine.identity().host_and_port());
     out.append("localTime", RawBsonRef::DateTime(bson::DateTime::now()));
-    if get(options, "latencyStats").is_some() {
+    if let Some(asked) = get_document(options, "latencyStats") {
         let none = Activity::default();
-        latencies(found.as_ref().map_or(&none, |found| &found.state.activity), &mut out);
+        let activity = found.as_ref().map_or(&none, |found| &found.state.activity);
+        let histograms = get_value(asked, "histograms") == Some(RawBsonRef::Boolean(true));
+        latencies(activity, histograms, &mut out);
     }
-    if let Some(storage) = get(options, "storageStats") {
+    if let Some(storage) = get_document(options, "storageStats") {
         if found.is_none() {
             return Err(not_found(namespace, "storageStats"));
         }
-        let scale = storage.as_document().and_then(|of| safe_i32(get_value(of, "scale")?));
+        let scale = get_value(storage, "scale").and_then(safe_i32);
         let scale = scale.unwrap_or(1);
         if scale < 1 {
             return Err(Code::BadValue.error("scale has to be >= 1"));
@@ -36,13 +38,13 @@ pub fn document(
         coll_stats::storage(call, namespace, scale, &mut out)?;
         out.end();
     }
-    if get(options, "count").is_some() {
+    if get_document(options, "count").is_some() {
         let collection = found.as_ref().ok_or_else(|| not_found(namespace, "count"))?;
         lookup::refuse_view(collection)?;
         let counts = reading::view(call)?.counts(collection.id)?;
         out.append_number("count", counts.documents as i64);
     }
-    if get(options, "queryExecStats").is_some() {
+    if get_document(options, "queryExecStats").is_some() {
         let collection = found.as_ref().ok_or_else(|| not_found(namespace, "queryExecStats"))?;
         let scans = collection.state.activity.collection_scans() as i64;
         out.begin_document("queryExecStats");
@@ -55,26 +57,45 @@ pub fn document(
     Ok(out.finish())
 }
 
+/// An option that is given: a null is none.
+fn get_document<'a>(options: &'a RawDocument, name: &str) -> Option<&'a RawDocument> {
+    get(options, name)?.as_document()
+}
+
 fn not_found(namespace: &Namespace, figure: &str) -> error::Error {
     Code::NamespaceNotFound
         .error(format!("Collection [{namespace}] not found."))
         .context(&format!("Unable to retrieve {figure} in $collStats stage"))
 }
 
-fn latencies(activity: &Activity, out: &mut DocumentWriter) {
-    let nothing = Tally::default();
+fn latencies(activity: &Activity, histograms: bool, out: &mut DocumentWriter) {
+    let (nothing, none) = (Tally::default(), Latencies::default());
     out.begin_document("latencyStats");
-    for (name, tally) in [
-        ("reads", &activity.reads),
-        ("writes", &activity.writes),
-        ("commands", &nothing),
-        ("transactions", &nothing),
+    for (name, tally, latencies) in [
+        ("reads", &activity.reads, &activity.read_latencies),
+        ("writes", &activity.writes, &activity.write_latencies),
+        ("commands", &nothing, &none),
+        ("transactions", &nothing, &none),
     ] {
         out.begin_document(name);
+        if histograms {
+            histogram(latencies, out);
+        }
         out.append_i64("latency", tally.microseconds() as i64);
         out.append_i64("ops", tally.count() as i64);
         out.append_i64("queryableEncryptionLatencyMicros", 0);
         out.end();
     }
     out.end();
+}
+
+fn histogram(latencies: &Latencies, out: &mut DocumentWriter) {
+    let mut buckets = ArrayWriter::new();
+    for (micros, count) in latencies.buckets() {
+        let mut bucket = DocumentWriter::new();
+        bucket.append_i64("micros", micros as i64);
+        bucket.append_i64("count", count as i64);
+        buckets.push(RawBsonRef::Document(&bucket.finish()));
+    }
+    buckets.finish_into(out, "histogram");
 }

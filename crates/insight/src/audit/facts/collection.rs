@@ -66,9 +66,19 @@ impl Collection {
 
     /// The validator, where it refuses anything.
     pub fn validator(&self) -> Option<&Document> {
+        if self.is_validated() { self.declared_validator() } else { None }
+    }
+
+    /// The validator that is declared, whether it refuses anything or only warns.
+    pub fn declared_validator(&self) -> Option<&Document> {
+        self.options.get_document("validator").ok()
+    }
+
+    /// Whether what the validator finds wrong is refused.
+    pub fn is_validated(&self) -> bool {
         let off = self.options.get_str("validationLevel").is_ok_and(|level| level == "off");
         let warns = self.options.get_str("validationAction").is_ok_and(|action| action == "warn");
-        if off || warns { None } else { self.options.get_document("validator").ok() }
+        !off && !warns
     }
 
     /// The bytes of a document on average, as the server has them.

@@ -44,7 +44,9 @@ fn options(name: &str) -> (&'static [&'static str], i32) {
             ],
             50808,
         ),
-        "$collStats" => (&["latencyStats", "storageStats", "count", "queryExecStats"], 40166),
+        "$collStats" => {
+            (&["latencyStats", "storageStats", "count", "queryExecStats", "targetAllNodes"], 40166)
+        }
         "$currentOp" => (
             &[
                 "allUsers",
@@ -52,11 +54,10 @@ fn options(name: &str) -> (&'static [&'static str], i32) {
                 "idleSessions",
                 "idleCursors",
                 "localOps",
-                "backtrace",
                 "truncateOps",
                 "targetAllNodes",
             ],
-            9,
+            14,
         ),
         "$listSessions" | "$listLocalSessions" => (&["allUsers", "users"], 14),
         "$planCacheStats" => (&["allHosts"], 28932),
@@ -73,9 +74,16 @@ pub fn parse(stage: Specification<'_>) -> Result<Vec<Box<dyn Stage>>> {
             describe::value(stage.value)
         )));
     };
-    for element in elements(options) {
+    for (at, element) in elements(options).enumerate() {
         if !known.contains(&element.key) {
             return Err(unknown(stage.name, element.key));
+        }
+        // Options are few, since each is known and none stands twice.
+        if elements(options).take(at).any(|earlier| earlier.key == element.key) {
+            return Err(Code::location(40413).error(format!(
+                "BSON field '{}.{}' is a duplicate field",
+                stage.name, element.key
+            )));
         }
         match stage.name {
             "$collStats" => check_collection_statistics(element.key, element.value())?,
@@ -91,8 +99,6 @@ pub fn parse(stage: Specification<'_>) -> Result<Vec<Box<dyn Stage>>> {
 
 fn unknown(name: &str, option: &str) -> error::Error {
     match name {
-        "$currentOp" => Code::FailedToParse
-            .error(format!("Unrecognized option '{option}' in $currentOp stage.")),
         "$indexStats" => Code::location(28803)
             .error("The $indexStats stage specification must be an empty object"),
         _ => Code::location(40415)
@@ -100,14 +106,36 @@ fn unknown(name: &str, option: &str) -> error::Error {
     }
 }
 
+/// A flag of `$currentOp`; whose operations are listed is never left open by a null.
 fn check_flag(option: &str, value: RawBsonRef<'_>) -> Result<()> {
-    match value {
-        RawBsonRef::Boolean(_) => Ok(()),
-        other => Err(Code::FailedToParse.error(format!(
-            "The '{option}' parameter of the $currentOp stage must be a boolean value, but found: {}",
-            coerce::type_name(Some(other))
-        ))),
+    if matches!(option, "allUsers" | "localOps") && coerce::is_nullish(Some(value)) {
+        return Err(not_boolean(option, value));
     }
+    optional_boolean(option, value)?;
+    check_nodes("$currentOp", option, value)
+}
+
+/// There are no other nodes to ask.
+fn check_nodes(stage: &str, option: &str, value: RawBsonRef<'_>) -> Result<()> {
+    match (option, value) {
+        ("targetAllNodes", RawBsonRef::Boolean(true)) => Err(Code::FailedToParse
+            .error(format!("{stage} supports targetAllNodes parameter only for sharded clusters"))),
+        _ => Ok(()),
+    }
+}
+
+fn optional_boolean(option: &str, value: RawBsonRef<'_>) -> Result<()> {
+    match value {
+        RawBsonRef::Boolean(_) | RawBsonRef::Null | RawBsonRef::Undefined => Ok(()),
+        other => Err(not_boolean(option, other)),
+    }
+}
+
+fn not_boolean(option: &str, value: RawBsonRef<'_>) -> error::Error {
+    Code::TypeMismatch.error(format!(
+        "Field '{option}' should be a boolean value, but found: {}",
+        coerce::type_name(Some(value))
+    ))
 }
 
 fn check_session_option(stage: &str, option: &str, value: RawBsonRef<'_>) -> Result<()> {
@@ -124,51 +152,46 @@ fn check_session_option(stage: &str, option: &str, value: RawBsonRef<'_>) -> Res
 }
 
 fn check_collection_statistics(option: &str, value: RawBsonRef<'_>) -> Result<()> {
-    let known: &[&str] = match option {
-        "latencyStats" => &["histograms"],
-        "storageStats" => &["scale", "verbose", "waitForLock", "numericOnly"],
-        _ => &[],
+    if option == "targetAllNodes" {
+        optional_boolean(option, value)?;
+        return check_nodes("$collStats", option, value);
+    }
+    let fields = match value {
+        RawBsonRef::Document(fields) => fields,
+        RawBsonRef::Null | RawBsonRef::Undefined => return Ok(()),
+        other => {
+            return Err(Code::TypeMismatch.error(format!(
+                "BSON field '$collStats.{option}' is the wrong type '{}', expected type 'object'",
+                coerce::type_name(Some(other))
+            )));
+        }
     };
-    if let RawBsonRef::Document(fields) = value {
-        if known.is_empty() && !fields.is_empty() {
-            return Err(Code::BadValue.error(format!("'{option}' must be an empty object")));
-        }
-        for field in elements(fields) {
-            if !known.contains(&field.key) {
-                return Err(Code::location(40415).error(format!(
-                    "BSON field '$collStats.{option}.{}' is an unknown field.",
-                    field.key
-                )));
-            }
-            check_statistics_option(option, field.key, field.value())?;
-        }
+    match option {
+        "latencyStats" => elements(fields).try_for_each(|field| match field.key {
+            "histograms" => optional_boolean(field.key, field.value()),
+            key => Err(unknown("$collStats.latencyStats", key)),
+        }),
+        // Other options of the storage are let pass.
+        "storageStats" => elements(fields).try_for_each(|field| match field.key {
+            "scale" => check_scale(field.value()),
+            "verbose" | "waitForLock" | "numericOnly" => optional_boolean(field.key, field.value()),
+            _ => Ok(()),
+        }),
+        _ if fields.is_empty() => Ok(()),
+        _ => Err(Code::location(31170)
+            .error(format!("expected an empty object, but got {}", describe::value(value)))),
     }
-    if !matches!(value, RawBsonRef::Document(_) | RawBsonRef::Null | RawBsonRef::Undefined) {
-        return Err(Code::TypeMismatch.error(format!(
-            "BSON field '$collStats.{option}' is the wrong type '{}', expected type 'object'",
-            coerce::type_name(Some(value))
-        )));
-    }
-    Ok(())
 }
 
-fn check_statistics_option(of: &str, option: &str, value: RawBsonRef<'_>) -> Result<()> {
-    let number = Number::from_value(value).is_some();
-    let (fits, expected) = match (option, value) {
-        (_, RawBsonRef::Null | RawBsonRef::Undefined) => (true, ""),
-        ("histograms", value) => (matches!(value, RawBsonRef::Boolean(_)), "type 'bool'"),
-        ("scale", _) => (number, "types '[long, int, decimal, double]'"),
-        (_, value) => {
-            let flag = number || matches!(value, RawBsonRef::Boolean(_));
-            (flag, "types '[bool, long, int, decimal, double]'")
-        }
-    };
-    match fits {
-        true => Ok(()),
-        false => Err(Code::TypeMismatch.error(format!(
-            "BSON field '$collStats.{of}.{option}' is the wrong type '{}', expected {expected}",
+fn check_scale(value: RawBsonRef<'_>) -> Result<()> {
+    match Number::from_value(value) {
+        None if coerce::is_nullish(Some(value)) => Ok(()),
+        None => Err(Code::TypeMismatch.error(format!(
+            "BSON field '$collStats.storageStats.scale' is the wrong type '{}', expected types \
+             '[long, int, decimal, double]'",
             coerce::type_name(Some(value))
         ))),
+        Some(_) => Ok(()),
     }
 }
 
@@ -179,6 +202,11 @@ impl Source {
             self.name,
             "$changeStream" | "$currentOp" | "$documents" | "$listCatalog" | "$listLocalSessions"
         )
+    }
+
+    /// Whether it tells what the server does now, which no commit is needed for.
+    pub fn is_of_the_server(&self) -> bool {
+        matches!(self.name, "$currentOp" | "$listLocalSessions")
     }
 
     /// Whether it reads no collection, so that none may be named.

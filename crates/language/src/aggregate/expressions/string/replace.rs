@@ -26,7 +26,7 @@ pub fn all<'a>(arguments: Arguments<'_, 'a>) -> Evaluated<'a> {
 fn replace<'a>(arguments: &Arguments<'_, 'a>, count: usize) -> Evaluated<'a> {
     // A wrong type is an error even beside a null.
     let mut parts = [None; 3];
-    for (at, code) in [(0, 51746), (1, 51745), (2, 51744)] {
+    for (at, code) in [(0, 10503904), (1, 10503901), (2, 10503902)] {
         match arguments.get(at) {
             Some(RawBsonRef::String(text)) => parts[at] = Some(text),
             value if coerce::is_nullish(value) => {}

@@ -15,7 +15,7 @@ pub fn evaluate<'a>(arguments: Arguments<'_, 'a>) -> Evaluated<'a> {
     let words = " requires an expression that evaluates to a string as a first argument, found: ";
     let input = text(&arguments, 0, 40085, words)?;
     let words = " requires an expression that evaluates to a string as a second argument, found: ";
-    let separator = text(&arguments, 1, 40086, words)?;
+    let separator = text(&arguments, 1, 10503900, words)?;
     if separator.is_empty() {
         return Err(Code::location(40087).error("$split requires a non-empty separator"));
     }

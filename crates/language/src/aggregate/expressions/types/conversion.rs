@@ -143,11 +143,12 @@ fn double(value: RawBsonRef<'_>, to: To) -> Result<f64> {
         RawBsonRef::String(text) => {
             // What is too large does not become infinite, what is too small not zero.
             let infinite = text.to_ascii_lowercase().contains("inf");
-            let zero = text.split(['e', 'E']).next().is_some_and(|digits| {
-                digits.bytes().all(|byte| !byte.is_ascii_digit() || byte == b'0')
+            let zero = text.split(['e', 'E', 'p', 'P']).next().is_some_and(|digits| {
+                digits.bytes().all(|byte| !byte.is_ascii_hexdigit() || byte == b'0')
             });
             text.parse::<f64>()
                 .ok()
+                .or_else(|| base::hexadecimal_double(text))
                 .filter(|value| infinite || !value.is_infinite())
                 .filter(|value| zero || value.is_nan() || value.abs() >= f64::MIN_POSITIVE)
                 .ok_or_else(|| failure(format!("Failed to parse number '{text}'")))

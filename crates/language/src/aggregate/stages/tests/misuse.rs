@@ -78,7 +78,7 @@ fn of_simple_stages() {
         (doc! {"$indexStats": 1}, 28803),
         (doc! {"$collStats": 1}, 40166),
         (doc! {"$collStats": {"x": {}}}, 40415),
-        (doc! {"$currentOp": {"x": 1}}, 9),
+        (doc! {"$currentOp": {"x": 1}}, 40415),
     ]);
 }
 
