@@ -132,6 +132,27 @@ async fn an_emptied_collection_takes_the_place_of_the_other_in_one_step() {
     place.stop().await;
 }
 
+/// A policy goes by the name, so nothing is renamed over its collection; nor over a view.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_cannot_be_renamed_over_is_dropped_and_made_again() {
+    let place = Place::new().await;
+    orders(&place).await;
+    let bound = doc! { "max": 10, "on_limit": "reject" };
+    let policy = doc! { "arrays": { "items": bound } };
+    run(&place, doc! { "setGrowthPolicy": "orders", "policy": policy }).await;
+    run(&place, doc! { "create": "shown", "viewOn": "orders" }).await;
+    let before = definition(&place, "orders").await;
+    let file = place.path("typed.ndjson");
+    std::fs::write(&file, "{\"_id\": 2, \"customer\": \"grace\", \"no\": 8}\n").unwrap();
+    dropping(&place, "d.orders", &file).await;
+    assert_eq!(definition(&place, "orders").await, before);
+    dropping(&place, "d.shown", &file).await;
+    assert_eq!(place.collection("shown").count_documents(doc! {}).await.unwrap(), 1);
+    let names = place.client.database("d").list_collection_names().await.unwrap();
+    assert!(!names.iter().any(|name| name.ends_with(".importing")), "{names:?}");
+    place.stop().await;
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn what_a_drop_drops_is_told() {
     let place = Place::new().await;
