@@ -92,10 +92,16 @@ fn unsupported(plugin: &str) -> Error {
 fn check_wildcard(key: &RawDocument) -> Result<()> {
     let wildcards: Vec<_> =
         value::elements(key).map(|element| element.key).filter(|name| is_wildcard(name)).collect();
-    let [wildcard] = wildcards.as_slice() else {
-        return Err(
-            Code::location(7246201).error("Index Key can contain only one wildcard index field")
-        );
+    let wildcard = match wildcards.as_slice() {
+        [wildcard] => wildcard,
+        [] => {
+            return Err(Code::location(7246202)
+                .error("No wildcard index field is specified for the wildcard index"));
+        }
+        _ => {
+            return Err(Code::location(7246201)
+                .error("Index Key can contain only one wildcard index field"));
+        }
     };
     let root = wildcard.strip_suffix("$**").unwrap_or_default();
     for element in value::elements(key).filter(|element| element.key != *wildcard) {
