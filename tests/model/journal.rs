@@ -4,7 +4,6 @@
 
 use bson::{Document, doc};
 use mongodb::{Client, Database};
-use server::Server;
 
 type Result<T> = std::result::Result<T, Box<dyn std::error::Error + Send + Sync>>;
 
@@ -67,7 +66,7 @@ async fn most_of_a_push(database: &Database, name: &str) -> Result<i64> {
 async fn a_push_writes_little_at_any_length() -> Result<()> {
     assert_eq!(element(1).to_vec()?.len(), 150);
     let data = tempfile::tempdir()?;
-    let running = Server::start(server::Options::local(data.path())).await?;
+    let running = embedded::start(embedded::Options::local(data.path())).await?;
     let client = Client::with_uri_str(format!("mongodb://{}/", running.address)).await?;
     let database = client.database("journal");
     // A head of 100 finds room in the record of its document and is written with it.

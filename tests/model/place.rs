@@ -3,7 +3,7 @@
 use bson::{Bson, Document, RawDocumentBuf, doc};
 use freeboard_tests::Result;
 use freeboard_tests::connection::Connection;
-use server::{Running, Server};
+use server::Running;
 use tempfile::TempDir;
 use tokio::runtime::Runtime;
 
@@ -27,7 +27,7 @@ impl Place {
 
     fn open(data: TempDir) -> Result<Place> {
         let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
-        let running = runtime.block_on(Server::start(server::Options::local(data.path())))?;
+        let running = runtime.block_on(embedded::start(embedded::Options::local(data.path())))?;
         let connection = Connection::open(running.address)?;
         Ok(Place { connection, running, runtime, data })
     }

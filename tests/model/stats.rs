@@ -2,7 +2,6 @@
 
 use bson::{Document, doc};
 use mongodb::{Client, Database};
-use server::Server;
 
 type Result<T> = std::result::Result<T, Box<dyn std::error::Error + Send + Sync>>;
 
@@ -27,7 +26,7 @@ async fn insert(database: &Database, ids: std::ops::Range<i32>) -> Result<()> {
 #[tokio::test(flavor = "multi_thread")]
 async fn what_was_not_counted_is_counted_when_someone_asks() -> Result<()> {
     let data = tempfile::tempdir()?;
-    let running = Server::start(server::Options::local(data.path())).await?;
+    let running = embedded::start(embedded::Options::local(data.path())).await?;
     let client = Client::with_uri_str(format!("mongodb://{}/", running.address)).await?;
     let database = client.database("stats");
     insert(&database, 0..20).await?;

@@ -5,7 +5,7 @@
 use std::net::SocketAddr;
 use std::sync::OnceLock;
 
-use server::{Running, Server};
+use server::Running;
 use tempfile::TempDir;
 use tokio::runtime::Runtime;
 
@@ -44,10 +44,11 @@ pub fn own(change: impl FnOnce(&mut server::Options)) -> Result<Served> {
     let data = TempDir::with_prefix("freeboard-tests-")?;
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     // On a thread of its own: a test may be on a runtime's thread already.
-    let mut options = server::Options::local(data.path());
-    change(&mut options);
-    let starting =
-        std::thread::scope(|scope| scope.spawn(|| runtime.block_on(Server::start(options))).join());
+    let mut options = embedded::Options::local(data.path());
+    change(&mut options.server);
+    let starting = std::thread::scope(|scope| {
+        scope.spawn(|| runtime.block_on(embedded::start(options))).join()
+    });
     let running = starting.map_err(|_| "starting the server panicked")??;
     Ok(Served {
         address: running.address,

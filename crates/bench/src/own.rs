@@ -5,7 +5,7 @@ use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
-use server::{Running, Server};
+use server::Running;
 use tempfile::TempDir;
 use tokio::runtime::Runtime;
 
@@ -68,7 +68,7 @@ impl Inside {
             .enable_all()
             .build()?;
         let running = runtime
-            .block_on(Server::start(server::Options::local(data.path())))
+            .block_on(embedded::start(embedded::Options::local(data.path())))
             .map_err(|error| Error::Own(error.to_string()))?;
         let uri = format!("mongodb://{}/", running.address);
         Ok(Inside { uri, running, runtime, _data: data })

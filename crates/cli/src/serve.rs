@@ -7,8 +7,9 @@ use crate::span::Span;
 use crate::{allocator, apply, log, stop};
 use bson::RawDocumentBuf;
 use command::Namespace;
+use embedded::Options;
 use rustix::fs::Mode;
-use server::{Options, ReplicaSet, Server, descriptors, limits, memory};
+use server::{ReplicaSet, descriptors, limits, memory};
 use std::error::Error;
 use std::io::IsTerminal;
 use std::path::PathBuf;
@@ -81,8 +82,7 @@ pub fn run(arguments: Arguments) -> Result<ExitCode, Box<dyn Error>> {
     };
     descriptors::raise_limit();
     let memory_bytes = arguments.memory.map_or_else(memory::default_bytes, |size| size.bytes);
-    let options = Options {
-        data: arguments.data,
+    let server = server::Options {
         listen: arguments.listen,
         http: Some(arguments.http),
         replica_set: arguments
@@ -94,11 +94,15 @@ pub fn run(arguments: Arguments) -> Result<ExitCode, Box<dyn Error>> {
         memory_bytes: Some(memory_bytes),
         collect_memory: Some(allocator::collect),
         transfer_stall_max: limits::TRANSFER_STALL_MAX,
+        recent_lines,
+    };
+    let options = Options {
+        server,
+        data: arguments.data,
         reserve_bytes: arguments.reserve.bytes,
         growth_horizon_seconds: arguments.growth_horizon.seconds,
         backups: arguments.backups,
         policies,
-        recent_lines,
     };
     // Before anything else, so that no signal finds the server half started.
     let signal = stop::watch()?;
@@ -129,7 +133,7 @@ async fn serve(
     options: Options,
     signal: oneshot::Receiver<&'static str>,
 ) -> Result<(), Box<dyn Error>> {
-    let mut running = Server::start(options).await?;
+    let mut running = embedded::start(options).await?;
     // What starts the server reads the address here; people read the log.
     if !std::io::stdout().is_terminal() {
         let mut out = Out::default();

@@ -15,6 +15,9 @@ pub mod request;
 pub mod table;
 pub mod views;
 
+/// How long a session lives that nobody uses, as clients are told.
+pub const SESSION_TIMEOUT_MINUTES: i32 = 30;
+
 pub use client::{Client, Presence};
 pub use common::Common;
 pub use namespace::Namespace;

@@ -1,13 +1,16 @@
-//! Where commands go that the server does not answer by itself.
+//! Where commands go that the server does not answer by itself, and what the server asks of it.
 
-use bson::{RawBson, RawBsonRef, RawDocumentBuf, Timestamp, rawdoc};
+use bson::Timestamp;
 use command::{Client, Reply, Request};
-use error::{Code, Result};
+use error::Result;
 use std::future::Future;
+use std::path::Path;
 use std::sync::Arc;
 
 /// Runs commands on data: the embedded engine, or a cluster.
 pub trait Backend: Status {
+    /// Runs a command that the server has no row for. One that the backend does not know either
+    /// it refuses by itself, or passes on.
     fn run(
         &self,
         request: Request,
@@ -28,6 +31,58 @@ pub trait Backend: Status {
     }
 }
 
+/// What a backend says about itself, to clients and over HTTP. All of it is answered at once.
+pub trait Status: Send + Sync + 'static {
+    /// Called once, before the first command.
+    fn listening(&self, here: Here<'_>) {
+        let _ = here;
+    }
+
+    /// The directory of the data, where it is on this machine.
+    fn data(&self) -> Option<&Path> {
+        None
+    }
+
+    /// The time of the last commit that has been synced, where replies do not have theirs yet.
+    fn cluster_time(&self) -> Option<Timestamp> {
+        None
+    }
+
+    fn health(&self) -> Health {
+        Health { well: Ok(()), ready: Ok(()) }
+    }
+
+    /// What it has counted, for `serverStatus`.
+    fn figures(&self) -> Figures {
+        Figures::default()
+    }
+
+    /// The parameters that `setParameter` may change, by name.
+    fn parameters(&self) -> &'static [Parameter] {
+        &[]
+    }
+
+    /// What one of `parameters` is set to.
+    fn setting(&self, name: &str) -> Option<Setting> {
+        let _ = name;
+        None
+    }
+
+    /// Sets one of `parameters`, to what its kind allows.
+    fn set(&self, name: &str, setting: Setting) {
+        let _ = (name, setting);
+    }
+}
+
+/// Where clients find the server, and as what.
+#[derive(Debug, Clone, Copy)]
+pub struct Here<'a> {
+    pub host: &'a str,
+    pub port: u16,
+    pub version: &'static str,
+    pub git_version: &'static str,
+}
+
 /// How a backend is. What is not so says why, in a sentence.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Health {
@@ -37,41 +92,81 @@ pub struct Health {
     pub ready: std::result::Result<(), String>,
 }
 
-/// What a backend says about itself.
-pub trait Status: Send + Sync + 'static {
-    /// Called once, before the first command: where clients find the server.
-    fn listening(&self, host: &str, port: u16) {
-        let _ = (host, port);
+/// What a backend has counted since it started.
+#[derive(Debug, Clone, Default)]
+pub struct Figures {
+    pub cursors: Cursors,
+    /// Documents that TTL indexes have removed.
+    pub expired_documents: u64,
+    pub transactions: Transactions,
+    /// Of a store of its own.
+    pub storage: Option<Storage>,
+}
+
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Cursors {
+    pub open: u64,
+    pub without_timeout: u64,
+}
+
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Transactions {
+    pub retried_commands: u64,
+    pub retried_statements: u64,
+    pub open: u64,
+    pub started: u64,
+    pub committed: u64,
+    pub aborted: u64,
+}
+
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Storage {
+    pub commits: Commits,
+    pub journaled_bytes: u64,
+    pub flushes: u64,
+    pub compactions: u64,
+    /// Dropped collections and indexes whose space is still to be given back.
+    pub purges: u64,
+}
+
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Commits {
+    pub commits: u64,
+    pub writes: u64,
+    /// Group commits: batches that shared a sync.
+    pub groups: u64,
+    pub syncs: u64,
+}
+
+/// A parameter of a backend.
+#[derive(Debug, Clone, Copy)]
+pub struct Parameter {
+    pub name: &'static str,
+    pub kind: ParameterKind,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ParameterKind {
+    /// A number of seconds, from `least` on.
+    Seconds {
+        least: u32,
+    },
+    Switch,
+}
+
+/// What a parameter is set to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Setting {
+    Seconds(u32),
+    Switch(bool),
+}
+
+impl Parameter {
+    pub const fn seconds(name: &'static str, least: u32) -> Parameter {
+        Parameter { name, kind: ParameterKind::Seconds { least } }
     }
 
-    /// The time of the last commit that has been synced, where replies do not have theirs yet.
-    fn cluster_time(&self) -> Option<Timestamp> {
-        None
-    }
-
-    /// Answered at once: nothing is waited for.
-    fn health(&self) -> Health {
-        Health { well: Ok(()), ready: Ok(()) }
-    }
-
-    /// Sections of `serverStatus`, appended as they are.
-    fn server_status(&self) -> RawDocumentBuf {
-        rawdoc! {}
-    }
-
-    /// The parameters that `setParameter` may change.
-    fn parameters(&self) -> &'static [&'static str] {
-        &[]
-    }
-
-    fn parameter(&self, name: &str) -> Option<RawBson> {
-        let _ = name;
-        None
-    }
-
-    /// Sets one of `parameters`, or says what is wrong with the value.
-    fn set_parameter(&self, name: &str, value: RawBsonRef<'_>) -> Result<()> {
-        let _ = value;
-        Err(Code::InvalidOptions.error(format!("there is no parameter {name}")))
+    pub const fn switch(name: &'static str) -> Parameter {
+        Parameter { name, kind: ParameterKind::Switch }
     }
 }

@@ -6,11 +6,10 @@
 
 mod accept;
 mod answer;
-mod backend;
+pub mod backend;
 mod connection;
 mod counters;
 pub mod descriptors;
-mod embedded;
 mod fail_points;
 mod frames;
 mod http;
@@ -28,7 +27,8 @@ mod shared;
 mod stream;
 mod warnings;
 
-pub use backend::{Backend, Health, Status};
+pub use backend::{Backend, Status};
 pub use recent::RecentLines;
 pub use replica_set::ReplicaSet;
-pub use server::{Options, Running, Server, StartError};
+pub use run::answers;
+pub use server::{Bound, Options, Running, StartError, bind};

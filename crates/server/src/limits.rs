@@ -74,4 +74,4 @@ pub const APPLICATION_NAME_BYTES_MAX: usize = 128;
 pub const DOCUMENT_BYTES_MAX: i32 = 16 * 1024 * 1024;
 pub const WRITE_BATCH_MAX: i32 = 100_000;
 pub const WIRE_VERSION_MAX: i32 = 27;
-pub use engine::session::SESSION_TIMEOUT_MINUTES;
+pub use command::SESSION_TIMEOUT_MINUTES;

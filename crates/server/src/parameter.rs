@@ -2,10 +2,16 @@
 //! parameter. None can change while the server runs; those that can belong to
 //! the backend.
 
+use crate::backend::{self, ParameterKind, Setting};
 use crate::limits::SESSION_TIMEOUT_MINUTES;
 use crate::shared::Shared;
-use bson::{RawArrayBuf, RawBson, rawdoc};
+use bson::{RawArrayBuf, RawBson, RawBsonRef, rawdoc};
+use command::fields::{is_true, safe_i64};
+use error::{Code, Result};
 use tracing::level_filters::LevelFilter;
+
+/// The most seconds of a parameter, which is shown as an int.
+const SECONDS_MAX: u32 = i32::MAX as u32;
 
 struct Parameter {
     name: &'static str,
@@ -40,8 +46,9 @@ fn verbosity() -> i32 {
 
 /// All parameters by name, the backend's included.
 pub(crate) fn names(shared: &Shared) -> Vec<&'static str> {
-    let mut names: Vec<_> = TABLE.iter().map(|parameter| parameter.name).collect();
-    names.extend(shared.status.parameters());
+    let own = TABLE.iter().map(|parameter| parameter.name);
+    let mut names: Vec<_> =
+        own.chain(shared.status.parameters().iter().map(|it| it.name)).collect();
     names.sort_unstable();
     names
 }
@@ -49,11 +56,35 @@ pub(crate) fn names(shared: &Shared) -> Vec<&'static str> {
 pub(crate) fn get(shared: &Shared, name: &str) -> Option<RawBson> {
     match TABLE.iter().find(|parameter| parameter.name == name) {
         Some(parameter) => Some((parameter.get)(shared)),
-        None => shared.status.parameter(name),
+        None => shared.status.setting(name).map(shown),
     }
 }
 
-/// Whether a parameter can change while the server runs.
-pub(crate) fn is_settable(shared: &Shared, name: &str) -> bool {
-    shared.status.parameters().contains(&name)
+/// The parameter of a name that can change while the server runs.
+pub(crate) fn settable(shared: &Shared, name: &str) -> Option<&'static backend::Parameter> {
+    shared.status.parameters().iter().find(|parameter| parameter.name == name)
+}
+
+/// A client's value for a parameter, or what is wrong with it.
+pub(crate) fn parse(parameter: &backend::Parameter, value: RawBsonRef<'_>) -> Result<Setting> {
+    let least = match parameter.kind {
+        ParameterKind::Switch => return Ok(Setting::Switch(is_true(value))),
+        ParameterKind::Seconds { least } => least,
+    };
+    let number = safe_i64(value).and_then(|number| u32::try_from(number).ok());
+    match number.filter(|seconds| (least..=SECONDS_MAX).contains(seconds)) {
+        Some(seconds) => Ok(Setting::Seconds(seconds)),
+        None => Err(Code::BadValue.error(format!(
+            "Invalid value for parameter {}: it takes a number of seconds from {least} to \
+             {SECONDS_MAX}",
+            parameter.name
+        ))),
+    }
+}
+
+fn shown(setting: Setting) -> RawBson {
+    match setting {
+        Setting::Seconds(seconds) => RawBson::Int32(seconds.try_into().unwrap_or(i32::MAX)),
+        Setting::Switch(is_on) => RawBson::Boolean(is_on),
+    }
 }

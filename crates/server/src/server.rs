@@ -1,20 +1,14 @@
 //! Starting and stopping.
 
-use crate::backend::Backend;
-use crate::embedded::Embedded;
+use crate::backend::{Backend, Here};
 use crate::recent::RecentLines;
 use crate::replica_set::{Member, ReplicaSet};
+use crate::run::{GIT_VERSION, VERSION};
 use crate::{accept, http, limits, memory, shared::Shared, warnings};
-use bson::RawDocumentBuf;
-use command::Namespace;
-use engine::Engine;
-use engine::backups::Backups;
 use std::fmt;
 use std::io;
 use std::net::SocketAddr;
-use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use std::time::Duration;
 use tokio::net::{TcpListener, TcpSocket, lookup_host};
 use tokio::task::JoinHandle;
@@ -23,8 +17,6 @@ use tracing::{info, warn};
 
 #[derive(Debug, Clone)]
 pub struct Options {
-    /// The data directory.
-    pub data: PathBuf,
     /// `host:port`; port 0 takes any that is free.
     pub listen: String,
     /// `host:port` of the HTTP side, if there is to be one.
@@ -42,23 +34,14 @@ pub struct Options {
     pub collect_memory: Option<fn()>,
     /// How long a message that has begun, or a reply, may stay where it is.
     pub transfer_stall_max: Duration,
-    /// Free space on the data's disk below which writes that take room are refused.
-    pub reserve_bytes: u64,
-    /// Documents that will reach their bounds within so many seconds are logged.
-    pub growth_horizon_seconds: u32,
-    /// The directory below which copies of the store may be written, if anywhere.
-    pub backups: Option<PathBuf>,
-    /// Growth policies to be set before clients are let in.
-    pub policies: Vec<(Namespace, RawDocumentBuf)>,
     /// What the log has told last.
     pub recent_lines: RecentLines,
 }
 
 impl Options {
     /// A server on any free port of this machine, without HTTP: for tests.
-    pub fn local(data: impl Into<PathBuf>) -> Options {
+    pub fn local() -> Options {
         Options {
-            data: data.into(),
             listen: "127.0.0.1:0".to_owned(),
             http: None,
             replica_set: None,
@@ -68,16 +51,10 @@ impl Options {
             memory_bytes: None,
             collect_memory: None,
             transfer_stall_max: limits::TRANSFER_STALL_MAX,
-            reserve_bytes: 0,
-            growth_horizon_seconds: engine::growth::HORIZON_SECONDS,
-            backups: None,
-            policies: Vec::new(),
             recent_lines: RecentLines::default(),
         }
     }
 }
-
-pub struct Server;
 
 /// A server that runs. Dropping it stops the server without waiting.
 #[derive(Debug)]
@@ -93,8 +70,13 @@ pub struct Running {
 #[derive(Debug)]
 pub struct StartError(String);
 
-/// The sockets of a server. They are bound before a store is opened, so that a
-/// server that cannot listen leaves its data alone.
+/// A server whose sockets are bound, and whose memory has its budget. It serves once there is a
+/// backend: that is opened afterwards, so that a server which cannot listen leaves data alone.
+pub struct Bound {
+    options: Options,
+    listeners: Listeners,
+}
+
 struct Listeners {
     clients: TcpListener,
     address: SocketAddr,
@@ -103,45 +85,18 @@ struct Listeners {
     member: Option<Member>,
 }
 
-impl Server {
-    /// Starts a server on the embedded engine.
-    pub async fn start(options: Options) -> Result<Running, StartError> {
-        let listeners = Listeners::bind(&options).await?;
-        let backups = backups(&options)?;
-        set_memory(&options)?;
-        let engine = Engine::open(&options.data)
-            .await
-            .map_err(|error| StartError::new(error.to_string()))?;
-        engine.store.space().set_reserve(options.reserve_bytes);
-        backups.into_iter().for_each(|backups| engine.set_backups(backups));
-        let horizon = options.growth_horizon_seconds;
-        engine.store.growth().horizon_seconds.store(horizon, Ordering::Relaxed);
-        let set = engine.ensure_policies(&options.policies).await;
-        set.map_err(|error| StartError::new(error.message().to_owned()))?;
-        Ok(run(options, listeners, Embedded(engine)))
-    }
-
-    /// Starts a server in front of `backend`.
-    pub async fn start_with<B: Backend>(
-        options: Options,
-        backend: B,
-    ) -> Result<Running, StartError> {
-        let listeners = Listeners::bind(&options).await?;
-        set_memory(&options)?;
-        Ok(run(options, listeners, backend))
-    }
+/// Takes the addresses that a server is to listen on.
+pub async fn bind(options: Options) -> Result<Bound, StartError> {
+    let listeners = Listeners::bind(&options).await?;
+    set_memory(&options)?;
+    Ok(Bound { options, listeners })
 }
 
-/// The directory of backups, if there is to be one.
-fn backups(options: &Options) -> Result<Option<Backups>, StartError> {
-    let Some(directory) = &options.backups else { return Ok(None) };
-    let opened = Backups::open(directory, &options.data);
-    opened.map(Some).map_err(|error| {
-        StartError(format!(
-            "cannot keep backups in {}: {error}; choose another directory with --backups",
-            directory.display()
-        ))
-    })
+impl Bound {
+    /// Serves clients in front of a backend.
+    pub fn serve<B: Backend>(self, backend: B) -> Running {
+        run(self.options, self.listeners, backend)
+    }
 }
 
 /// Gives the process its budget of memory.
@@ -165,7 +120,8 @@ fn run<B: Backend>(options: Options, listeners: Listeners, backend: B) -> Runnin
     for warning in &shared.warnings {
         warn!("{warning}");
     }
-    backend.listening(&shared.hostname, address.port());
+    let (host, port) = (&*shared.hostname, address.port());
+    backend.listening(Here { host, port, version: VERSION, git_version: GIT_VERSION });
     let stop = shared.stop.clone();
     if let Some(collect) = shared.options.collect_memory {
         tokio::spawn(memory::give_back(collect, stop.clone()));
@@ -200,12 +156,12 @@ fn run<B: Backend>(options: Options, listeners: Listeners, backend: B) -> Runnin
 
 impl Listeners {
     async fn bind(options: &Options) -> Result<Listeners, StartError> {
-        let clients = bind(&options.listen, "--listen", options.allow_open).await?;
+        let clients = listen(&options.listen, "--listen", options.allow_open).await?;
         let address = local_address(&clients)?;
         let set = options.replica_set.as_ref();
         let member = set.map(|set| set.member(&options.listen, address)).transpose()?;
         let http = match &options.http {
-            Some(listen) => Some(bind(listen, "--http", options.allow_open).await?),
+            Some(listen) => Some(self::listen(listen, "--http", options.allow_open).await?),
             None => None,
         };
         let http_address = http.as_ref().map(local_address).transpose()?;
@@ -241,7 +197,7 @@ impl Drop for Running {
     }
 }
 
-async fn bind(listen: &str, flag: &str, allow_open: bool) -> Result<TcpListener, StartError> {
+async fn listen(listen: &str, flag: &str, allow_open: bool) -> Result<TcpListener, StartError> {
     let listener = listen_on(listen, flag).await?;
     let address = local_address(&listener)?;
     if !allow_open && !warnings::is_private(address) {

@@ -1,10 +1,9 @@
 //! `startSession`: a new logical session.
 
 use super::Call;
-use crate::session::SESSION_TIMEOUT_MINUTES;
 use bson::{RawBsonRef, Uuid};
 use command::fields::Fields;
-use command::{Reply, ReplyWriter};
+use command::{Reply, ReplyWriter, SESSION_TIMEOUT_MINUTES};
 use error::Result;
 
 pub async fn run(call: Call<'_>) -> Result<Reply> {

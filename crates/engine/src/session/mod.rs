@@ -22,6 +22,7 @@ pub use retry::Retry;
 pub use standing::{Standing, stand};
 pub use statement::Statement;
 
+use command::SESSION_TIMEOUT_MINUTES;
 use error::{Code, Result};
 use parking_lot::Mutex;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -34,7 +35,6 @@ use std::time::{Duration, Instant};
 pub type SessionId = [u8; 16];
 
 /// How long a session lives after its last use.
-pub const SESSION_TIMEOUT_MINUTES: i32 = 30;
 const SESSION_IDLE_MAX: Duration = Duration::from_secs(SESSION_TIMEOUT_MINUTES as u64 * 60);
 pub const SESSIONS_MAX: usize = 1_000_000;
 /// Each open transaction holds a snapshot, and so back what storage could free.

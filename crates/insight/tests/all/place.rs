@@ -5,7 +5,7 @@ use freeboard_insight::audit::{Budget, Options, Reach, Thresholds};
 use freeboard_insight::report::Finding;
 use freeboard_insight::{Report, audit};
 use mongodb::{Client, Collection};
-use server::{Running, Server};
+use server::Running;
 use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
 
@@ -20,7 +20,7 @@ impl Place {
     pub async fn new() -> Place {
         let directory = tempfile::tempdir().unwrap();
         let data = directory.path().join("data");
-        let running = Server::start(server::Options::local(&data)).await.unwrap();
+        let running = embedded::start(embedded::Options::local(&data)).await.unwrap();
         let uri = format!("mongodb://{}/", running.address);
         let client = Client::with_uri_str(&uri).await.unwrap();
         Place { uri, client, running, _directory: directory }

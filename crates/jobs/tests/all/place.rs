@@ -1,8 +1,9 @@
 //! A server of its own for every test.
 
 use bson::{Document, RawDocumentBuf};
+use embedded::Options;
 use mongodb::{Client, Collection};
-use server::{Options, Running, Server};
+use server::Running;
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 
@@ -50,7 +51,7 @@ pub async fn serve(data: &Path) -> (String, Client, Running) {
 }
 
 pub async fn serve_with(options: Options) -> (String, Client, Running) {
-    let running = Server::start(options).await.unwrap();
+    let running = embedded::start(options).await.unwrap();
     let uri = format!("mongodb://{}/", running.address);
     let client = Client::with_uri_str(&uri).await.unwrap();
     (uri, client, running)

@@ -8,11 +8,12 @@ use error::Result;
 pub(super) fn run(call: &mut Call<'_>) -> Result<Reply> {
     let argv: RawArrayBuf = std::env::args().collect();
     let address = call.shared.address;
-    let data = call.shared.options.data.to_string_lossy();
     let mut parsed = rawdoc! {
         "net": { "bindIp": address.ip().to_string(), "port": i32::from(address.port()) },
-        "storage": { "dbPath": data.as_ref() },
     };
+    if let Some(data) = call.shared.status.data() {
+        parsed.append(cstr!("storage"), rawdoc! { "dbPath": data.to_string_lossy().as_ref() });
+    }
     if let Some(member) = &call.shared.member {
         parsed.append(cstr!("replication"), rawdoc! { "replSet": member.set.as_str() });
     }

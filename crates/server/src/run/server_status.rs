@@ -4,9 +4,11 @@
 
 use super::build_info::VERSION;
 use super::{Call, reply};
+use crate::backend::{Cursors, Figures, Storage};
 use crate::shared::{Shared, now};
 use bson::raw::CString;
 use bson::{RawDocument, RawDocumentBuf, cstr, rawdoc};
+use budget::Kind;
 use command::Reply;
 use command::fields::is_true;
 use error::Result;
@@ -26,6 +28,15 @@ const SECTIONS: &[Section] = &[
     ("opcounters", operations),
 ];
 
+type BackendSection = (&'static str, fn(&Figures) -> Option<RawDocumentBuf>);
+
+const BACKEND_SECTIONS: &[BackendSection] = &[
+    ("storageEngine", storage_engine),
+    ("metrics", metrics),
+    ("transactions", transactions),
+    ("freeboard", freeboard),
+];
+
 pub(super) fn run(call: &mut Call<'_>) -> Result<Reply> {
     let shared = call.shared;
     let mut body = general(shared);
@@ -43,11 +54,12 @@ pub(super) fn run(call: &mut Call<'_>) -> Result<Reply> {
             body.append(name, section(shared));
         }
     }
-    for field in value::elements(&shared.status.server_status()) {
-        if wants(call.request.body(), field.key)
-            && let Ok(name) = CString::try_from(field.key)
+    let figures = shared.status.figures();
+    for (name, section) in BACKEND_SECTIONS {
+        if wants(call.request.body(), name)
+            && let (Ok(name), Some(section)) = (CString::try_from(*name), section(&figures))
         {
-            body.append(name, field.value());
+            body.append(name, section);
         }
     }
     Ok(reply(body))
@@ -146,6 +158,71 @@ fn memory(_: &Shared) -> RawDocumentBuf {
     };
     section.append(cstr!("supported"), supported);
     section
+}
+
+fn storage_engine(figures: &Figures) -> Option<RawDocumentBuf> {
+    figures.storage?;
+    Some(rawdoc! { "name": "freeboard", "supportsCommittedReads": true, "persistent": true })
+}
+
+fn metrics(figures: &Figures) -> Option<RawDocumentBuf> {
+    let Cursors { open, without_timeout } = figures.cursors;
+    Some(rawdoc! {
+        "cursor": { "open": { "total": open as i64, "noTimeout": without_timeout as i64 } },
+        "ttl": { "deletedDocuments": figures.expired_documents as i64 },
+    })
+}
+
+fn transactions(figures: &Figures) -> Option<RawDocumentBuf> {
+    let transactions = &figures.transactions;
+    Some(rawdoc! {
+        "retriedCommandsCount": transactions.retried_commands as i64,
+        "retriedStatementsCount": transactions.retried_statements as i64,
+        "currentOpen": transactions.open as i64,
+        "totalStarted": transactions.started as i64,
+        "totalCommitted": transactions.committed as i64,
+        "totalAborted": transactions.aborted as i64,
+    })
+}
+
+fn freeboard(figures: &Figures) -> Option<RawDocumentBuf> {
+    let mut section = RawDocumentBuf::new();
+    if let Some(Storage { commits, .. }) = &figures.storage {
+        section.append(
+            cstr!("commits"),
+            rawdoc! {
+                "commits": commits.commits as i64,
+                "writes": commits.writes as i64,
+                "groups": commits.groups as i64,
+                "fsyncs": commits.syncs as i64,
+            },
+        );
+    }
+    section.append(cstr!("memory"), budgets());
+    if let Some(storage) = &figures.storage {
+        section.append(cstr!("journal"), rawdoc! { "bytes": storage.journaled_bytes as i64 });
+        section.append(
+            cstr!("background"),
+            rawdoc! {
+                "flushes": storage.flushes as i64,
+                "compactions": storage.compactions as i64,
+                "purges": storage.purges as i64,
+            },
+        );
+    }
+    Some(section)
+}
+
+/// The budget of the process, and what is taken of it.
+fn budgets() -> RawDocumentBuf {
+    let memory = budget::process();
+    rawdoc! {
+        "budgetBytes": memory.memory_bytes() as i64,
+        "requestsBytes": memory.limit_bytes() as i64,
+        "trafficBytes": memory.held_bytes(Kind::Traffic) as i64,
+        "workBytes": memory.held_bytes(Kind::Work) as i64,
+        "definitionsBytes": memory.held_bytes(Kind::Definitions) as i64,
+    }
 }
 
 fn network(shared: &Shared) -> RawDocumentBuf {

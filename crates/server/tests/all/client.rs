@@ -3,7 +3,7 @@
 use crate::probe::Probe;
 use bson::{RawBsonRef, RawDocument, RawDocumentBuf, rawdoc};
 use bytes::Bytes;
-use server::{Options, Running, Server};
+use server::{Options, Running};
 use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
@@ -34,9 +34,9 @@ pub async fn start() -> Running {
 }
 
 pub async fn start_with(change: impl FnOnce(&mut Options)) -> Running {
-    let mut options = Options::local("unused");
+    let mut options = Options::local();
     change(&mut options);
-    Server::start_with(options, Probe::default()).await.unwrap()
+    server::bind(options).await.unwrap().serve(Probe::default())
 }
 
 impl Client {

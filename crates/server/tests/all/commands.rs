@@ -115,10 +115,12 @@ async fn server_status_counts() {
     assert_eq!(status.get_document("connections").unwrap().get_i32("current").unwrap(), 1);
     assert_eq!(status.get_str("process").unwrap(), "mongos");
     // The backend's sections are there, too.
-    assert!(status.get_document("probe").is_ok());
+    let cursors = status.get_document("metrics").unwrap().get_document("cursor").unwrap();
+    assert_eq!(cursors.get_document("open").unwrap().get_i64("total").unwrap(), 3);
+    assert!(status.get_document("storageEngine").is_err(), "the probe has no store");
 
-    let without = client.run(rawdoc! { "serverStatus": 1, "network": 0, "probe": 0 }).await;
-    assert!(without.get_document("network").is_err() && without.get_document("probe").is_err());
+    let without = client.run(rawdoc! { "serverStatus": 1, "network": 0, "metrics": 0 }).await;
+    assert!(without.get_document("network").is_err() && without.get_document("metrics").is_err());
     assert!(without.get_document("opcounters").is_ok());
     let only = client.run(rawdoc! { "serverStatus": 1, "none": 1, "mem": 1 }).await;
     assert!(only.get_document("network").is_err() && only.get_document("mem").is_ok());

@@ -1,9 +1,10 @@
 //! A backend whose commands do what the tests need.
 
-use bson::{RawDocumentBuf, rawdoc};
+use bson::rawdoc;
 use command::{Client, Reply, Request};
 use error::{Code, Result};
-use server::{Backend, Health, Status};
+use server::backend::{Cursors, Figures, Health};
+use server::{Backend, Status};
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering::SeqCst};
 use std::time::Duration;
 
@@ -33,8 +34,8 @@ impl Status for Probe {
         Health { well, ready: Ok(()) }
     }
 
-    fn server_status(&self) -> RawDocumentBuf {
-        rawdoc! { "probe": { "inserted": 0 }, "opLatencies": {} }
+    fn figures(&self) -> Figures {
+        Figures { cursors: Cursors { open: 3, without_timeout: 1 }, ..Figures::default() }
     }
 }
 

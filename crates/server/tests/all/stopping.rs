@@ -90,10 +90,9 @@ async fn http_says_how_the_server_is() {
 async fn a_taken_address_is_named_in_the_error() {
     let server = start().await;
     let taken = server.address.to_string();
-    let mut options = server::Options::local("unused");
+    let mut options = server::Options::local();
     options.listen = taken.clone();
-    let probe = crate::probe::Probe::default();
-    let error = server::Server::start_with(options, probe).await.unwrap_err().to_string();
+    let error = server::bind(options).await.err().expect("it is taken").to_string();
     assert!(error.contains(&taken) && error.contains("--listen"), "{error}");
     server.stop().await;
 }
