@@ -46,6 +46,11 @@ impl CursorReply {
         self.held.resize(self.writer.len() + bytes)
     }
 
+    /// As `make_room`, for a document that can wait.
+    pub fn make_room_patiently(&mut self, bytes: usize) -> Result<()> {
+        self.held.resize_patiently(self.writer.len() + bytes)
+    }
+
     pub fn push(&mut self, document: &RawDocument) {
         self.writer.push(RawBsonRef::Document(document));
         self.documents += 1;
