@@ -4,6 +4,7 @@
 use bson::{RawBsonRef, RawDocument, Timestamp};
 use budget::{Held, Kind};
 use error::Result;
+use std::sync::Arc;
 use value::DocumentWriter;
 
 use super::Reply;
@@ -88,7 +89,8 @@ impl CursorReply {
         self.writer.append_str("ns", ns);
         self.writer.end();
         self.writer.append_f64("ok", 1.0);
-        Reply { body: self.writer.finish() }
+        let held = (self.held.bytes() > 0).then(|| Arc::new(self.held));
+        Reply { body: self.writer.finish(), held }
     }
 }
 
