@@ -52,6 +52,16 @@ impl Held {
         Ok(())
     }
 
+    /// As `resize`, for what can wait: it leaves half of what its kind may take to those who
+    /// cannot.
+    pub fn resize_patiently(&mut self, bytes: usize) -> Result<()> {
+        let more = wanted(bytes).saturating_sub(self.bytes);
+        if more > 0 && self.budget.is_short(self.kind) {
+            return Err(self.budget.exceeded(self.kind, more));
+        }
+        self.resize(bytes)
+    }
+
     /// As `resize`, for what is there already: it is counted even where there is no room.
     #[inline]
     pub fn force(&mut self, bytes: usize) {
@@ -121,6 +131,18 @@ mod tests {
         let budget = Box::leak(Box::new(Budget::unlimited()));
         budget.set_memory(memory_bytes);
         budget
+    }
+
+    #[test]
+    fn what_can_wait_leaves_room_to_others() {
+        let budget = budget(1 << 30);
+        let (mut waits, mut other) = (Held::of(budget, Kind::Work), Held::of(budget, Kind::Work));
+        waits.resize_patiently(MEGABYTE).unwrap();
+        other.resize(200 * MEGABYTE).unwrap();
+        assert!(waits.resize_patiently(2 * MEGABYTE).is_err());
+        waits.resize_patiently(MEGABYTE).unwrap();
+        other.clear();
+        waits.resize_patiently(2 * MEGABYTE).unwrap();
     }
 
     #[test]

@@ -14,6 +14,7 @@ use command::{Command, Common, Reply, Request, Times};
 use error::{Code, Error, Result};
 use futures::FutureExt;
 use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use tracing::{debug, error};
 use value::DocumentWriter;
@@ -23,6 +24,8 @@ use wire::{Outgoing, Query};
 pub(crate) struct Answer {
     pub body: Vec<u8>,
     pub next: Option<Request>,
+    /// What was reserved for the body when it was written.
+    pub held: Option<Arc<budget::Held>>,
 }
 
 impl<B: Backend> Connection<B> {
@@ -84,7 +87,7 @@ impl<B: Backend> Connection<B> {
             }
             None => reply,
         };
-        Answer { body: reply.body.into_bytes(), next: None }
+        Answer { body: reply.body.into_bytes(), next: None, held: reply.held }
     }
 
     /// OP_QUERY is answered for what drivers send before they know better. Without the flag

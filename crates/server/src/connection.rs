@@ -120,7 +120,7 @@ impl<B: Backend> Connection<B> {
             Ok(Content::Msg(msg)) => self.msg(shared, msg, route).await,
             Ok(Content::Query(query)) => {
                 let reply = self.query(shared, query, request_id).await?;
-                self.write(shared, reply).await
+                self.write(shared, reply, None).await
             }
             Err(fault) => {
                 warn!("refused a message of {}: {fault}", self.session.client.address);
@@ -142,7 +142,7 @@ impl<B: Backend> Connection<B> {
             Some(Opcode::Query) => Outgoing::reply(id, header.request_id, body),
             _ => Outgoing::msg(Envelope::default(), id, header.request_id, false, body),
         };
-        self.write(shared, reply).await?;
+        self.write(shared, reply, None).await?;
         wants_reply.map(|_| ()).ok_or(End::Closed)
     }
 
@@ -200,7 +200,7 @@ impl<B: Backend> Connection<B> {
             let large = !route.envelope.is_plain() && answer.body.len() >= LARGE_MESSAGE_BYTES;
             let encode = || Outgoing::msg(route.envelope, id, to, more, answer.body);
             let outgoing = if large { turn::aside(encode) } else { encode() };
-            self.write(shared, outgoing).await?;
+            self.write(shared, outgoing, answer.held).await?;
         }
         Ok(id)
     }
@@ -211,10 +211,18 @@ impl<B: Backend> Connection<B> {
         id
     }
 
-    async fn write(&mut self, shared: &Shared, outgoing: Outgoing) -> Result<(), End> {
+    /// Writes a reply. What was reserved for it stays so until it is read.
+    async fn write(
+        &mut self,
+        shared: &Shared,
+        outgoing: Outgoing,
+        reserved: Option<Arc<Held>>,
+    ) -> Result<(), End> {
         shared.counters.bytes_out.add(outgoing.len());
         let mut held = Held::new(Kind::Traffic);
-        held.force(outgoing.len());
+        if reserved.is_none() {
+            held.force(outgoing.len());
+        }
         self.stream.write_all(outgoing.buf()).await
     }
 }

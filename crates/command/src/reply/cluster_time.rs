@@ -25,8 +25,10 @@ pub(super) const BYTES: usize = CLUSTER.len() + SIGNATURE.len() + OPERATION.len(
 
 /// Every reply ends with it, so the bytes are put together by hand.
 pub fn append_cluster_time(reply: Reply, times: Times) -> Reply {
-    let mut bytes = reply.body.into_bytes();
-    bytes.reserve(BYTES);
+    let Reply { body, held } = reply;
+    let mut bytes = body.into_bytes();
+    // A large reply is not to take twice what it is.
+    bytes.reserve_exact(BYTES);
     bytes.pop();
     bytes.extend_from_slice(CLUSTER);
     bytes.extend_from_slice(&encoded(times.cluster));
@@ -39,7 +41,7 @@ pub fn append_cluster_time(reply: Reply, times: Times) -> Reply {
         *place = length;
     }
     // The bytes have the shape that is checked here, so there is no error.
-    Reply { body: RawDocumentBuf::from_bytes(bytes).unwrap_or_default() }
+    Reply { body: RawDocumentBuf::from_bytes(bytes).unwrap_or_default(), held }
 }
 
 fn encoded(time: Timestamp) -> [u8; TIME_BYTES] {

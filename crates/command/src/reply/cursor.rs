@@ -4,6 +4,7 @@
 use bson::{RawBsonRef, RawDocument, Timestamp};
 use budget::{Held, Kind};
 use error::Result;
+use std::sync::Arc;
 use value::DocumentWriter;
 
 use super::{REPLY_END_BYTES, Reply};
@@ -46,6 +47,11 @@ impl CursorReply {
         self.held.resize(self.writer.len() + bytes)
     }
 
+    /// As `make_room`, for a document that can wait.
+    pub fn make_room_patiently(&mut self, bytes: usize) -> Result<()> {
+        self.held.resize_patiently(self.writer.len() + bytes)
+    }
+
     pub fn push(&mut self, document: &RawDocument) {
         self.writer.reserve(document.as_bytes().len() + REPLY_END_BYTES);
         self.writer.push(RawBsonRef::Document(document));
@@ -84,7 +90,8 @@ impl CursorReply {
         self.writer.append_str("ns", ns);
         self.writer.end();
         self.writer.append_f64("ok", 1.0);
-        Reply { body: self.writer.finish() }
+        let held = (self.held.bytes() > 0).then(|| Arc::new(self.held));
+        Reply { body: self.writer.finish(), held }
     }
 }
 

@@ -17,7 +17,7 @@ pub fn error_reply(error: &Error) -> Reply {
     for (name, value) in error.details() {
         writer.append(name, value);
     }
-    Reply { body: writer.finish() }
+    Reply::new(writer.finish())
 }
 
 /// An error as the document of an OP_REPLY that is flagged as a failure.
@@ -26,7 +26,7 @@ pub fn query_failure(error: &Error) -> Reply {
     writer.append_str("$err", error.message());
     writer.append_i32("code", error.code().number());
     writer.append_f64("ok", 0.0);
-    Reply { body: writer.finish() }
+    Reply::new(writer.finish())
 }
 
 fn append_labels(writer: &mut DocumentWriter, error: &Error) {

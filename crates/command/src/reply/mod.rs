@@ -7,6 +7,8 @@ mod failures;
 mod write;
 
 use bson::{RawBsonRef, RawDocumentBuf};
+use budget::Held;
+use std::sync::Arc;
 use value::DocumentWriter;
 
 pub use cluster_time::{Times, append_cluster_time};
@@ -24,9 +26,16 @@ pub const REPLY_END_BYTES: usize = 1024 + cluster_time::BYTES;
 #[derive(Debug, Clone)]
 pub struct Reply {
     pub body: RawDocumentBuf,
+    /// What it takes of the budget, where that was reserved before it was written: it stays
+    /// reserved until the reply is read.
+    pub held: Option<Arc<Held>>,
 }
 
 impl Reply {
+    pub fn new(body: RawDocumentBuf) -> Reply {
+        Reply { body, held: None }
+    }
+
     /// `{ok: 1.0}`.
     pub fn ok() -> Reply {
         ReplyWriter::new().finish()
@@ -56,7 +65,7 @@ impl ReplyWriter {
 
     pub fn finish(mut self) -> Reply {
         self.writer.append_f64("ok", 1.0);
-        Reply { body: self.writer.finish() }
+        Reply::new(self.writer.finish())
     }
 }
 

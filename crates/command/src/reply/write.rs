@@ -48,7 +48,7 @@ impl WriteReply {
             writer.append_i32("nModified", n_modified);
         }
         writer.append_f64("ok", 1.0);
-        Reply { body: writer.finish() }
+        Reply::new(writer.finish())
     }
 
     fn append_retried(&self, writer: &mut DocumentWriter) {

@@ -216,6 +216,10 @@ impl<'a> Stored<'a> {
         self.operation.is_expanded() || self.is_of_view()
     }
 
+    pub fn bytes(&self) -> usize {
+        self.document.as_bytes().len()
+    }
+
     /// A part of it, by the name it is stored under.
     pub fn part(&self, name: &str) -> Option<Element<'a>> {
         get(self.document, name)

@@ -13,6 +13,9 @@ use language::Needs;
 use value::element::{elements, get_value};
 use value::{DocumentWriter, Element};
 
+/// What an event shows beside what is stored of it: names, its token.
+const NAMES_BYTES: usize = 1024;
+
 /// Shows events as a stream's options ask for.
 pub struct Shape<'a> {
     pub engine: &'a Engine,
@@ -28,7 +31,9 @@ impl Shape<'_> {
         token: &Token,
         found: Option<&RawDocument>,
     ) -> Result<RawDocumentBuf> {
-        let mut out = DocumentWriter::new();
+        // A writer that has to grow takes twice what it is to hold.
+        let bytes = stored.bytes() + found.map_or(0, |found| found.as_bytes().len());
+        let mut out = DocumentWriter::with_capacity(bytes + NAMES_BYTES);
         copy(&mut out, "to", stored.part("t"));
         copy(&mut out, "txnNumber", stored.part("n"));
         copy(&mut out, "lsid", stored.part("l"));

@@ -165,7 +165,7 @@ impl Stream {
             Ok(entry) => entry,
             Err(error) => return Some(Err(error)),
         };
-        let has_room = memory.resize(EVENT_COPIES * entry.1.len()).is_ok();
+        let has_room = memory.resize_patiently(EVENT_COPIES * entry.1.len()).is_ok();
         Some(Ok(has_room.then_some(entry)))
     }
 
@@ -190,7 +190,7 @@ impl Stream {
                 let _turn = self.turn.lock();
                 found = shape.look_up(&stored)?;
                 let found_bytes = found.as_ref().map_or(0, |found| found.as_bytes().len());
-                if memory.resize(EVENT_COPIES * (bytes.len() + found_bytes)).is_err() {
+                if memory.resize_patiently(EVENT_COPIES * (bytes.len() + found_bytes)).is_err() {
                     return Ok(Outcome::Crowded);
                 }
             }
@@ -230,7 +230,7 @@ impl Stream {
         if !reply.is_empty() && reply.size_bytes() + size > BATCH_BYTES_MAX {
             return Ok(Outcome::Left);
         }
-        if reply.make_room(size).is_err() {
+        if reply.make_room_patiently(size).is_err() {
             return Ok(Outcome::Crowded);
         }
         reply.push(&event);

@@ -332,6 +332,6 @@ impl Totals {
             append_write_concern_error(&mut out, &error);
         }
         out.append_f64("ok", 1.0);
-        Reply { body: out.finish() }
+        Reply::new(out.finish())
     }
 }

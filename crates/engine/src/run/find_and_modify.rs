@@ -158,5 +158,5 @@ fn reply(call: Call<'_>, answer: RawDocumentBuf, retried: Option<i32>) -> Reply 
         command::append_write_concern_error(&mut writer, &error);
     }
     writer.append_f64("ok", 1.0);
-    Reply { body: writer.finish() }
+    Reply::new(writer.finish())
 }

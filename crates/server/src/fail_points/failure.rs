@@ -74,7 +74,7 @@ fn failed(error: &Error, given: Option<Vec<&str>>, data: &RawDocument) -> Reply 
     append_labels(&mut writer, &given.unwrap_or_default());
     writer.copy_all(&kept);
     extra.into_iter().for_each(|extra| writer.copy_all(extra));
-    Reply { body: writer.finish() }
+    Reply::new(writer.finish())
 }
 
 /// A reply with the point's error of write concern, and the label that it calls for.
@@ -98,7 +98,7 @@ pub(super) fn with_write_concern_error(
         }
         writer.copy(field);
     }
-    Reply { body: writer.finish() }
+    Reply::new(writer.finish())
 }
 
 fn append_labels(writer: &mut DocumentWriter, labels: &[&str]) {

@@ -114,7 +114,7 @@ fn ok() -> Reply {
 /// A reply of these fields, and `ok`.
 fn reply(mut body: bson::RawDocumentBuf) -> Reply {
     body.append(bson::cstr!("ok"), 1.0);
-    Reply { body }
+    Reply::new(body)
 }
 
 #[cfg(test)]

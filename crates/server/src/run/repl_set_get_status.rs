@@ -19,7 +19,7 @@ pub(super) fn run(call: &mut Call<'_>) -> Result<Reply> {
         "ok": 0.0,
         "errmsg": "replSetGetStatus is not supported through mongos",
     };
-    Ok(Reply { body })
+    Ok(Reply::new(body))
 }
 
 fn status(shared: &Shared, member: &Member) -> RawDocumentBuf {

@@ -78,7 +78,7 @@ impl Backend for Probe {
             "validate" => rawdoc! { "text": "x".repeat(LARGE), "ok": 1.0 },
             name => return Err(Code::NotImplemented.error(format!("{name} is not probed"))),
         };
-        Ok(Reply { body })
+        Ok(Reply::new(body))
     }
 
     async fn stop(&self) {

@@ -70,7 +70,7 @@ fn reply(call: Call<'_>, namespace: &Namespace) -> Reply {
     fields.filter(|field| field.key != "ok").for_each(|field| out.copy(field));
     append_write_concern_error(&mut out, &error);
     out.append_f64("ok", 1.0);
-    Reply { body: out.finish() }
+    Reply::new(out.finish())
 }
 
 /// Documents on their way into a target.
