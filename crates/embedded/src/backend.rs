@@ -26,6 +26,14 @@ const TRANSACTION_LIFETIME: &str = "transactionLifetimeLimitSeconds";
 /// Seconds between two looks for expired documents.
 const TTL_SLEEP: &str = "ttlMonitorSleepSecs";
 
+const PARAMETERS: &[Parameter] = &[
+    Parameter::seconds(GROWTH_HORIZON, 0),
+    Parameter::seconds(GROWTH_OBSERVED, 1),
+    Parameter::switch(GROWTH_STATS),
+    Parameter::seconds(TRANSACTION_LIFETIME, 1),
+    Parameter::seconds(TTL_SLEEP, 1),
+];
+
 pub struct Embedded {
     engine: Arc<Engine>,
     data: PathBuf,
@@ -136,13 +144,7 @@ impl Status for Embedded {
     }
 
     fn parameters(&self) -> &'static [Parameter] {
-        &[
-            Parameter::seconds(GROWTH_HORIZON, 0),
-            Parameter::seconds(GROWTH_OBSERVED, 1),
-            Parameter::switch(GROWTH_STATS),
-            Parameter::seconds(TRANSACTION_LIFETIME, 1),
-            Parameter::seconds(TTL_SLEEP, 1),
-        ]
+        PARAMETERS
     }
 
     fn setting(&self, name: &str) -> Option<Setting> {
