@@ -184,7 +184,7 @@ async fn waiting_change_streams_are_within_the_budget() {
     let readers: Vec<_> =
         streams.into_iter().map(|stream| std::thread::spawn(move || read(stream))).collect();
     readers.into_iter().for_each(|reader| reader.join().unwrap());
-    // With what the allocator keeps for a moment of what each of many threads has freed.
+    // Less than 256 MB are held; the allocator keeps for a while what many threads have freed.
     let peak = peak_megabytes(&child);
     assert!(peak < 512, "{peak} MB for {STREAMS} streams");
     stop(child);

@@ -47,6 +47,11 @@ impl CursorReply {
         self.held.resize(self.writer.len() + bytes)
     }
 
+    /// Gives back the room that nothing was put into.
+    pub fn fit(&mut self) {
+        self.held.force(self.writer.len());
+    }
+
     /// As `make_room`, for a document that can wait.
     pub fn make_room_patiently(&mut self, bytes: usize) -> Result<()> {
         self.held.resize_patiently(self.writer.len() + bytes)

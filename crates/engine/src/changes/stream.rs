@@ -50,6 +50,9 @@ pub struct Stream {
     synced: watch::Receiver<u64>,
     /// Which of the turns it waits for.
     turn: &'static Mutex<()>,
+    /// What the next event takes, if there was no room for it: it is not read again before
+    /// there is.
+    awaited_bytes: usize,
 }
 
 /// One event on its way into the stream's pipeline.
@@ -96,8 +99,18 @@ impl Stream {
         };
         let position = token.position;
         let turn = &READING[rand::rng().random_range(..READERS_MAX)];
-        let mut stream =
-            Stream { scope, options, position, token, ending: None, feed, rows, synced, turn };
+        let mut stream = Stream {
+            scope,
+            options,
+            position,
+            token,
+            ending: None,
+            feed,
+            rows,
+            synced,
+            turn,
+            awaited_bytes: 0,
+        };
         let view = engine.store.synced_view();
         stream.check_history(engine)?;
         if token.kind == TokenKind::Event {
@@ -126,6 +139,20 @@ impl Stream {
         until: Instant,
         interrupt: &Interrupt,
     ) -> Result<Batch> {
+        let batch = self.filled(engine, reply, limit, until, interrupt);
+        // It may wait for long now, with nothing in it.
+        reply.fit();
+        batch
+    }
+
+    fn filled(
+        &mut self,
+        engine: &Engine,
+        reply: &mut CursorReply,
+        limit: Option<u64>,
+        until: Instant,
+        interrupt: &Interrupt,
+    ) -> Result<Batch> {
         // What is synced after this look is told to those who wait.
         self.synced.mark_unchanged();
         let view = engine.store.synced_view();
@@ -135,8 +162,11 @@ impl Stream {
         let mut looked = 0;
         let mut entries = view.logged_after(self.position);
         let mut memory = Held::new(Kind::Work);
+        if !has_room(self.awaited_bytes, reply, &mut memory) {
+            return Ok(crowded(reply));
+        }
         while self.ending.is_none() && reply.len() < limit {
-            let Some(read) = self.read(&mut entries, &mut memory) else { break };
+            let Some(read) = self.read(&mut entries, reply, &mut memory) else { break };
             let Some((position, bytes)) = read? else { return Ok(crowded(reply)) };
             match self.offer(engine, &view, position, bytes, reply, &mut memory)? {
                 Outcome::Left => return Ok(Batch::Full),
@@ -159,14 +189,24 @@ impl Stream {
 
     /// Reads the next event, in turn, and reserves what becomes of it. `Some(Ok(None))` where
     /// there is no room for it.
-    fn read(&self, entries: &mut Logged, memory: &mut Held) -> Option<Result<Option<Entry>>> {
+    fn read(
+        &mut self,
+        entries: &mut Logged,
+        reply: &mut CursorReply,
+        memory: &mut Held,
+    ) -> Option<Result<Option<Entry>>> {
         let _turn = self.turn.lock();
-        let entry = match entries.next()? {
-            Ok(entry) => entry,
-            Err(error) => return Some(Err(error)),
-        };
-        let has_room = memory.resize_patiently(EVENT_COPIES * entry.1.len()).is_ok();
-        Some(Ok(has_room.then_some(entry)))
+        Some(entries.next()?.and_then(|entry| {
+            let bytes = if self.shows(&Stored::read(&entry.1)?) { entry.1.len() } else { 0 };
+            let has_room = has_room(bytes, reply, memory);
+            self.awaited_bytes = if has_room { 0 } else { bytes };
+            Ok(has_room.then_some(entry))
+        }))
+    }
+
+    /// Whether an event is one for this stream's pipeline.
+    fn shows(&self, stored: &Stored<'_>) -> bool {
+        (self.options.expanded || !stored.is_expanded()) && self.scope.covers(stored)
     }
 
     /// Looks at one event of the log.
@@ -180,17 +220,17 @@ impl Stream {
         memory: &mut Held,
     ) -> Result<Outcome> {
         let stored = Stored::read(&bytes)?;
-        let shown = self.options.expanded || !stored.is_expanded();
         let mut outcome = Outcome::Dropped;
         let token = Token { position, kind: TokenKind::Event };
-        if shown && self.scope.covers(&stored) {
+        if self.shows(&stored) {
             let shape = Shape { engine, view, options: &self.options };
             let mut found = None;
             if shape.looks_up(&stored) {
                 let _turn = self.turn.lock();
                 found = shape.look_up(&stored)?;
                 let found_bytes = found.as_ref().map_or(0, |found| found.as_bytes().len());
-                if memory.resize_patiently(EVENT_COPIES * (bytes.len() + found_bytes)).is_err() {
+                if !has_room(bytes.len() + found_bytes, reply, memory) {
+                    self.awaited_bytes = bytes.len() + found_bytes;
                     return Ok(Outcome::Crowded);
                 }
             }
@@ -282,6 +322,12 @@ impl Stream {
                 .error("cannot resume stream; the resume token was not found.")),
         }
     }
+}
+
+/// Reserves what an event of so many bytes takes on its way into a batch.
+fn has_room(bytes: usize, reply: &mut CursorReply, memory: &mut Held) -> bool {
+    memory.resize_patiently(EVENT_COPIES * bytes).is_ok()
+        && reply.make_room_patiently(bytes).is_ok()
 }
 
 /// How a batch ends when the server has no room for the next event: the client gets what there

@@ -76,6 +76,9 @@ impl Backend for Probe {
                 rawdoc! { "application": application, "ok": 1.0 }
             }
             "validate" => rawdoc! { "text": "x".repeat(LARGE), "ok": 1.0 },
+            name if command::command(name).is_none() => {
+                return Err(command::refused::not_found(name));
+            }
             name => return Err(Code::NotImplemented.error(format!("{name} is not probed"))),
         };
         Ok(Reply::new(body))
