@@ -202,7 +202,7 @@ async fn files_that_fit_each_other_do_not_pass_for_the_store() {
                 // Of a store that was closed, the tables hold more. Those of one that was killed
                 // may not: then nothing is left that was written since.
                 if clean || older.len() < marks.len() {
-                    refused.push([&older[..], &[journal.clone()]].concat());
+                    refused.push([&older[..], std::slice::from_ref(&journal)].concat());
                 }
                 refused.push([&deleted[..], &[journal]].concat());
             }
