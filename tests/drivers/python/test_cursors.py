@@ -85,5 +85,4 @@ def test_a_capped_collection_forgets_the_oldest(db):
     db.create_collection("log", capped=True, size=1_000_000, max=3)
     db.log.insert_many({"_id": n} for n in range(5))
     assert [document["_id"] for document in db.log.find()] == [2, 3, 4]
-    # The size is rounded up to a multiple of 256.
-    assert db.log.options() == {"capped": True, "size": 1_000_192, "max": 3}
+    assert db.log.options() == {"capped": True, "size": 1_000_000, "max": 3}
