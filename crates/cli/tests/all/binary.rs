@@ -18,7 +18,12 @@ pub fn start(data: &Path) -> (Child, String) {
 
 /// As `start`, with further arguments.
 pub fn start_with(data: &Path, more: &[&str]) -> (Child, String) {
-    let mut child = freeboard()
+    serve(freeboard(), data, more)
+}
+
+/// As `start_with`, of a command that has been altered.
+pub fn serve(mut command: Command, data: &Path, more: &[&str]) -> (Child, String) {
+    let mut child = command
         .arg("serve")
         .env("FREEBOARD_DATA", data)
         .env("FREEBOARD_LISTEN", "127.0.0.1:0")

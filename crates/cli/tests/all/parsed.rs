@@ -1,7 +1,7 @@
 //! What requests and definitions are parsed to, and what waiting change streams read, is within
 //! the memory budget. Measured on processes of their own.
 
-use crate::binary::start_with;
+use crate::binary::{freeboard, serve, start_with};
 use crate::budget::{MEGABYTE, assert_served, client, frame, is_refused, peak_megabytes, stop};
 use bson::{Bson, Document, RawDocumentBuf, cstr, doc, rawdoc};
 use mongodb::Client;
@@ -148,7 +148,11 @@ async fn waiting_change_streams_are_within_the_budget() {
     const STREAMS: usize = 200;
     const DOCUMENTS: i64 = 3;
     let data = tempfile::tempdir().unwrap();
-    let (child, address) = start_with(data.path(), &["--memory", "256MB"]);
+    // What threads have freed goes back at once: the server's own use is measured, not what its
+    // allocator keeps, see "Known gaps" in docs/limits.md.
+    let mut command = freeboard();
+    command.env("MIMALLOC_PURGE_DELAY", "0");
+    let (child, address) = serve(command, data.path(), &["--memory", "256MB"]);
     let client = client(&address).await;
     assert_served(&client).await;
     let open = rawdoc! {
@@ -184,8 +188,7 @@ async fn waiting_change_streams_are_within_the_budget() {
     let readers: Vec<_> =
         streams.into_iter().map(|stream| std::thread::spawn(move || read(stream))).collect();
     readers.into_iter().for_each(|reader| reader.join().unwrap());
-    // Less than 256 MB are held; the allocator keeps for a while what many threads have freed.
     let peak = peak_megabytes(&child);
-    assert!(peak < 512, "{peak} MB for {STREAMS} streams");
+    assert!(peak < 350, "{peak} MB for {STREAMS} streams");
     stop(child);
 }
