@@ -15,7 +15,7 @@ pub mod request;
 pub mod table;
 pub mod views;
 
-/// How long a session lives that nobody uses, as clients are told.
+/// How long an idle session lives; `hello` reports it.
 pub const SESSION_TIMEOUT_MINUTES: i32 = 30;
 
 pub use client::{Client, Presence};

@@ -1,4 +1,4 @@
-//! Updates that a change stream tells of.
+//! Updates that are reported by a change stream.
 
 use super::Row;
 use super::case::{COLLECTION, Case, fields, names};

@@ -232,7 +232,7 @@ impl<'a> Create<'a> {
             return Err(Code::location(6026500)
                 .error("The 'clusteredIndex' option is not supported with views"));
         }
-        // Other options of collections mean nothing for a view, and are let pass.
+        // Other options of collections mean nothing for a view; MongoDB ignores them, too.
         match self.pre_and_post_images {
             Some(true) => {
                 Err(options("option not supported on a view: changeStreamPreAndPostImages"))

@@ -128,7 +128,7 @@ impl Collection {
             INDEX_BYTES + index.spec.as_bytes().len() + partial.map_or(0, footprint::of_document)
         });
         let validator = get(&self.options, "validator").and_then(|it| it.as_document());
-        // Once as rules, and once as what is told of a document that they refuse.
+        // Once as rules, and once for the report of a document that they refuse.
         let rules = validator.map_or(0, |validator| 2 * footprint::of_document(validator));
         let options = 2 * self.options.as_bytes().len();
         COLLECTION_BYTES + options + rules + indexes.sum::<usize>()

@@ -171,7 +171,7 @@ fn check_collection_statistics(option: &str, value: RawBsonRef<'_>) -> Result<()
             "histograms" => optional_boolean(field.key, field.value()),
             key => Err(unknown("$collStats.latencyStats", key)),
         }),
-        // Other options of the storage are let pass.
+        // Other options of the storage are ignored, as in MongoDB.
         "storageStats" => elements(fields).try_for_each(|field| match field.key {
             "scale" => check_scale(field.value()),
             "verbose" | "waitForLock" | "numericOnly" => optional_boolean(field.key, field.value()),
