@@ -88,12 +88,16 @@ pub fn explain(error: &mongodb::error::Error) -> String {
             let why = why(message).map(|why| format!(" ({why})")).unwrap_or_default();
             format!("no server answers; check the address and that one is running{why}")
         }
+        ErrorKind::ConnectionPoolCleared { message, .. } => {
+            let why = message.split_once(" failed with: ").map_or(&**message, |(_, why)| why);
+            let why = plain(why);
+            format!("the connection was lost ({why}); check that the server is running")
+        }
         ErrorKind::InvalidArgument { message, .. } => message.clone(),
         ErrorKind::Io(error) => {
             format!("the connection was lost ({error}); check that the server is running")
         }
-        // Without the labels and sources that only programmers ask for.
-        kind => kind.to_string(),
+        kind => plain(&kind.to_string()).to_owned(),
     }
 }
 
@@ -101,9 +105,17 @@ pub fn explain(error: &mongodb::error::Error) -> String {
 /// it tells all it knows of all of them.
 fn why(topology: &str) -> Option<&str> {
     let (_, error) = topology.split_once(" Error: ")?;
-    let (error, _) = error.split_once(", labels: ")?;
+    error.contains(LABELS).then(|| plain(error))
+}
+
+/// Where the driver begins what only programmers ask for: the labels and the source.
+const LABELS: &str = ", labels: ";
+
+/// One error of the driver within another's message, in its own words alone.
+fn plain(error: &str) -> &str {
+    let error = error.split_once(LABELS).map_or(error, |(error, _)| error);
     let error = error.strip_prefix("Kind: ").unwrap_or(error);
-    Some(error.strip_prefix("I/O error: ").unwrap_or(error))
+    error.strip_prefix("I/O error: ").unwrap_or(error)
 }
 
 impl From<mongodb::error::Error> for Error {
@@ -140,5 +152,13 @@ mod tests {
              (Connection refused (os error 111))"
         );
         assert_eq!(why("Server selection timeout: No available servers. Topology: {}"), None);
+    }
+
+    /// What the driver tells the operations that wait while another one finds the server gone.
+    #[test]
+    fn an_error_within_another_is_told_without_its_labels() {
+        let inner = "Kind: I/O error: unexpected end of file, labels: {\"A\"}, source: None";
+        assert_eq!(plain(inner), "unexpected end of file");
+        assert_eq!(plain("as it is"), "as it is");
     }
 }

@@ -227,7 +227,8 @@ fn a_killed_server_leaves_whole_documents_and_the_next_run_goes_on() {
         let complete = output.status.success();
         if !complete {
             assert_failed(&output, "the same command goes on where it stopped");
-            assert!(!String::from_utf8_lossy(&output.stderr).contains("labels"));
+            let said = String::from_utf8_lossy(&output.stderr);
+            assert!(!said.contains("labels"), "{said}");
         }
         (child, uri) = place.start();
         assert!(settled(&uri) >= before);
