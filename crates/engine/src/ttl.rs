@@ -54,7 +54,7 @@ impl Engine {
         let hint = bson::RawBsonRef::String(&index.name);
         let selection = Selection { filter: &filter, sort: None, hint: Some(hint), multi: true };
         let writes = Writes::new(self.clone()).hint_hidden();
-        let delete = Delete { selection, returns: None };
+        let delete = Delete { selection, returns: None, retry: None };
         let deleted = write::delete(&writes, &collection.namespace, &delete).await?;
         if deleted.count > 0 {
             self.usage.expired(deleted.count);

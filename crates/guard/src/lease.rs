@@ -1,10 +1,10 @@
-//! What guards a collection, in the hands of those who write to it.
+//! The roles of a collection, held by the writes to it.
 //!
-//! Every write takes it and gives it back. Were all holders counted in one place, the cores
-//! would pull at it, each time for longer than the rest of the look-up takes. So they are
-//! counted in several, and each thread has its own.
+//! Every write holds them for a while. With one reference count the cores would contend for
+//! its cache line, for longer than the rest of the look-up takes. So there are several counts,
+//! and each thread has its own.
 
-use crate::Guarded;
+use crate::Roles;
 use std::ops::Deref;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -12,23 +12,23 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 /// Places where holders are counted: the threads of a small machine have one each.
 const PLACES: usize = 8;
 
-/// The right to look at what guards a collection, for as long as one likes. Cheap to copy.
+/// The roles of a collection, for as long as it is held. Cheap to copy.
 #[derive(Debug, Clone)]
-pub struct Lease(Arc<Counted>);
+pub struct Lease(Arc<Apart>);
 
-/// So far from others that no core is held up by who comes and goes elsewhere.
+/// A reference count on a cache line of its own.
 #[derive(Debug)]
 #[repr(align(128))]
-struct Counted(Arc<Guarded>);
+struct Apart(Arc<Roles>);
 
 /// One lease for each place.
 #[derive(Debug, Clone)]
 pub struct Leases([Lease; PLACES]);
 
 impl Leases {
-    pub fn of(guarded: Guarded) -> Leases {
-        let guarded = Arc::new(guarded);
-        Leases(std::array::from_fn(|_| Lease(Arc::new(Counted(guarded.clone())))))
+    pub fn of(roles: Roles) -> Leases {
+        let roles = Arc::new(roles);
+        Leases(std::array::from_fn(|_| Lease(Arc::new(Apart(roles.clone())))))
     }
 
     /// The lease that the thread is to copy.
@@ -42,7 +42,7 @@ impl Leases {
 }
 
 impl Lease {
-    /// Whether one and the same guards, or nothing does.
+    /// Whether both are the same version of the roles, or neither is there.
     pub fn is_same(one: Option<&Lease>, other: Option<&Lease>) -> bool {
         match (one, other) {
             (Some(one), Some(other)) => Arc::ptr_eq(&one.0.0, &other.0.0),
@@ -53,9 +53,9 @@ impl Lease {
 }
 
 impl Deref for Lease {
-    type Target = Guarded;
+    type Target = Roles;
 
-    fn deref(&self) -> &Guarded {
+    fn deref(&self) -> &Roles {
         &self.0.0
     }
 }
@@ -68,7 +68,11 @@ mod tests {
     #[test]
     fn threads_hold_the_same() {
         let of = Namespace::new("d", "c").unwrap();
-        let pages = || Leases::of(Guarded::Pages { of: of.clone() });
+        let pages = || {
+            let mut roles = Roles::none(&of);
+            roles.pages_of = Some(of.clone());
+            Leases::of(roles)
+        };
         let (leases, others) = (pages(), pages());
         let own = leases.own().clone();
         let (leases, elsewhere) = std::thread::spawn(move || {
@@ -81,6 +85,6 @@ mod tests {
         assert!(!Lease::is_same(Some(&own), Some(others.own())));
         assert!(!Lease::is_same(Some(&own), None));
         drop(leases);
-        assert!(matches!(&*own, Guarded::Pages { of: held } if *held == of));
+        assert_eq!(own.pages_of, Some(of));
     }
 }

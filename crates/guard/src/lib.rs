@@ -2,15 +2,15 @@
 //! (`patterns`). It knows no engine: patterns work on `write::Transaction`.
 
 pub mod adopt;
-pub(crate) mod guarded;
 mod lease;
 pub mod patterns;
 pub mod policy;
 pub mod read;
+mod roles;
 mod table;
 pub mod verify;
 
-pub use guarded::Guarded;
 pub use lease::Lease;
 pub use policy::Policy;
+pub use roles::Roles;
 pub use table::{Table, policies_of};

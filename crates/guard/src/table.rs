@@ -2,7 +2,7 @@
 
 use crate::lease::{Lease, Leases};
 use crate::policy::{Overflow, VIEW_SUFFIX, salvage};
-use crate::{Guarded, Policy};
+use crate::{Policy, Roles};
 use bson::{RawBsonRef, RawDocument};
 use command::Namespace;
 use command::namespace::POLICIES;
@@ -22,30 +22,24 @@ pub fn policies_of(database: &str) -> Namespace {
 /// Cheap to copy and to alter, however many there are.
 #[derive(Debug, Clone, Default)]
 pub struct Table {
-    guarded: GenericHashMap<Namespace, Leases, FxBuildHasher, DefaultSharedPtr>,
+    roles: GenericHashMap<Namespace, Leases, FxBuildHasher, DefaultSharedPtr>,
     /// What all of them take in memory.
     bytes: usize,
 }
 
 impl Table {
     pub fn get(&self, namespace: &Namespace) -> Option<&Lease> {
-        self.guarded.get(namespace).map(Leases::own)
+        self.roles.get(namespace).map(Leases::own)
     }
 
     /// The policy of a collection.
     pub fn policy(&self, namespace: &Namespace) -> Option<&Policy> {
-        match &**self.get(namespace)? {
-            Guarded::Policy(policy) => Some(policy),
-            _ => None,
-        }
+        self.get(namespace)?.policy()
     }
 
     /// The collection whose pages this one holds.
     pub fn of_pages(&self, pages: &Namespace) -> Option<&Namespace> {
-        match &**self.get(pages)? {
-            Guarded::Pages { of } => Some(of),
-            _ => None,
-        }
+        self.get(pages)?.pages_of.as_ref()
     }
 
     /// The collection whose policy keeps this view of all elements.
@@ -58,13 +52,16 @@ impl Table {
     /// Where the pages of a collection are, those of a policy that cannot be read too.
     pub fn pages_of(&self, of: &Namespace) -> Vec<Namespace> {
         let own = |pages: &&Namespace| self.of_pages(pages) == Some(of);
-        let mut pages: Vec<Namespace> = match self.get(of).map(|guarded| &**guarded) {
-            Some(Guarded::Policy(policy)) => {
-                policy.overflows().map(|it| &it.into).filter(own).cloned().collect()
-            }
+        let mut pages: Vec<Namespace> = match self.get(of) {
             // Nothing but the names of its pages is known of it.
-            Some(Guarded::Unreadable(_)) => self.guarded.keys().filter(own).cloned().collect(),
-            Some(Guarded::Pages { .. }) | None => Vec::new(),
+            Some(roles) if roles.is_unreadable() => {
+                self.roles.keys().filter(own).cloned().collect()
+            }
+            Some(roles) => {
+                let overflows = roles.policy().into_iter().flat_map(Policy::overflows);
+                overflows.map(|overflow| &overflow.into).filter(own).cloned().collect()
+            }
+            None => Vec::new(),
         };
         pages.sort_by(|a, b| a.collection.cmp(&b.collection));
         pages
@@ -85,31 +82,40 @@ impl Table {
 
     pub fn without_database(&self, database: &str) -> Table {
         let mut table = self.clone();
-        for namespace in self.guarded.keys().filter(|it| &*it.database == database) {
-            table.take(namespace);
+        for namespace in self.roles.keys().filter(|it| &*it.database == database) {
+            table.alter(namespace, |roles| *roles = Roles::none(namespace));
         }
         table
     }
 
     fn put(&mut self, policy: Policy) {
         self.remove(&policy.namespace);
+        self.give_pages(&policy);
+        let namespace = policy.namespace.clone();
+        self.alter(&namespace, |roles| roles.set_policy(policy));
+    }
+
+    /// Gives the collections of a policy's pages their role.
+    fn give_pages(&mut self, policy: &Policy) {
         for overflow in policy.overflows() {
             let of = policy.namespace.clone();
-            self.give(overflow.into.clone(), Guarded::Pages { of });
+            self.alter(&overflow.into, |roles| roles.pages_of = Some(of));
         }
-        self.give(policy.namespace.clone(), Guarded::Policy(policy));
     }
 
-    /// Has a name guarded, instead of by what guarded it before.
-    fn give(&mut self, namespace: Namespace, guarded: Guarded) {
-        self.take(&namespace);
-        self.bytes += guarded.footprint();
-        self.guarded.insert(namespace, Leases::of(guarded));
-    }
-
-    fn take(&mut self, namespace: &Namespace) {
-        let taken = self.guarded.remove(namespace);
-        self.bytes -= taken.map_or(0, |leases| leases.own().footprint());
+    /// Changes the roles of a collection.
+    fn alter(&mut self, namespace: &Namespace, change: impl FnOnce(&mut Roles)) {
+        let known = self.roles.remove(namespace);
+        self.bytes -= known.as_ref().map_or(0, |known| known.own().footprint());
+        let mut roles = match known {
+            Some(known) => Roles::clone(known.own()),
+            None => Roles::none(namespace),
+        };
+        change(&mut roles);
+        if !roles.is_none() {
+            self.bytes += roles.footprint();
+            self.roles.insert(namespace.clone(), Leases::of(roles));
+        }
     }
 
     /// What the policies take in memory.
@@ -119,9 +125,9 @@ impl Table {
 
     fn remove(&mut self, namespace: &Namespace) {
         for pages in self.pages_of(namespace) {
-            self.take(&pages);
+            self.alter(&pages, |roles| roles.pages_of = None);
         }
-        self.take(namespace);
+        self.alter(namespace, Roles::drop_policy);
     }
 
     /// Adds the policy of a stored document. One that cannot be read refuses every
@@ -141,12 +147,12 @@ impl Table {
                     writes to its collection are refused until it is set anew");
                 let salvaged = document.map(|document| salvage(&namespace, document));
                 for overflow in salvaged.iter().flat_map(Policy::overflows) {
-                    if !self.guarded.contains_key(&overflow.into) {
+                    if !self.roles.contains_key(&overflow.into) {
                         let of = namespace.clone();
-                        self.give(overflow.into.clone(), Guarded::Pages { of });
+                        self.alter(&overflow.into, |roles| roles.pages_of = Some(of));
                     }
                 }
-                self.give(namespace, Guarded::Unreadable(error));
+                self.alter(&namespace, |roles| roles.set_unreadable(error));
             }
         }
     }
@@ -208,11 +214,12 @@ impl Table {
     /// What a name is for, if some other policy has it.
     fn kept_for_another(&self, policy: &Policy, name: &Namespace) -> Option<Kept<'_>> {
         let own = &policy.namespace;
-        match self.get(name).map(|it| &**it) {
-            Some(Guarded::Pages { of }) => (of != own).then_some(Kept::Pages(of)),
-            Some(_) => (name != own).then_some(Kept::Policy),
-            None => self.of_view(name).filter(|of| *of != own).map(Kept::View),
+        if let Some(roles) = self.get(name) {
+            let pages = roles.pages_of.as_ref().filter(|of| *of != own).map(Kept::Pages);
+            let policy = (roles.has_policy() && name != own).then_some(Kept::Policy);
+            return pages.or(policy);
         }
+        self.of_view(name).filter(|of| *of != own).map(Kept::View)
     }
 }
 
@@ -269,7 +276,7 @@ mod tests {
         let array = rawdoc! { "max": 1, "on_limit": "overflow", "overflow": { "into": "p" } };
         let policy = rawdoc! { "shards": 3, "arrays": { "a": array } };
         table.load("d", &rawdoc! { "_id": "c", "policy": policy });
-        assert!(matches!(&**table.get(&namespace("c")).unwrap(), Guarded::Unreadable(_)));
+        assert!(table.get(&namespace("c")).unwrap().is_unreadable());
         assert_eq!(table.pages_of(&namespace("c")), [namespace("p")]);
         let anew = table.with(paged("c", "q"));
         assert_eq!(anew.pages_of(&namespace("c")), [namespace("q")]);

@@ -259,6 +259,13 @@ impl ArrayWriter {
         ArrayWriter { writer: DocumentWriter::new(), len: 0 }
     }
 
+    /// An array of documents.
+    pub fn documents(documents: &[&RawDocument]) -> RawArrayBuf {
+        let mut writer = ArrayWriter::new();
+        documents.iter().for_each(|document| writer.push(RawBsonRef::Document(document)));
+        writer.finish()
+    }
+
     pub fn push(&mut self, value: RawBsonRef<'_>) {
         self.header(value.element_type());
         write_value(&mut self.writer.bytes, value);

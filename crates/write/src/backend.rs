@@ -1,6 +1,6 @@
 //! What the write loop asks of whoever keeps the documents.
 
-use crate::{Counted, Guard};
+use crate::{Guard, NoteOf, Record};
 use bson::{RawBsonRef, RawDocument};
 use command::Namespace;
 use error::Result;
@@ -8,7 +8,7 @@ use language::Needs;
 use language::query::Filter;
 use language::update::Update;
 use std::future::Future;
-use std::ops::{Deref, Range};
+use std::ops::Deref;
 use std::sync::Arc;
 
 /// Documents, reached inside a transaction: all of its writes, or none.
@@ -56,22 +56,23 @@ pub trait Transaction: Send + Sized {
         find: &Find<'_>,
     ) -> impl Future<Output = Result<Vec<Self::Row>>> + Send;
 
-    /// Adds a document, which has an `_id`, and of which the guard has counted some
-    /// arrays.
+    /// Adds a document, which has an `_id`, as it is: past patterns and validators.
+    /// `write::insert_in` goes through them.
     fn insert(
         &mut self,
         namespace: &Namespace,
         document: &RawDocument,
-        counted: &[Counted],
+        note: Option<&NoteOf<Self>>,
     ) -> impl Future<Output = Result<()>> + Send;
 
-    /// Puts `after` in the place of `row`. Their `_id`s are equal.
+    /// Puts `after` in the place of `row`, as it is: past patterns and validators.
+    /// `write::update_in` goes through them. Their `_id`s are equal.
     fn replace(
         &mut self,
         namespace: &Namespace,
         row: &Self::Row,
         after: &RawDocument,
-        cause: Cause<'_>,
+        cause: Cause<'_, Self>,
     ) -> impl Future<Output = Result<()>> + Send;
 
     fn delete(
@@ -91,22 +92,32 @@ pub trait Transaction: Send + Sized {
     /// What `check` looks at in documents of this collection.
     fn check_needs(&self, namespace: &Namespace, needs: &mut Needs);
 
-    /// After a failure: undoes everything, waits for whoever was in the way, and
-    /// says true if the work may be done anew. A client's own transaction says
+    /// After a conflict: rolls everything back, waits for the transaction in the way, and
+    /// says true if the work may be done over. A client's own transaction says
     /// false: the failure is the client's to see.
     fn retry(&mut self) -> impl Future<Output = Result<bool>> + Send;
 }
 
 /// What is known of the way from one document to the next, and need not be found out.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct Cause<'a> {
-    /// The client's update, which tells what may have changed.
+pub struct Cause<'a, T: Transaction> {
+    /// The client's update, which bounds what may have changed.
     pub update: Option<&'a Update>,
-    /// Arrays that the guard has counted.
-    pub counted: &'a [Counted],
-    /// Whether all others that it looks after stay as they are.
-    pub all_counted: bool,
+    /// What the patterns learned on the way.
+    pub note: Option<&'a NoteOf<T>>,
 }
+
+impl<T: Transaction> Cause<'_, T> {
+    /// Nothing is known.
+    pub const UNKNOWN: Self = Cause { update: None, note: None };
+}
+
+impl<T: Transaction> Clone for Cause<'_, T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T: Transaction> Copy for Cause<'_, T> {}
 
 /// Which documents a transaction looks for.
 #[derive(Debug)]
@@ -129,19 +140,20 @@ pub trait Backend: Sync {
     /// is that transaction.
     fn begin(&self) -> impl Future<Output = Result<Self::Transaction>> + Send;
 
+    /// Whether everything is part of a client's own transaction, which ends with the first
+    /// failure.
+    fn is_clients(&self) -> bool {
+        false
+    }
+
     /// Ends a step, which may have written nothing. What it wrote survives once
     /// the command is acknowledged, and later steps of the same command see it.
-    fn commit(&self, transaction: Self::Transaction) -> impl Future<Output = Result<()>> + Send;
-
-    /// Ends a step that inserted the documents at these places of the statement.
-    fn commit_inserted(
+    /// The record of a step that wrote something is part of the commit.
+    fn commit(
         &self,
         transaction: Self::Transaction,
-        places: Range<usize>,
-    ) -> impl Future<Output = Result<()>> + Send {
-        let _ = places;
-        self.commit(transaction)
-    }
+        record: Record<'_>,
+    ) -> impl Future<Output = Result<()>> + Send;
 
     /// Finds what a write is about to touch.
     fn select(

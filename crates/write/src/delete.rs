@@ -1,9 +1,12 @@
 //! Deletes.
 
-use crate::{Backend, Candidates, Guard, Returns, Selection, Transaction};
+use crate::{
+    Backend, Candidates, Guard, Record, Retry, Returns, Selection, Transaction, Work,
+    in_transaction,
+};
 use bson::RawDocumentBuf;
 use command::Namespace;
-use error::{Code, Result};
+use error::Result;
 use language::Needs;
 
 #[derive(Debug)]
@@ -11,6 +14,8 @@ pub struct Delete<'a> {
     pub selection: Selection<'a>,
     /// What the caller wants to see of the deleted document, if anything.
     pub returns: Option<Returns<'a>>,
+    /// Where it is retryable; then it is about one document.
+    pub retry: Option<Retry<'a, Deleted>>,
 }
 
 #[derive(Debug, Default)]
@@ -32,22 +37,11 @@ pub async fn delete<B: Backend>(
     let mut deleted = Deleted::default();
     let mut candidates = backend.select(namespace, &delete.selection).await?;
     while candidates.advance().await? {
-        let mut transaction = backend.begin().await?;
-        let done = loop {
-            match attempt::<B>(&mut transaction, &mut candidates, namespace, delete, &needs).await {
-                Ok(done) => break done,
-                Err(error) if error.code() == Code::WriteConflict => {
-                    if !transaction.retry().await? {
-                        return Err(error);
-                    }
-                }
-                Err(error) => return Err(error),
-            }
-        };
-        backend.commit(transaction).await?;
-        let Some(shown) = done else { continue };
-        deleted.count += 1;
-        deleted.document = shown;
+        let candidates = &mut candidates;
+        let mut step = Step { candidates, namespace, delete, needs: &needs };
+        let Some(gone) = in_transaction(backend, &mut step).await? else { continue };
+        deleted.count += gone.count;
+        deleted.document = gone.document;
         if !delete.selection.multi {
             break;
         }
@@ -55,37 +49,82 @@ pub async fn delete<B: Backend>(
     Ok(deleted)
 }
 
-/// Deletes the candidate, if it still matches, and gives back what the caller is
-/// to see of it.
-async fn attempt<B: Backend>(
-    transaction: &mut B::Transaction,
-    candidates: &mut B::Candidates,
+/// The deletion of one candidate.
+struct Step<'a, C> {
+    candidates: &'a mut C,
+    namespace: &'a Namespace,
+    delete: &'a Delete<'a>,
+    /// What the filter and the caller look at.
+    needs: &'a Needs,
+}
+
+impl<T: Transaction, C: Candidates<T>> Work<T> for Step<'_, C> {
+    /// `None` if the candidate does not match any more.
+    type Outcome = Option<Deleted>;
+
+    async fn attempt(&mut self, transaction: &mut T) -> Result<Option<Deleted>> {
+        let guard = transaction.guard(self.namespace).await?;
+        let mut needs = self.needs.clone();
+        if let Some(guard) = &guard {
+            guard.delete_needs(&mut needs);
+        }
+        let Some(row) = self.candidates.claim(transaction, &needs).await? else {
+            return Ok(None);
+        };
+        let filter = self.delete.selection.filter;
+        let matches = match &guard {
+            Some(guard) if guard.shows_more() => {
+                Box::pin(guard.matches(transaction, &row, filter)).await?.is_some()
+            }
+            _ => filter.matches(&row)?,
+        };
+        if !matches {
+            return Ok(None);
+        }
+        let shown = match (&guard, &self.delete.returns) {
+            (_, None) => None,
+            (None, Some(_)) => Some((*row).to_owned()),
+            (Some(guard), Some(returns)) => {
+                Some(Box::pin(guard.shown(transaction, &row, returns)).await?)
+            }
+        };
+        delete_guarded(transaction, &guard, self.namespace, &row).await?;
+        Ok(Some(Deleted { count: 1, document: shown }))
+    }
+
+    fn record(&self, deleted: &Option<Deleted>) -> Result<Record<'_>> {
+        match (deleted, &self.delete.retry) {
+            (Some(deleted), Some(retry)) => retry.record(deleted),
+            _ => Ok(Record::None),
+        }
+    }
+}
+
+/// Deletes a document of another collection than the statement's, through the patterns of its
+/// own. False if there is none.
+pub async fn delete_in<T: Transaction>(
+    transaction: &mut T,
     namespace: &Namespace,
-    delete: &Delete<'_>,
-    needs: &Needs,
-) -> Result<Option<Option<RawDocumentBuf>>> {
+    id: bson::RawBsonRef<'_>,
+) -> Result<bool> {
     let guard = transaction.guard(namespace).await?;
-    let Some(row) = candidates.claim(transaction, needs).await? else { return Ok(None) };
-    let filter = delete.selection.filter;
-    let matches = match &guard {
-        Some(guard) if guard.shows_more() => {
-            Box::pin(guard.matches(transaction, &row, filter)).await?.is_some()
-        }
-        _ => filter.matches(&row)?,
-    };
-    if !matches {
-        return Ok(None);
-    }
-    let shown = match (&guard, &delete.returns) {
-        (_, None) => None,
-        (None, Some(_)) => Some((*row).to_owned()),
-        (Some(guard), Some(returns)) => {
-            Some(Box::pin(guard.shown(transaction, &row, returns)).await?)
-        }
-    };
+    let mut needs = Needs::none();
     if let Some(guard) = &guard {
-        Box::pin(guard.delete(transaction, &row)).await?;
+        guard.delete_needs(&mut needs);
     }
-    transaction.delete(namespace, &row).await?;
-    Ok(Some(shown))
+    let Some(row) = transaction.get(namespace, id, &needs).await? else { return Ok(false) };
+    delete_guarded(transaction, &guard, namespace, &row).await?;
+    Ok(true)
+}
+
+async fn delete_guarded<T: Transaction>(
+    transaction: &mut T,
+    guard: &Option<T::Guard>,
+    namespace: &Namespace,
+    row: &T::Row,
+) -> Result<()> {
+    if let Some(guard) = guard {
+        Box::pin(guard.delete(transaction, row)).await?;
+    }
+    transaction.delete(namespace, row).await
 }

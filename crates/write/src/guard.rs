@@ -1,4 +1,4 @@
-//! What takes part in the writes to a collection that has a policy.
+//! The patterns of a collection that has a policy, as the write loop meets them.
 
 use crate::{Returns, Transaction};
 use bson::{RawDocument, RawDocumentBuf};
@@ -6,24 +6,32 @@ use error::Result;
 use language::Needs;
 use language::query::{Filter, Matched};
 use language::update::Update;
-use smallvec::SmallVec;
 use std::borrow::Cow;
 use std::future::Future;
+use std::ops::Deref;
 
-/// The patterns of one collection, as the write loop meets them: it hands each
-/// document over before it is stored, and stores what it gets back. Patterns may
-/// write further documents through the transaction, or refuse.
+/// What takes part in the writes to one collection. The loop hands over each document before
+/// it is stored, and stores what it gets back. Patterns may write further documents through
+/// the transaction, or refuse.
+///
+/// Each kind of write has a fast path, for what the document alone decides: it is synchronous,
+/// since what an asynchronous function keeps is in the memory of its task, which is cold.
 pub trait Guard<T: Transaction>: Send + Sync {
     /// What is known of an update before it meets a document.
     type Plan: Send + Sync;
+    /// What the patterns learn of a document on the way, for the backend's figures.
+    type Note: Default + Send + Sync;
 
     /// Looks at an update once for all the documents it will meet.
     fn plan(&self, update: &Update) -> Result<Self::Plan>;
 
-    /// What of a document must be loaded for the update.
-    fn needs(&self, update: &Update, plan: &Self::Plan, needs: &mut Needs);
+    /// What of a document must be loaded for an update.
+    fn update_needs(&self, update: &Update, plan: &Self::Plan, needs: &mut Needs);
 
-    /// Whether filters see more of documents than what is stored: then `matches` tells.
+    /// What of a document must be loaded before it is deleted.
+    fn delete_needs(&self, needs: &mut Needs);
+
+    /// Whether filters see more of documents than what is stored: then `matches` decides.
     fn shows_more(&self) -> bool;
 
     /// Whether a document matches a filter, and where.
@@ -42,36 +50,42 @@ pub trait Guard<T: Transaction>: Send + Sync {
         returns: &Returns<'_>,
     ) -> impl Future<Output = Result<RawDocumentBuf>> + Send;
 
-    /// As `insert`, where the document alone tells what becomes of it, as with most; else it
-    /// is given back.
-    fn insert_at_once<'d>(&self, document: Cow<'d, RawDocument>) -> Result<AtOnce<'d>>;
+    /// The fast path of `insert`.
+    fn fast_insert<'d>(&self, document: Cow<'d, RawDocument>)
+    -> Result<FastInsert<'d, Self::Note>>;
 
     /// Takes part in the insertion of a document.
     fn insert<'d>(
         &self,
         transaction: &mut T,
         document: Cow<'d, RawDocument>,
-    ) -> impl Future<Output = Result<Inserted<'d>>> + Send;
+    ) -> impl Future<Output = Result<Inserted<'d, Self::Note>>> + Send;
 
-    /// As `update`, where the document alone tells what becomes of it, as with most.
-    fn update_at_once(
+    /// The fast path of `update`; `None` where it takes more than the document.
+    fn fast_update(
         &self,
         transaction: &T,
         row: &T::Row,
         applied: &Applied<'_, Self::Plan>,
-    ) -> Result<Option<Outcome>>;
+    ) -> Result<Option<Outcome<Self::Note>>>;
 
-    /// Applies an update to a document.
+    /// What becomes of a document under an update.
     fn update(
         &self,
         transaction: &mut T,
         row: &T::Row,
         applied: Applied<'_, Self::Plan>,
-    ) -> impl Future<Output = Result<Outcome>> + Send;
+    ) -> impl Future<Output = Result<Outcome<Self::Note>>> + Send;
 
     /// Takes part in the deletion of a document.
     fn delete(&self, transaction: &mut T, row: &T::Row) -> impl Future<Output = Result<()>> + Send;
 }
+
+/// The guard of a transaction's collections.
+pub type GuardOf<T> = <<T as Transaction>::Guard as Deref>::Target;
+
+/// What that guard learns of documents.
+pub type NoteOf<T> = <GuardOf<T> as Guard<T>>::Note;
 
 /// An update on its way to a document that matched.
 #[derive(Debug)]
@@ -85,48 +99,26 @@ pub struct Applied<'a, P> {
 
 /// What becomes of a new document.
 #[derive(Debug)]
-pub struct Inserted<'d> {
-    /// The document to insert in its place.
-    pub document: Cow<'d, RawDocument>,
-    pub counted: CountedArrays,
+pub struct Inserted<'d, N> {
+    /// The document to insert; `None` if a pattern has put it elsewhere.
+    pub document: Option<Cow<'d, RawDocument>>,
+    pub note: N,
 }
 
-/// What becomes of a new document, if that can be told at once.
+/// How far the fast path of an insert has come.
 #[derive(Debug)]
-pub enum AtOnce<'d> {
-    Done(Inserted<'d>),
-    Not(Cow<'d, RawDocument>),
+pub enum FastInsert<'d, N> {
+    Done(Inserted<'d, N>),
+    /// The document as it came, which needs the slow path.
+    Slow(Cow<'d, RawDocument>),
 }
 
 /// What became of a document.
 #[derive(Debug, Default)]
-pub struct Outcome {
+pub struct Outcome<N> {
     /// The document to store; `None` if it stays as it is.
     pub after: Option<RawDocumentBuf>,
     /// Whether the update has changed something elsewhere.
     pub elsewhere: bool,
-    pub counted: CountedArrays,
-    /// Whether all other arrays that the policy names stay as they are.
-    pub all_counted: bool,
-}
-
-/// Arrays that a guard has counted on the way.
-pub type CountedArrays = SmallVec<[Counted; 2]>;
-
-/// An array before a write and after it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Counted {
-    /// Which array of the policy it is.
-    pub rule: usize,
-    /// `None` where there is no array.
-    pub before: Option<Length>,
-    pub after: Option<Length>,
-}
-
-/// How long an array is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Length {
-    pub elements: usize,
-    /// The pages that hold what the document does not.
-    pub pages: usize,
+    pub note: N,
 }

@@ -1,6 +1,9 @@
 //! Inserts.
 
-use crate::{AtOnce, Backend, CountedArrays, Guard, Inserted, Transaction, document, limits};
+use crate::{
+    Backend, FastInsert, Guard, Inserted, NoteOf, Record, Transaction, Work, document,
+    in_transaction, limits,
+};
 use bson::RawDocument;
 use command::Namespace;
 use error::{Code, Error, Result};
@@ -12,17 +15,33 @@ use std::ops::Range;
 const GROUP_DOCUMENTS_MAX: usize = 1_000;
 const GROUP_BYTES_MAX: usize = 4 * 1024 * 1024;
 
-/// Inserts documents in order. With `ordered` the first error ends it. Gives
-/// back how many were inserted; `failed` is told of each that was not, and may end all.
+/// Documents to insert, in order.
+#[derive(Debug, Clone, Copy)]
+pub struct Insert<'a> {
+    pub namespace: &'a Namespace,
+    pub documents: &'a [&'a RawDocument],
+    /// The number of each, where they are retryable.
+    pub statements: Option<&'a [i32]>,
+    /// Whether the first failure ends it.
+    pub ordered: bool,
+    pub bypass_validation: bool,
+}
+
+impl<'a> Insert<'a> {
+    /// Inserts of the server's own, which are not retried by a client.
+    pub fn own(namespace: &'a Namespace, documents: &'a [&'a RawDocument]) -> Insert<'a> {
+        Insert { namespace, documents, statements: None, ordered: true, bypass_validation: true }
+    }
+}
+
+/// Inserts documents. Gives back how many were inserted; `failed` gets each that was not, and
+/// may end all.
 pub async fn insert<B: Backend>(
     backend: &B,
-    namespace: &Namespace,
-    documents: &[&RawDocument],
-    ordered: bool,
-    bypass_validation: bool,
+    insert: Insert<'_>,
     mut failed: impl FnMut(usize, Error) -> Result<()>,
 ) -> Result<usize> {
-    let inserter = Inserter { backend, namespace, documents, bypass_validation };
+    let Insert { documents, ordered, .. } = insert;
     let mut inserted = 0;
     let mut at = 0;
     // The document that ends the group, if that is known to fail.
@@ -32,12 +51,13 @@ pub async fn insert<B: Backend>(
             Some(failing) => failing.index,
             None => at + group_length(&documents[at..]),
         };
-        match inserter.together(at..end).await? {
+        match together(backend, insert, at..end).await? {
             None => {
                 inserted += end - at;
                 at = end;
             }
-            Some(Failed { index, error, again: false }) => {
+            // A client's transaction ends with its first failure.
+            Some(Failed { index, error }) if backend.is_clients() => {
                 inserted += index - at;
                 failed(index, error)?;
                 return Ok(inserted);
@@ -45,7 +65,7 @@ pub async fn insert<B: Backend>(
             // Those in front of it are inserted without it.
             known => failing = known,
         }
-        if let Some(Failed { index, error, .. }) = failing.take_if(|known| known.index == at) {
+        if let Some(Failed { index, error }) = failing.take_if(|known| known.index == at) {
             failed(index, error)?;
             at += 1;
             if ordered {
@@ -66,84 +86,100 @@ fn group_length(documents: &[&RawDocument]) -> usize {
     fits.count()
 }
 
-struct Inserter<'a, B> {
-    backend: &'a B,
-    namespace: &'a Namespace,
-    documents: &'a [&'a RawDocument],
-    bypass_validation: bool,
-}
-
 /// A document that kept its group from being inserted.
 struct Failed {
     index: usize,
     error: Error,
-    /// Whether the others may be tried without it; not in a client's transaction,
-    /// which ends with its first failure.
-    again: bool,
 }
 
-impl<B: Backend> Inserter<'_, B> {
-    /// Inserts all of them or none. The outer error is one that ends the whole
-    /// command; the inner one belongs to a document.
-    async fn together(&self, places: Range<usize>) -> Result<Option<Failed>> {
-        let mut transaction = self.backend.begin().await?;
-        loop {
-            let Err((index, error)) = self.attempt(&mut transaction, places.clone()).await else {
-                break;
-            };
-            let again = transaction.retry().await?;
-            match error.code() {
-                Code::WriteConflict if again => {}
-                Code::WriteConflict => return Err(error),
-                _ => return Ok(Some(Failed { index, error, again })),
+/// Inserts all of these or none. The outer error is one that ends the whole command; the
+/// inner one belongs to a document.
+async fn together<B: Backend>(
+    backend: &B,
+    insert: Insert<'_>,
+    places: Range<usize>,
+) -> Result<Option<Failed>> {
+    let first = places.start;
+    let documents = &insert.documents[places.clone()];
+    let statements = insert.statements.and_then(|statements| statements.get(places));
+    let mut group = Group { insert: Insert { documents, statements, ..insert }, failed: None };
+    match in_transaction(backend, &mut group).await {
+        Ok(()) => Ok(None),
+        Err(error) => match group.failed {
+            Some(index) if error.code() != Code::WriteConflict => {
+                Ok(Some(Failed { index: first + index, error }))
             }
-        }
-        self.backend.commit_inserted(transaction, places).await?;
-        Ok(None)
+            _ => Err(error),
+        },
     }
+}
 
-    async fn attempt(
-        &self,
-        transaction: &mut B::Transaction,
-        places: Range<usize>,
-    ) -> Result<(), (usize, Error)> {
-        for (document, index) in self.documents[places.clone()].iter().zip(places) {
-            self.one(transaction, document).await.map_err(|error| (index, error))?;
+/// Documents that are inserted together.
+struct Group<'a> {
+    insert: Insert<'a>,
+    /// The one that the last attempt ended with.
+    failed: Option<usize>,
+}
+
+impl<T: Transaction> Work<T> for Group<'_> {
+    type Outcome = ();
+
+    async fn attempt(&mut self, transaction: &mut T) -> Result<()> {
+        let Insert { namespace, documents, bypass_validation, .. } = self.insert;
+        for (index, document) in documents.iter().enumerate() {
+            self.failed = Some(index);
+            check_size(document)?;
+            let document = document::prepare(document)?;
+            insert_in(transaction, namespace, document, bypass_validation, check_size).await?;
         }
+        self.failed = None;
         Ok(())
     }
 
-    async fn one(&self, transaction: &mut B::Transaction, document: &RawDocument) -> Result<()> {
-        check_size(document)?;
-        let document = document::prepare(document)?;
-        let guard = transaction.guard(self.namespace).await?;
-        let Inserted { document, counted } = guarded(&guard, transaction, document).await?;
-        check_size(&document)?;
-        if !self.bypass_validation {
-            transaction.check(self.namespace, None, &document)?;
-        }
-        transaction.insert(self.namespace, &document, &counted).await
+    fn record(&self, (): &()) -> Result<Record<'_>> {
+        Ok(self.insert.statements.map_or(Record::None, Record::Inserts))
     }
 }
 
-/// What a guard makes of a new document. What takes long is seldom, and kept apart: what an
-/// asynchronous function may have to keep, it keeps for all.
-pub async fn guarded<'d, T: Transaction>(
+/// Inserts a document, which has an `_id`, through the patterns and the validator of its
+/// collection. Gives back what is stored; `None` if a pattern has put it elsewhere. `check`
+/// refuses what is too large with what the patterns have added.
+pub async fn insert_in<'d, T: Transaction>(
+    transaction: &mut T,
+    namespace: &Namespace,
+    document: Cow<'d, RawDocument>,
+    bypass_validation: bool,
+    check: fn(&RawDocument) -> Result<()>,
+) -> Result<Option<Cow<'d, RawDocument>>> {
+    let guard = transaction.guard(namespace).await?;
+    let Inserted { document, note } = guarded(&guard, transaction, document).await?;
+    let Some(document) = document else { return Ok(None) };
+    check(&document)?;
+    if !bypass_validation {
+        transaction.check(namespace, None, &document)?;
+    }
+    transaction.insert(namespace, &document, Some(&note)).await?;
+    Ok(Some(document))
+}
+
+/// What the patterns make of a new document. The slow path is boxed: what an asynchronous
+/// function may have to keep, it keeps for all.
+async fn guarded<'d, T: Transaction>(
     guard: &Option<T::Guard>,
     transaction: &mut T,
     document: Cow<'d, RawDocument>,
-) -> Result<Inserted<'d>> {
+) -> Result<Inserted<'d, NoteOf<T>>> {
     let Some(guard) = guard else {
-        return Ok(Inserted { document, counted: CountedArrays::new() });
+        return Ok(Inserted { document: Some(document), note: NoteOf::<T>::default() });
     };
-    match guard.insert_at_once(document)? {
-        AtOnce::Done(inserted) => Ok(inserted),
-        AtOnce::Not(document) => Box::pin(guard.insert(transaction, document)).await,
+    match guard.fast_insert(document)? {
+        FastInsert::Done(inserted) => Ok(inserted),
+        FastInsert::Slow(document) => Box::pin(guard.insert(transaction, document)).await,
     }
 }
 
-/// Of a document as the client sent it, with an `_id`, and with what its guard has added.
-fn check_size(document: &RawDocument) -> Result<()> {
+/// Of a document as the client sent it, with an `_id`, and with what its patterns have added.
+pub fn check_size(document: &RawDocument) -> Result<()> {
     match document.as_bytes().len() {
         size if size > limits::DOCUMENT_BYTES_MAX => Err(limits::insert_too_large(size)),
         _ => limits::check_depth(document),

@@ -1,8 +1,11 @@
-//! The one write loop, and the transaction it works through.
+//! The statements of writes, the one write loop beneath them, and the transaction it works
+//! through.
 //!
-//! Inserts, updates, replacements, deletes and find-and-modify all come here.
-//! The loop knows no engine: it applies updates with `language` and reaches
-//! documents only through `Transaction`.
+//! `statement` has what clients send: insert, update, delete, findAndModify, bulkWrite. All of
+//! them, and everything else that writes, come to the loop: for each document, in a
+//! transaction, the update is applied, the collection's patterns take part, the validator is
+//! asked, and the record of a retryable statement commits with it. Nothing here knows an
+//! engine: documents are reached only through `Backend` and `Transaction`.
 
 mod backend;
 mod delete;
@@ -10,10 +13,17 @@ pub mod document;
 mod guard;
 mod insert;
 pub mod limits;
+mod prepared;
+mod retry;
+pub mod statement;
+mod transaction;
 mod update;
 
 pub use backend::{Backend, Candidates, Cause, Find, Selection, Transaction};
-pub use delete::{Delete, Deleted, delete};
-pub use guard::{Applied, AtOnce, Counted, CountedArrays, Guard, Inserted, Length, Outcome};
-pub use insert::insert;
+pub use delete::{Delete, Deleted, delete, delete_in};
+pub use guard::{Applied, FastInsert, Guard, GuardOf, Inserted, NoteOf, Outcome};
+pub use insert::{Insert, check_size, insert, insert_in};
+pub use prepared::update_in;
+pub use retry::{Record, Retry, RetryUpdate};
+pub use transaction::{Work, in_transaction};
 pub use update::{Change, Returns, Touched, Updated, update};

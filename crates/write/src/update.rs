@@ -1,9 +1,10 @@
 //! Updates: operators, replacements, pipelines, upserts.
 
-use crate::insert::guarded;
+use crate::insert::insert_in;
+use crate::prepared::{Prepared, Written};
 use crate::{
-    Applied, Backend, Candidates, Cause, Guard, Inserted, Outcome, Selection, Transaction,
-    document, limits,
+    Backend, Candidates, Guard, Record, RetryUpdate, Selection, Transaction, Work, document,
+    in_transaction, limits,
 };
 use bson::{RawBson, RawBsonRef, RawDocument, RawDocumentBuf};
 use command::Namespace;
@@ -12,7 +13,6 @@ use language::Needs;
 use language::query::Matched;
 use language::update::Update;
 use std::borrow::Cow;
-use std::ops::Deref;
 
 /// How often an upsert tries again that others beat to its key.
 const UPSERT_ATTEMPTS_MAX: usize = 16;
@@ -25,6 +25,14 @@ pub struct Change<'a> {
     pub bypass_validation: bool,
     /// What the caller wants to see of the document.
     pub returns: Option<Returns<'a>>,
+    /// Where it is retryable; then it is about one document.
+    pub retry: Option<RetryUpdate<'a>>,
+}
+
+impl Change<'_> {
+    fn record(&self, updated: &Updated) -> Result<Record<'static>> {
+        self.retry.as_ref().map_or(Ok(Record::None), |retry| retry.record(updated))
+    }
 }
 
 /// What a caller wants to see of a document that is written.
@@ -92,14 +100,15 @@ async fn update_matching<B: Backend>(
     let returned = change.returns.as_ref().map(|returns| returns.needs.clone());
     let mut needs = returned.unwrap_or_else(Needs::none);
     change.selection.filter.needs(&mut needs);
-    let mut statement = Statement { backend, namespace, change, needs, watch: None };
+    let prepared = Prepared::new(namespace, change.update, change.bypass_validation);
     let mut updated = Updated::default();
-    let mut candidates = backend.select(namespace, &change.selection).await?;
-    while candidates.advance().await? {
-        let Some(step) = statement.step(&mut candidates).await? else { continue };
-        updated.matched += 1;
-        updated.modified += u64::from(step.modified);
-        updated.touched = step.touched;
+    let candidates = backend.select(namespace, &change.selection).await?;
+    let mut statement = Statement { change, candidates, needs, prepared };
+    while statement.candidates.advance().await? {
+        let Some(one) = in_transaction(backend, &mut statement).await? else { continue };
+        updated.matched += one.matched;
+        updated.modified += one.modified;
+        updated.touched = one.touched;
         if !change.selection.multi {
             break;
         }
@@ -107,142 +116,65 @@ async fn update_matching<B: Backend>(
     Ok(updated)
 }
 
-struct Statement<'a, B: Backend> {
-    backend: &'a B,
-    namespace: &'a Namespace,
+struct Statement<'a, T: Transaction, C> {
     change: &'a Change<'a>,
+    candidates: C,
     /// What the filter and the caller look at.
     needs: Needs,
-    watch: Option<Watch<B::Transaction>>,
+    prepared: Prepared<'a, T>,
 }
 
-/// A guard, and what it made of the update.
-struct Watch<T: Transaction> {
-    guard: T::Guard,
-    plan: <GuardOf<T> as Guard<T>>::Plan,
-}
+impl<T: Transaction, C: Candidates<T>> Work<T> for Statement<'_, T, C> {
+    /// `None` if the candidate does not match any more.
+    type Outcome = Option<Updated>;
 
-struct Step {
-    modified: bool,
-    touched: Option<Touched>,
-}
-
-impl<B: Backend> Statement<'_, B> {
-    async fn step(&mut self, candidates: &mut B::Candidates) -> Result<Option<Step>> {
-        let mut transaction = self.backend.begin().await?;
-        loop {
-            match self.attempt(&mut transaction, candidates).await {
-                Ok(step) => {
-                    self.backend.commit(transaction).await?;
-                    return Ok(step);
-                }
-                Err(error) if error.code() == Code::WriteConflict => {
-                    if !transaction.retry().await? {
-                        return Err(error);
-                    }
-                }
-                Err(error) => return Err(error),
-            }
-        }
-    }
-
-    async fn attempt(
-        &mut self,
-        transaction: &mut B::Transaction,
-        candidates: &mut B::Candidates,
-    ) -> Result<Option<Step>> {
-        let (namespace, change) = (self.namespace, self.change);
-        let guard = transaction.guard(namespace).await?;
-        self.watch(guard)?;
-        let needs = self.needs(transaction);
-        let Some(row) = candidates.claim(transaction, &needs).await? else { return Ok(None) };
+    async fn attempt(&mut self, transaction: &mut T) -> Result<Option<Updated>> {
+        let change = self.change;
+        self.prepared.meet(transaction).await?;
+        let mut needs = self.needs.clone();
+        self.prepared.needs(transaction, &mut needs);
+        let Some(row) = self.candidates.claim(transaction, &needs).await? else { return Ok(None) };
         let filter = change.selection.filter;
-        let matched = match &self.watch {
-            Some(Watch { guard, .. }) if guard.shows_more() => {
+        let matched = match self.prepared.guard() {
+            Some(guard) if guard.shows_more() => {
                 Box::pin(guard.matches(transaction, &row, filter)).await?
             }
             _ => filter.matches_at(&row)?,
         };
         let Some(matched) = matched else { return Ok(None) };
         let mut shown = match &change.returns {
-            Some(returns) if !returns.after => Some(self.shown(transaction, &row, returns).await?),
+            Some(returns) if !returns.after => {
+                Some(show(self.prepared.guard(), transaction, Cow::Borrowed(&row), returns).await?)
+            }
             _ => None,
         };
-        let Outcome { after, elsewhere, counted, all_counted } = match &self.watch {
-            None => {
-                let after = change.update.apply(&row, matched)?;
-                Outcome { after, ..Outcome::default() }
-            }
-            Some(Watch { guard, plan }) => {
-                let applied = Applied { update: change.update, plan, matched, loaded: &needs };
-                match guard.update_at_once(transaction, &row, &applied)? {
-                    Some(outcome) => outcome,
-                    None => Box::pin(guard.update(transaction, &row, applied)).await?,
-                }
-            }
-        };
-        if let Some(after) = &after {
-            if !change.bypass_validation {
-                transaction.check(namespace, Some(&row), after)?;
-            }
-            let cause = Cause { update: Some(change.update), counted: &counted, all_counted };
-            transaction.replace(namespace, &row, after, cause).await?;
-        }
-        let modified = after.is_some() || elsewhere;
+        let written = self.prepared.write(transaction, &row, matched, &needs).await?;
+        let Written { after, modified } = written;
         if let Some(returns) = change.returns.as_ref().filter(|returns| returns.after) {
-            let after = after.as_deref().unwrap_or(&row);
-            shown = Some(self.shown(transaction, after, returns).await?);
+            let after = after.map_or(Cow::Borrowed(&*row), Cow::Owned);
+            shown = Some(show(self.prepared.guard(), transaction, after, returns).await?);
         }
         let touched = shown.map(|document| Touched { document: Some(document), matched });
-        Ok(Some(Step { modified, touched }))
+        Ok(Some(Updated { matched: 1, modified: u64::from(modified), upserted: None, touched }))
     }
 
-    /// What the caller is to see of a document.
-    async fn shown(
-        &self,
-        transaction: &mut B::Transaction,
-        document: &RawDocument,
-        returns: &Returns<'_>,
-    ) -> Result<RawDocumentBuf> {
-        match &self.watch {
-            None => Ok(document.to_owned()),
-            Some(Watch { guard, .. }) => {
-                Box::pin(guard.shown(transaction, document, returns)).await
-            }
-        }
-    }
-
-    /// Lets the guard look at the update, unless it is the one that has.
-    fn watch(&mut self, guard: Option<<B::Transaction as Transaction>::Guard>) -> Result<()> {
-        let same = match (&self.watch, &guard) {
-            (Some(watch), Some(guard)) => std::ptr::eq(&*watch.guard, &**guard),
-            (None, None) => true,
-            _ => false,
-        };
-        if !same {
-            self.watch = match guard {
-                Some(guard) => Some(Watch { plan: guard.plan(self.change.update)?, guard }),
-                None => None,
-            };
-        }
-        Ok(())
-    }
-
-    /// What of a document must be loaded.
-    fn needs(&self, transaction: &B::Transaction) -> Needs {
-        let mut needs = self.needs.clone();
-        match &self.watch {
-            None => self.change.update.needs(&mut needs),
-            Some(Watch { guard, plan }) => guard.needs(self.change.update, plan, &mut needs),
-        }
-        if !self.change.bypass_validation {
-            transaction.check_needs(self.namespace, &mut needs);
-        }
-        needs
+    fn record(&self, updated: &Option<Updated>) -> Result<Record<'_>> {
+        updated.as_ref().map_or(Ok(Record::None), |updated| self.change.record(updated))
     }
 }
 
-type GuardOf<T> = <<T as Transaction>::Guard as Deref>::Target;
+/// What the caller is to see of a document.
+async fn show<T: Transaction>(
+    guard: Option<&T::Guard>,
+    transaction: &mut T,
+    document: Cow<'_, RawDocument>,
+    returns: &Returns<'_>,
+) -> Result<RawDocumentBuf> {
+    match guard {
+        None => Ok(document.into_owned()),
+        Some(guard) => Box::pin(guard.shown(transaction, &document, returns)).await,
+    }
+}
 
 /// Inserts what the change makes of nothing. `None` if someone inserted it
 /// meanwhile: it may match now.
@@ -255,31 +187,19 @@ async fn upsert<B: Backend>(
     let made = change.update.upsert(change.selection.filter)?;
     let made = document::identify(&made)?.into_owned();
     check_upsert(&made)?;
-    let mut transaction = backend.begin().await?;
-    let inserted = loop {
-        match insert_made(&mut transaction, namespace, change, &made).await {
-            Ok(inserted) => break inserted,
-            Err(error) if error.code() == Code::WriteConflict => {
-                if !transaction.retry().await? {
-                    return Err(error);
-                }
-            }
-            Err(error) if error.code() == Code::DuplicateKey && !last => {
-                return match names_key(change, &error) && transaction.retry().await? {
-                    true => Ok(None),
-                    false => Err(error),
-                };
-            }
-            Err(error) => return Err(error),
+    let mut upsert = Upsert { namespace, change, made: &made };
+    match in_transaction(backend, &mut upsert).await {
+        Ok(updated) => Ok(Some(updated)),
+        Err(error)
+            if error.code() == Code::DuplicateKey
+                && !last
+                && !backend.is_clients()
+                && names_key(change, &error) =>
+        {
+            Ok(None)
         }
-    };
-    backend.commit(transaction).await?;
-    let id = value::element::get(&made, "_id").map(|id| RawBson::from(id.value()));
-    let touched = change
-        .returns
-        .is_some()
-        .then(|| Touched { document: inserted, matched: Matched::default() });
-    Ok(Some(Updated { matched: 0, modified: 0, upserted: id, touched }))
+        Err(error) => Err(error),
+    }
 }
 
 fn check_upsert(made: &RawDocument) -> Result<()> {
@@ -289,26 +209,40 @@ fn check_upsert(made: &RawDocument) -> Result<()> {
     }
 }
 
-/// Inserts what an upsert makes, and gives back what the caller is to see of it.
-async fn insert_made<T: Transaction>(
-    transaction: &mut T,
-    namespace: &Namespace,
-    change: &Change<'_>,
-    made: &RawDocument,
-) -> Result<Option<RawDocumentBuf>> {
-    let made = Cow::Borrowed(made);
-    let guard = transaction.guard(namespace).await?;
-    let Inserted { document: made, counted } = guarded(&guard, transaction, made).await?;
-    check_upsert(&made)?;
-    if !change.bypass_validation {
-        transaction.check(namespace, None, &made)?;
+/// The insertion of what an upsert makes.
+struct Upsert<'a> {
+    namespace: &'a Namespace,
+    change: &'a Change<'a>,
+    made: &'a RawDocument,
+}
+
+impl<T: Transaction> Work<T> for Upsert<'_> {
+    type Outcome = Updated;
+
+    async fn attempt(&mut self, transaction: &mut T) -> Result<Updated> {
+        let Upsert { namespace, change, made } = *self;
+        let id = value::element::get(made, "_id").map(|id| RawBson::from(id.value()));
+        let made = Cow::Borrowed(made);
+        let bypass = change.bypass_validation;
+        let stored = insert_in(transaction, namespace, made, bypass, check_upsert).await?;
+        let touched = match &change.returns {
+            None => None,
+            Some(returns) => {
+                let matched = Matched::default();
+                let document = match stored.filter(|_| returns.after) {
+                    Some(stored) => {
+                        let guard = transaction.guard(namespace).await?;
+                        Some(show(guard.as_ref(), transaction, stored, returns).await?)
+                    }
+                    None => None,
+                };
+                Some(Touched { document, matched })
+            }
+        };
+        Ok(Updated { matched: 0, modified: 0, upserted: id, touched })
     }
-    transaction.insert(namespace, &made, &counted).await?;
-    match (&guard, change.returns.as_ref().filter(|returns| returns.after)) {
-        (_, None) => Ok(None),
-        (None, Some(_)) => Ok(Some(made.into_owned())),
-        (Some(guard), Some(returns)) => {
-            Box::pin(guard.shown(transaction, &made, returns)).await.map(Some)
-        }
+
+    fn record(&self, updated: &Updated) -> Result<Record<'_>> {
+        self.change.record(updated)
     }
 }

@@ -32,6 +32,16 @@ pub enum Hint<'a> {
     Key(&'a RawDocument),
 }
 
+impl<'a> Hint<'a> {
+    /// As a value, for the planner.
+    pub fn value(self) -> RawBsonRef<'a> {
+        match self {
+            Hint::Name(name) => RawBsonRef::String(name),
+            Hint::Key(key) => RawBsonRef::Document(key),
+        }
+    }
+}
+
 impl<'a: 's, 's> Field<'a, 's> {
     pub fn new(element: Element<'a>, scope: &'s Scope<'s>) -> Field<'a, 's> {
         Field { element, scope }

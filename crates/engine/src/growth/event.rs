@@ -2,12 +2,12 @@
 
 use crate::catalog::Collection;
 use crate::storage::RecordId;
-use guard::{Guarded, Lease, Policy};
+use guard::patterns::{ArrayLength, Length};
+use guard::{Lease, Policy};
 use rustc_hash::FxHashMap;
 use smallvec::{SmallVec, smallvec};
 use std::borrow::Cow;
 use std::sync::Arc;
-use write::{Counted, Length};
 
 /// What a commit does to one collection.
 #[derive(Debug)]
@@ -58,8 +58,8 @@ pub struct Lengths {
 
 impl Lengthened {
     /// Of an array that has been counted; `None` if it stays as long as it is.
-    pub fn of(counted: &Counted) -> Option<Lengthened> {
-        let Counted { rule, before, after } = *counted;
+    pub fn of(measured: &ArrayLength) -> Option<Lengthened> {
+        let ArrayLength { rule, before, after } = *measured;
         let lengths = |length: Option<Length>| length.map(Lengths::from).unwrap_or_default();
         (before != after).then(|| Lengthened {
             rule,
@@ -135,10 +135,7 @@ impl Event {
     }
 }
 
-/// The policy among what guards a collection.
+/// The policy among the roles of a collection.
 pub fn policy(guarded: Option<&Lease>) -> Option<&Policy> {
-    match guarded.map(|guarded| &**guarded) {
-        Some(Guarded::Policy(policy)) => Some(policy),
-        _ => None,
-    }
+    guarded?.policy()
 }

@@ -7,6 +7,7 @@ use bson::spec::ElementType;
 use bson::{RawDocument, RawDocumentBuf};
 use error::Result;
 use guard::Policy;
+use guard::patterns::ArrayLength;
 use guard::patterns::overflow::{Counters, Seen};
 use guard::patterns::place;
 use guard::policy::{ArrayRule, OnLimit};
@@ -14,7 +15,6 @@ use language::Needs;
 use language::update::Update;
 use smallvec::SmallVec;
 use value::{Element, Elements, Path, elements};
-use write::{Cause, Counted};
 
 /// Loads what of a document is out of line; `None` if nothing was.
 pub type Load<'l> = dyn FnMut(&RawDocument, &Needs) -> Result<Option<RawDocumentBuf>> + 'l;
@@ -24,12 +24,15 @@ pub type Load<'l> = dyn FnMut(&RawDocument, &Needs) -> Result<Option<RawDocument
 pub struct Exchange<'a> {
     pub before: Option<&'a RawDocument>,
     pub after: Option<&'a RawDocument>,
-    pub cause: Cause<'a>,
+    /// The update, which bounds what may have changed.
+    pub update: Option<&'a Update>,
+    /// What patterns have measured.
+    pub measured: &'a [ArrayLength],
 }
 
-/// Which of the arrays that have been counted change their lengths.
-pub fn counted(counted: &[Counted]) -> LengthenedArrays {
-    counted.iter().filter_map(Lengthened::of).collect()
+/// Which of the arrays that have been measured change their lengths.
+pub fn measured(measured: &[ArrayLength]) -> LengthenedArrays {
+    measured.iter().filter_map(Lengthened::of).collect()
 }
 
 /// Which of a policy's arrays change their lengths.
@@ -39,14 +42,14 @@ pub fn lengthened(
     secret: &Secret,
     load: &mut Load<'_>,
 ) -> Result<LengthenedArrays> {
-    let Exchange { before, after, cause } = exchange;
+    let Exchange { before, after, update, measured } = exchange;
     let mut changed = LengthenedArrays::new();
     for (at, rule) in policy.arrays.iter().enumerate() {
-        if let Some(counted) = cause.counted.iter().find(|counted| counted.rule == at) {
-            changed.extend(Lengthened::of(counted));
+        if let Some(measured) = measured.iter().find(|measured| measured.rule == at) {
+            changed.extend(Lengthened::of(measured));
             continue;
         }
-        if cause.update.is_some_and(|update| !may_lengthen(update, rule)) {
+        if update.is_some_and(|update| !may_lengthen(update, rule)) {
             continue;
         }
         let glance = |document| Glance::of(document, rule, secret);
@@ -239,7 +242,7 @@ mod tests {
     fn only_what_changes_is_told() {
         let mut load = |_: &RawDocument, _: &Needs| Ok(None);
         let mut told = |before: Option<&RawDocument>, after: Option<&RawDocument>| -> Vec<_> {
-            let exchange = Exchange { before, after, cause: Cause::default() };
+            let exchange = Exchange { before, after, update: None, measured: &[] };
             let changed = lengthened(&policy(), exchange, &SECRET, &mut load).unwrap();
             let each = |lengths: Lengths| lengths.each.into_vec();
             changed.into_iter().map(|it| (it.rule, each(it.before), each(it.after))).collect()

@@ -29,7 +29,7 @@ mod turn;
 pub use arrays::Arrays;
 pub use event::{Event, Grown, LengthenedArrays, policy};
 pub use figures::Figures;
-pub use measure::{Exchange, counted, lengthened};
+pub use measure::{Exchange, lengthened, measured};
 pub use sample::{Sample, Sampled};
 pub use sizes::Tracked;
 pub use turn::now_ms;

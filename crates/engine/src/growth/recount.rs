@@ -266,7 +266,7 @@ fn found(place: Place<'_>, view: &View, secret: &Secret, record: &Record) -> Res
     let stored = Some(record.stored());
     let arrays = match place.policy {
         Some(policy) => {
-            let exchange = Exchange { before: None, after: stored, cause: write::Cause::default() };
+            let exchange = Exchange { before: None, after: stored, update: None, measured: &[] };
             lengthened(policy, exchange, secret, &mut load)?
         }
         None => LengthenedArrays::new(),

@@ -99,7 +99,7 @@ impl Engine {
         interrupt: &Interrupt,
     ) -> Result<Adopted> {
         let Some(guarded) = self.policies.get(namespace) else { return Ok(Adopted::default()) };
-        let policy = guarded.policy()?;
+        let policy = guarded.rules()?;
         let until = limit.map(|limit| Instant::now() + limit);
         let mut look = Look { until, ..Look::default() };
         let is_stop =
@@ -161,7 +161,7 @@ impl Engine {
         namespace: &Namespace,
         guarded: &Lease,
     ) -> Result<()> {
-        let policy = guarded.policy()?;
+        let policy = guarded.rules()?;
         let mut gates: Vec<&Namespace> = policy.overflows().map(|it| &it.into).collect();
         let home = policies_of(&namespace.database);
         gates.extend([namespace, &home]);
@@ -176,7 +176,7 @@ impl Engine {
             let mut stored = DocumentWriter::new();
             let kept = elements(&row).filter(|field| field.key != "counted");
             kept.for_each(|field| stored.copy(field));
-            transaction.replace(&home, &row, &stored.finish(), write::Cause::default()).await?;
+            transaction.replace(&home, &row, &stored.finish(), write::Cause::UNKNOWN).await?;
         }
         definition.policies = Some(current.with(policy.with_counted(true)));
         definition.commit_with(transaction).await

@@ -12,7 +12,7 @@ use command::Namespace;
 use command::common::WriteConcern;
 use error::{Code, Error, Result};
 use guard::policy::{Overflow, salvage};
-use guard::{Guarded, Policy, Table, policies_of};
+use guard::{Policy, Table, policies_of};
 use language::Needs;
 use std::sync::Arc;
 use value::element::get_value;
@@ -77,16 +77,14 @@ impl Engine {
 
     /// The policy in force, or what can still be told of one that cannot be read.
     pub(super) fn former_policy(&self, namespace: &Namespace) -> Result<Option<Policy>> {
-        match self.policies.get(namespace).as_deref() {
-            Some(Guarded::Policy(policy)) => Ok(Some(policy.clone())),
-            Some(Guarded::Unreadable(_)) => {
-                let stored = self.stored_policy(namespace, &self.store.view())?;
-                let policy = stored.as_deref().and_then(|stored| get_value(stored, "policy"));
-                let policy = policy.and_then(|policy| policy.as_document());
-                Ok(policy.map(|policy| salvage(namespace, policy)))
-            }
-            Some(Guarded::Pages { .. }) | None => Ok(None),
+        let roles = self.policies.get(namespace);
+        if !roles.as_ref().is_some_and(|roles| roles.is_unreadable()) {
+            return Ok(roles.and_then(|roles| roles.policy().cloned()));
         }
+        let stored = self.stored_policy(namespace, &self.store.view())?;
+        let policy = stored.as_deref().and_then(|stored| get_value(stored, "policy"));
+        let policy = policy.and_then(|policy| policy.as_document());
+        Ok(policy.map(|policy| salvage(namespace, policy)))
     }
 
     /// The document that holds the policy of a collection.
@@ -144,10 +142,7 @@ impl Engine {
 
     /// Drops the policy of a collection; false if it has none.
     pub async fn drop_policy(self: &Arc<Self>, namespace: &Namespace) -> Result<bool> {
-        let is_set = || {
-            let guarded = self.policies.get(namespace);
-            guarded.is_some_and(|guarded| !matches!(&*guarded, Guarded::Pages { .. }))
-        };
+        let is_set = || self.policies.get(namespace).is_some_and(|roles| roles.has_policy());
         if !is_set() {
             return Ok(false);
         }
@@ -272,8 +267,8 @@ async fn store(
     }
     let document: RawDocumentBuf = document.finish();
     match row {
-        Some(row) => transaction.replace(home, &row, &document, write::Cause::default()).await?,
-        None => transaction.insert(home, &document, &[]).await?,
+        Some(row) => transaction.replace(home, &row, &document, write::Cause::UNKNOWN).await?,
+        None => transaction.insert(home, &document, None).await?,
     }
     Ok(version + 1)
 }

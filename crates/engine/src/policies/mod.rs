@@ -21,7 +21,7 @@ use budget::{Held, Kind};
 use command::Namespace;
 use error::{Code, Result};
 use guard::read::ReadPlan;
-use guard::{Guarded, Lease, Policy, Table};
+use guard::{Lease, Policy, Roles, Table};
 use language::Needs;
 use parking_lot::Mutex;
 use std::ops::Bound;
@@ -59,14 +59,14 @@ impl Policies {
         self.current.load().get(namespace).cloned()
     }
 
-    /// Has a look at what guards a collection, without a copy of it.
-    pub fn look<T>(&self, namespace: &Namespace, look: impl FnOnce(&Guarded) -> T) -> Option<T> {
-        self.current.load().get(namespace).map(|guarded| look(guarded))
+    /// Has a look at the roles of a collection, without a copy of them.
+    pub fn look<T>(&self, namespace: &Namespace, look: impl FnOnce(&Roles) -> T) -> Option<T> {
+        self.current.load().get(namespace).map(|roles| look(roles))
     }
 
     /// How the documents of a collection are read under a projection.
     pub fn read_plan(&self, namespace: &Namespace, projection: Option<&RawDocument>) -> ReadPlan {
-        let plan = self.look(namespace, |guarded| ReadPlan::new(guarded, projection));
+        let plan = self.look(namespace, |roles| ReadPlan::new(roles, projection));
         plan.unwrap_or_default()
     }
 
@@ -101,7 +101,7 @@ impl Policies {
                  dropGrowthPolicy"
             )));
         }
-        if let Some(Guarded::Pages { of }) = self.get(namespace).as_deref() {
+        if let Some(of) = self.current.load().of_pages(namespace) {
             return Err(Code::OperationFailed
                 .error(format!("{namespace} holds the pages of {of}, whose policy needs them")));
         }
@@ -124,22 +124,19 @@ impl Policies {
     pub fn check_indexes<'a>(
         &self,
         namespace: &Namespace,
-        mut specs: impl Iterator<Item = &'a RawDocument> + Clone,
+        specs: impl Iterator<Item = &'a RawDocument> + Clone,
     ) -> Result<()> {
-        let guarded = self.get(namespace);
-        match guarded.as_deref() {
-            Some(Guarded::Policy(policy)) => {
-                policy.overflows().try_for_each(|it| mirror::check_sees_all(it, specs.clone()))
-            }
-            Some(Guarded::Pages { of }) => match specs.any(mirror::loses_pages) {
-                true => Err(Code::CannotCreateIndex.error(format!(
-                    "{namespace} holds the pages of {of}; an index on them can neither be \
-                         unique nor let them expire"
-                ))),
-                false => Ok(()),
-            },
-            _ => Ok(()),
+        let Some(roles) = self.get(namespace) else { return Ok(()) };
+        if let Some(of) = &roles.pages_of
+            && specs.clone().any(mirror::loses_pages)
+        {
+            return Err(Code::CannotCreateIndex.error(format!(
+                "{namespace} holds the pages of {of}; an index on them can neither be \
+                     unique nor let them expire"
+            )));
         }
+        let mut overflows = roles.policy().into_iter().flat_map(Policy::overflows);
+        overflows.try_for_each(|it| mirror::check_sees_all(it, specs.clone()))
     }
 
     /// Refuses to give a collection another name while policies go by the old one.
@@ -153,9 +150,9 @@ impl Policies {
     }
 }
 
-/// Refuses a collection or view that what guards its name is not for.
-pub fn check_kind(guarded: Option<&Guarded>, collection: &Collection) -> Result<()> {
-    let Some(Guarded::Policy(policy)) = guarded else { return Ok(()) };
+/// Refuses a collection or view that the policy of its name is not for.
+pub fn check_kind(roles: Option<&Roles>, collection: &Collection) -> Result<()> {
+    let Some(policy) = roles.and_then(Roles::policy) else { return Ok(()) };
     let overflows = policy.overflows().next().is_some();
     if collection.is_view() || (collection.is_capped() && overflows) {
         return Err(Code::OperationFailed.error(format!(

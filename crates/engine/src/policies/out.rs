@@ -8,7 +8,7 @@ use bson::{RawDocument, RawDocumentBuf};
 use command::Namespace;
 use error::{Code, Result};
 use guard::patterns::overflow::check_written_back;
-use guard::{Guarded, Policy, Table};
+use guard::{Policy, Table};
 use language::Needs;
 use std::sync::Arc;
 use value::element::get_value;
@@ -52,7 +52,7 @@ impl Engine {
         let mut temporary = Temporary { namespace, target: target.clone(), guarded: None };
         let guarded = self.policies.get(target);
         let Some(guarded) = guarded else { return Ok(temporary) };
-        let target = guarded.policy()?.clone();
+        let target = guarded.rules()?.clone();
         let pages = |at: usize| Namespace {
             database: temporary.namespace.database.clone(),
             collection: format!("{}.{at}", temporary.namespace.collection).into(),
@@ -117,9 +117,9 @@ impl Engine {
     fn check_target(&self, temporary: &Temporary) -> Result<()> {
         let target = &temporary.target;
         self.policies.check_definition(target)?;
-        let same = match (&temporary.guarded, self.policies.get(target).as_deref()) {
+        let same = match (&temporary.guarded, self.policies.get(target)) {
             (None, None) => true,
-            (Some(was), Some(Guarded::Policy(now))) => now.says_same(&was.target),
+            (Some(was), Some(now)) => now.policy().is_some_and(|now| now.says_same(&was.target)),
             _ => false,
         };
         match same {

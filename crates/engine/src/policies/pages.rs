@@ -7,9 +7,9 @@ use crate::define::{Definition, Progress};
 use bson::{RawDocument, RawDocumentBuf, rawdoc};
 use command::Namespace;
 use error::{Code, Result};
+use guard::Policy;
 use guard::policy::Overflow;
 use guard::verify::{Drift, Kind};
-use guard::{Guarded, Policy};
 use std::sync::Arc;
 use value::DocumentWriter;
 use value::element::get_value;
@@ -156,11 +156,11 @@ impl Engine {
     /// Refuses to drop indexes of pages that their policy needs.
     pub fn check_index_drop(&self, collection: &Collection, names: &[String]) -> Result<()> {
         let namespace = &collection.namespace;
-        let guarded = self.policies.get(namespace);
-        let Some(Guarded::Pages { of }) = guarded.as_deref() else {
+        let table = self.policies.current();
+        let Some(of) = table.of_pages(namespace) else {
             return self.policies.check_definition(namespace);
         };
-        let (table, whole) = (self.policies.current(), self.registry.get(of));
+        let whole = self.registry.get(of);
         let mut overflows = table.policy(of).into_iter().flat_map(Policy::overflows);
         let needed = overflows.find(|overflow| overflow.into == *namespace);
         let needed = needed.map(|overflow| page_indexes(overflow, whole.as_deref()));

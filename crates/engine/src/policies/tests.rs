@@ -61,7 +61,7 @@ async fn break_in(
     let row = transaction.get(&namespace, id, &Needs::All).await.unwrap().unwrap();
     match change(&row) {
         Some(after) => {
-            transaction.replace(&namespace, &row, &after, write::Cause::default()).await.unwrap()
+            transaction.replace(&namespace, &row, &after, write::Cause::UNKNOWN).await.unwrap()
         }
         None => transaction.delete(&namespace, &row).await.unwrap(),
     }
@@ -114,7 +114,7 @@ async fn a_policy_that_comes_between_is_not_missed() {
     let set = rawdoc! { "setGrowthPolicy": "c", "$db": "d", "policy": policy() };
     run(&engine, set).await.unwrap();
     let document = rawdoc! { "_id": 1, "a": [1, 2, 3] };
-    let refused = transaction.insert(&namespace("c"), &document, &[]).await.unwrap_err();
+    let refused = transaction.insert(&namespace("c"), &document, None).await.unwrap_err();
     assert_eq!(refused.code(), Code::WriteConflict);
     assert!(transaction.retry().await.unwrap());
     assert!(transaction.guard(&namespace("c")).await.unwrap().is_some());
@@ -128,7 +128,7 @@ async fn a_policy_that_comes_before_the_commit_is_not_missed() {
     let mut transaction = Transaction::begin_client(engine.clone());
     assert!(transaction.guard(&namespace("c")).await.unwrap().is_none());
     let document = rawdoc! { "_id": 1, "a": [1, 2, 3] };
-    transaction.insert(&namespace("c"), &document, &[]).await.unwrap();
+    transaction.insert(&namespace("c"), &document, None).await.unwrap();
     let set = rawdoc! { "setGrowthPolicy": "c", "$db": "d", "policy": policy() };
     run(&engine, set).await.unwrap();
     let refused = transaction.commit_client().await.unwrap_err();
@@ -251,15 +251,15 @@ async fn a_missing_collection_is_made_with_nothing_held() {
     run(&engine, rawdoc! { "drop": "c", "$db": "d" }).await.unwrap();
     let mut transaction = Transaction::begin(engine.clone());
     let page = rawdoc! { "_id": 1, "parentId": 1, "page": 1, "count": 1, "a": [1] };
-    transaction.insert(&namespace("c_a"), &page, &[]).await.unwrap();
+    transaction.insert(&namespace("c_a"), &page, None).await.unwrap();
     // Whoever waits for that page may be in the way of a change of definition.
     let document = rawdoc! { "_id": 1 };
-    let refused = transaction.insert(&namespace("c"), &document, &[]).await.unwrap_err();
+    let refused = transaction.insert(&namespace("c"), &document, None).await.unwrap_err();
     assert_eq!(refused.code(), Code::WriteConflict);
     assert!(engine.registry.get(&namespace("c")).is_none());
     transaction.start_over().await.unwrap();
     assert!(engine.registry.get(&namespace("c")).is_some());
-    transaction.insert(&namespace("c"), &document, &[]).await.unwrap();
+    transaction.insert(&namespace("c"), &document, None).await.unwrap();
     drop(transaction);
     engine.close().await;
 }

@@ -15,6 +15,7 @@ use language::Context;
 use language::aggregate::Documents;
 use language::query::Filter;
 use std::sync::Arc;
+use write::Insert;
 
 pub async fn run(call: Call<'_>) -> Result<Reply> {
     let clone = CloneCollectionAsCapped::parse(call.request)?;
@@ -69,6 +70,6 @@ async fn copy(call: Call<'_>, from: &Arc<Collection>, to: &Namespace) -> Result<
             return writes.acknowledge(call.common.write_concern.as_ref()).await;
         }
         let documents = batch.borrowed();
-        write::insert(&writes, to, &documents, true, true, |_, error| Err(error)).await?;
+        write::insert(&writes, Insert::own(to, &documents), |_, error| Err(error)).await?;
     }
 }

@@ -5,7 +5,6 @@ use crate::catalog::Collection;
 use bson::RawDocument;
 use error::{Code, Result};
 use language::Context;
-use parking_lot::Mutex;
 use std::sync::Arc;
 use value::Collator;
 
@@ -17,36 +16,6 @@ pub fn context(
 ) -> Result<Context> {
     let default = collection.and_then(|collection| collection.collator.clone());
     with_default(default, collation, variables)
-}
-
-/// The `let` of a command with many statements: evaluated once for all that compare strings
-/// alike.
-pub struct Let<'a> {
-    given: Option<&'a RawDocument>,
-    evaluated: Mutex<Option<Context>>,
-}
-
-impl<'a> Let<'a> {
-    pub fn new(given: Option<&'a RawDocument>) -> Let<'a> {
-        Let { given, evaluated: Mutex::default() }
-    }
-
-    /// As `context`, for one statement.
-    pub fn context(
-        &self,
-        collection: Option<&Collection>,
-        collation: Option<&RawDocument>,
-    ) -> Result<Context> {
-        let mut context = context(collection, collation, None)?;
-        let Some(given) = self.given else { return Ok(context) };
-        let mut evaluated = self.evaluated.lock();
-        let known = match &*evaluated {
-            Some(known) if known.collator == context.collator => known,
-            _ => evaluated.insert(language::variables::define(given, context.clone())?),
-        };
-        context.variables = known.variables.clone();
-        Ok(context)
-    }
 }
 
 /// As `context`, where the collection may be a view: a read of one may ask for no

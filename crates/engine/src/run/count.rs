@@ -1,10 +1,11 @@
 //! `count`.
 
 use super::context::context;
-use super::reading::{self, Resolved, hint_value, resolve_for};
+use super::reading::{self, Resolved, resolve_for};
 use super::{Call, aggregate, profile};
 use crate::catalog::{Catalog, Collection};
 use crate::plan::{self, Audience, Hint, Purpose, Query};
+use command::fields::Hint as HintField;
 use command::views::Count;
 use command::{Reply, ReplyWriter};
 use error::Result;
@@ -60,7 +61,7 @@ pub fn query(count: &Count<'_>, resolved: &Resolved, catalog: &Catalog) -> Resul
     query.needs = Needs::none();
     query.skip = count.skip.unsigned_abs();
     query.limit = Some(count.limit.unsigned_abs());
-    query.hint = hint_value(count.hint).map(Hint::parse).transpose()?.flatten();
+    query.hint = count.hint.map(HintField::value).map(Hint::parse).transpose()?.flatten();
     query.collator = context.collator;
     query.read_by(resolved.read_plan(None), catalog, Audience::Matching)?;
     Ok(query)

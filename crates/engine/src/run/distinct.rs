@@ -1,12 +1,13 @@
 //! `distinct`.
 
 use super::context::context;
-use super::reading::{self, Resolved, hint_value, resolve_for};
+use super::reading::{self, Resolved, resolve_for};
 use super::{Call, aggregate, profile};
 use crate::catalog::{Catalog, Collection};
 use crate::plan::{self, Audience, Hint, Purpose, Query};
 use bson::{RawBson, RawBsonRef, RawDocument};
 use budget::{Held, Kind};
+use command::fields::Hint as HintField;
 use command::views::Distinct;
 use command::{Reply, ReplyWriter};
 use error::{Code, Result};
@@ -69,7 +70,7 @@ pub fn query(distinct: &Distinct<'_>, resolved: &Resolved, catalog: &Catalog) ->
     let mut query = Query::new(Arc::new(Filter::parse(distinct.query, &context)?));
     query.needs = Needs::Paths(vec![path.clone()]);
     query.purpose = Purpose::Distinct(path);
-    query.hint = hint_value(distinct.hint).map(Hint::parse).transpose()?.flatten();
+    query.hint = distinct.hint.map(HintField::value).map(Hint::parse).transpose()?.flatten();
     query.collator = context.collator;
     query.read_by(resolved.read_plan(None), catalog, Audience::Stages)?;
     Ok(query)

@@ -4,14 +4,14 @@ mod query_shape;
 mod stages;
 
 use super::context::context;
-use super::reading::{self, hint_value, resolve_for};
-use super::update::{multi_replacement, parse_update};
+use super::reading::{self, resolve_for};
 use super::{Call, aggregate, count, distinct, find, lookup};
 use crate::catalog::Collection;
 use crate::plan::explain::{self, Above, Change, Explained};
 use crate::plan::{Audience, Hint, Query, Sort};
 use aggregate::Prepared;
 use bson::RawDocument;
+use command::fields::Hint as HintField;
 use command::views::{
     Aggregate, Count, Delete, Distinct, Explain, Find, FindAndModify, Modification, Update,
     Verbosity,
@@ -22,6 +22,7 @@ use language::Context;
 use language::query::Filter;
 use std::sync::Arc;
 use value::DocumentWriter;
+use write::statement;
 
 /// Limits that MongoDB shows with every plan, as this server has them.
 const PARAMETERS: &[(&str, i32)] = &[
@@ -177,10 +178,10 @@ impl Explaining<'_> {
         let context = context(collection.as_deref(), selected.collation, selected.variables)?;
         let mut query = Query::new(Arc::new(Filter::parse(selected.query, &context)?));
         query.sort = selected.sort.map(Sort::parse).transpose()?.unwrap_or_default();
-        query.hint = hint_value(selected.hint).map(Hint::parse).transpose()?.flatten();
+        query.hint = selected.hint.map(HintField::value).map(Hint::parse).transpose()?.flatten();
         let change = written.map(|written| written.parse(&context)).transpose()?;
         if selected.multi && change.as_ref().is_some_and(|change| change.update.is_replacement()) {
-            return Err(multi_replacement());
+            return Err(statement::multi_replacement());
         }
         query.collator = context.collator;
         let plan = self.call.engine.policies.read_plan(selected.namespace, None);
@@ -268,7 +269,12 @@ struct Written<'a> {
 
 impl Written<'_> {
     fn parse(self, context: &Context) -> Result<Change> {
-        let update = parse_update(self.modification, self.array_filters, self.constants, context)?;
+        let update = statement::parse_update(
+            self.modification,
+            self.array_filters,
+            self.constants,
+            context,
+        )?;
         Ok(Change { update, upsert: self.upsert })
     }
 }

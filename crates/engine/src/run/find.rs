@@ -1,11 +1,12 @@
 //! `find`.
 
 use super::context::context;
-use super::reading::{self, Resolved, first_batch, hint_value, resolve_for};
+use super::reading::{self, Resolved, first_batch, resolve_for};
 use super::{Call, aggregate};
 use crate::catalog::{Catalog, Collection};
 use crate::cursor::{Cursor, Source, Tail};
 use crate::plan::{self, Audience, Hint, Query, Sort};
+use command::fields::Hint as HintField;
 use command::views::Find;
 use command::{CursorReply, Reply};
 use error::{Code, Result};
@@ -69,7 +70,7 @@ pub fn query(find: &Find<'_>, resolved: &Resolved, catalog: &Catalog) -> Result<
     }
     query.skip = find.skip.unsigned_abs();
     query.limit = Some(find.limit.unsigned_abs());
-    query.hint = hint_value(find.hint).map(Hint::parse).transpose()?.flatten();
+    query.hint = find.hint.map(HintField::value).map(Hint::parse).transpose()?.flatten();
     check_natural(&query)?;
     query.min = Some(find.min).filter(|min| !min.is_empty()).map(ToOwned::to_owned);
     query.max = Some(find.max).filter(|max| !max.is_empty()).map(ToOwned::to_owned);

@@ -57,7 +57,7 @@ pub async fn run(call: Call<'_>) -> Result<Reply> {
             call.engine.policies.current().check(&policy)?;
             Cow::Owned(policy.with_counted(false))
         }
-        (None, Some(guarded)) => Cow::Borrowed(guarded.policy()?),
+        (None, Some(guarded)) => Cow::Borrowed(guarded.rules()?),
         (None, None) => return Err(no_policy(&migrate)),
     };
     let mut batch = Batch::default();
@@ -155,7 +155,9 @@ impl Batch {
             }
             // Deleted meanwhile.
             Ok(None) => {}
-            Err(error) => self.failed.push((id, writing::of_statement(call, error)?)),
+            Err(error) => self
+                .failed
+                .push((id, writing::of_statement(call.statement().map(|it| &**it), error)?)),
         }
         Ok(())
     }

@@ -19,6 +19,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
+use write::Insert;
 
 /// What counts as slow, where nobody has said.
 const SLOW: Duration = Duration::from_millis(100);
@@ -212,6 +213,8 @@ async fn write(
     }
     let namespace = ensure(call.engine, call.common.database).await?;
     let writes = Writes::new(call.engine.clone());
-    write::insert(&writes, &namespace, &[&document], true, true, |_, error| Err(error)).await?;
+    let documents: [&RawDocument; 1] = [&document];
+    let insert = Insert::own(&namespace, &documents);
+    write::insert(&writes, insert, |_, error| Err(error)).await?;
     writes.applied().await
 }

@@ -8,15 +8,15 @@ use crate::cursor::{Batch, Cursor, Source, fill};
 use crate::footprint;
 use crate::plan::Execution;
 use crate::storage::{Document, View};
-use bson::{RawArrayBuf, RawBsonRef, RawDocument, Timestamp};
+use bson::{RawArrayBuf, RawDocument, Timestamp};
 use command::{CursorReply, Namespace, Reply};
 use error::{Code, Result};
 use guard::Lease;
 use guard::read::ReadPlan;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
+use value::Collator;
 use value::element::array_elements;
-use value::{ArrayWriter, Collator};
 
 /// How long a light read may run before it makes room for other tasks.
 const TURN: Duration = Duration::from_millis(2);
@@ -186,19 +186,4 @@ fn fill_planned(
 
 fn documents(execution: &mut Execution) -> impl Iterator<Item = Result<Document>> {
     execution.map(|row| row.map(|row| row.document))
-}
-
-/// Documents as an array.
-pub fn array(documents: &[&RawDocument]) -> RawArrayBuf {
-    let mut writer = ArrayWriter::new();
-    documents.iter().for_each(|document| writer.push(RawBsonRef::Document(document)));
-    writer.finish()
-}
-
-/// A hint as a value, for the planner.
-pub fn hint_value(hint: Option<command::fields::Hint<'_>>) -> Option<RawBsonRef<'_>> {
-    hint.map(|hint| match hint {
-        command::fields::Hint::Name(name) => RawBsonRef::String(name),
-        command::fields::Hint::Key(key) => RawBsonRef::Document(key),
-    })
 }

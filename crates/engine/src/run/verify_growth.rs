@@ -13,10 +13,10 @@ use bson::{RawBson, RawBsonRef, RawDocument};
 use command::views::VerifyGrowth;
 use command::{Namespace, Reply, ReplyWriter};
 use error::{Code, Result};
+use guard::Policy;
 use guard::adopt::{Need, Over, PageSize, looked_at};
 use guard::policy::Overflow;
 use guard::verify::{Drift, Kind, Sequence};
-use guard::{Guarded, Policy};
 use language::Needs;
 use std::ops::Bound;
 use std::sync::Arc;
@@ -34,15 +34,15 @@ const DOCUMENTS_PER_CHECK: u64 = 128;
 pub async fn run(call: Call<'_>) -> Result<Reply> {
     let verify = VerifyGrowth::parse(call.request)?;
     let guarded = call.engine.policies.get(&verify.namespace);
-    let policy = match guarded.as_deref() {
-        Some(Guarded::Pages { of }) => {
-            return Err(Code::BadValue.error(format!(
-                "'{}' holds the pages of '{of}'; verify '{of}' instead",
-                verify.namespace
-            )));
-        }
-        Some(guarded) => guarded.policy()?,
-        None => {
+    if let Some(of) = guarded.as_ref().and_then(|roles| roles.pages_of.as_ref()) {
+        return Err(Code::BadValue.error(format!(
+            "'{}' holds the pages of '{of}'; verify '{of}' instead",
+            verify.namespace
+        )));
+    }
+    let policy = match &guarded {
+        Some(roles) if roles.has_policy() => roles.rules()?,
+        _ => {
             return Err(Code::BadValue
                 .error(format!("'{}' has no growth policy to verify", verify.namespace)));
         }

@@ -2,7 +2,7 @@
 
 use super::Call;
 use super::context::context;
-use super::reading::{array, first_batch};
+use super::reading::first_batch;
 use crate::changes::{Options, Stream};
 use crate::cursor::{Cursor, Source};
 use bson::{RawBsonRef, RawDocument};
@@ -12,6 +12,7 @@ use command::labels::stream_labelled;
 use command::views::Aggregate;
 use error::{Code, Result};
 use language::aggregate::Pipeline;
+use value::ArrayWriter;
 use value::element::{elements, get};
 
 const STAGE: &str = "$changeStream";
@@ -52,9 +53,9 @@ async fn opened(call: Call<'_>, aggregate: &Aggregate<'_>) -> Result<Reply> {
     check_read_concern(call)?;
     let context = context(None, aggregate.collation, aggregate.variables)?;
     // The whole, for what is wrong in it, and then what follows the first stage.
-    Pipeline::parse(&array(&aggregate.pipeline), &context)?;
+    Pipeline::parse(&ArrayWriter::documents(&aggregate.pipeline), &context)?;
     aggregate.pipeline.iter().skip(1).try_for_each(|stage| check_stage(stage))?;
-    let behind = Pipeline::parse(&array(&aggregate.pipeline[1..]), &context)?;
+    let behind = Pipeline::parse(&ArrayWriter::documents(&aggregate.pipeline[1..]), &context)?;
     let argument = aggregate.pipeline.first().and_then(|stage| elements(stage).next());
     let Some(RawBsonRef::Document(argument)) = argument.map(|argument| argument.value()) else {
         return Err(

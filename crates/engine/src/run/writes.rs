@@ -1,6 +1,6 @@
 //! The engine as the write loop sees it.
 
-use super::Call;
+use super::{Call, writing};
 use crate::Engine;
 use crate::catalog::{Catalog, Collection};
 use crate::operation::Operation;
@@ -8,16 +8,16 @@ use crate::plan::{self, Audience, Execution, Hint, Interrupt, Query, Sort};
 use crate::session::{Retry, Statement};
 use crate::storage::{Mark, RecordId, Ticket};
 use crate::transaction::{Row, Transaction};
-use bson::RawDocumentBuf;
+use bson::{RawDocument, RawDocumentBuf};
 use command::common::WriteConcern;
 use command::{Client, Namespace};
-use error::Result;
+use error::{Error, Result};
 use language::Needs;
 use parking_lot::Mutex;
-use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use write::Selection;
+use value::Collator;
+use write::{Record, Selection};
 
 /// Candidates between two chances for other tasks.
 const CANDIDATES_PER_TURN: usize = 128;
@@ -36,16 +36,8 @@ pub struct Writes {
     last: Mutex<Option<Ticket>>,
     /// The client's transaction that everything is part of.
     home: Option<Arc<Statement>>,
-    retrying: Option<Retrying>,
-}
-
-/// How a retryable command commits: a statement's record goes with what it wrote.
-struct Retrying {
-    retry: Arc<Retry>,
-    /// A statement's work, which waits for its record.
-    ready: Mutex<Option<Transaction>>,
-    /// The numbers of the documents being inserted.
-    inserts: Mutex<Vec<i32>>,
+    /// Where the records of a retryable command go.
+    retry: Option<Arc<Retry>>,
 }
 
 impl Writes {
@@ -58,7 +50,7 @@ impl Writes {
             hint_hidden: false,
             last: Mutex::new(None),
             home: None,
-            retrying: None,
+            retry: None,
         }
     }
 
@@ -67,58 +59,16 @@ impl Writes {
         let engine = call.engine.clone();
         let noted = engine.profiles.is_on().then(|| call.operation.clone());
         let interrupt = call.operation.interrupt.clone();
-        let retrying = call.retry().map(|retry| Retrying {
-            retry: retry.clone(),
-            ready: Mutex::new(None),
-            inserts: Mutex::default(),
-        });
+        let retry = call.retry().cloned();
         let home = call.statement().cloned();
         let client = Some(call.operation.client.clone());
         let last = Mutex::new(None);
-        Writes { engine, interrupt, noted, client, hint_hidden: false, last, home, retrying }
+        Writes { engine, interrupt, noted, client, hint_hidden: false, last, home, retry }
     }
 
     /// The same, with hints that may name hidden indexes.
     pub fn hint_hidden(self) -> Writes {
         Writes { hint_hidden: true, ..self }
-    }
-
-    /// Whether statements are recorded, to be answered from the record if they
-    /// come again.
-    pub fn is_retryable(&self) -> bool {
-        self.retrying.is_some()
-    }
-
-    /// What a statement answered when it was carried out before.
-    pub fn recorded(&self, statement: i32) -> Result<Option<RawDocumentBuf>> {
-        let Some(retrying) = &self.retrying else { return Ok(None) };
-        let answer = retrying.retry.recorded(&self.engine, statement)?;
-        if answer.is_some() {
-            // It may be applied and not synced yet: then it is to be waited for.
-            self.last.lock().get_or_insert(self.engine.store.newest());
-        }
-        Ok(answer)
-    }
-
-    /// Commits a retryable statement together with what it answers. One that wrote
-    /// nothing leaves no record: it may as well be carried out again.
-    pub async fn seal(
-        &self,
-        statement: i32,
-        answer: impl FnOnce() -> RawDocumentBuf,
-    ) -> Result<()> {
-        let Some(retrying) = &self.retrying else { return Ok(()) };
-        let ready = retrying.ready.lock().take();
-        let Some(mut transaction) = ready else { return Ok(()) };
-        retrying.retry.record(&mut transaction, statement, &answer());
-        self.submit(transaction).await
-    }
-
-    /// Says which statements the documents of the next inserts are.
-    pub fn number_inserts(&self, statements: Vec<i32>) {
-        if let Some(retrying) = &self.retrying {
-            *retrying.inserts.lock() = statements;
-        }
     }
 
     async fn submit(&self, transaction: Transaction) -> Result<()> {
@@ -185,30 +135,26 @@ impl write::Backend for Writes {
         }
     }
 
-    async fn commit(&self, transaction: Transaction) -> Result<()> {
+    fn is_clients(&self) -> bool {
+        self.home.is_some()
+    }
+
+    async fn commit(&self, mut transaction: Transaction, record: Record<'_>) -> Result<()> {
         if let Some(home) = &self.home {
             return home.give_back(transaction);
         }
+        // What wrote nothing leaves no record: it may as well be carried out again.
         if transaction.is_empty() {
             return Ok(());
         }
-        if let Some(retrying) = &self.retrying {
-            *retrying.ready.lock() = Some(transaction);
-            return Ok(());
-        }
-        self.submit(transaction).await
-    }
-
-    async fn commit_inserted(
-        &self,
-        mut transaction: Transaction,
-        places: Range<usize>,
-    ) -> Result<()> {
-        let Some(retrying) = &self.retrying else { return self.commit(transaction).await };
-        {
-            let inserts = retrying.inserts.lock();
-            let numbers = inserts.get(places).unwrap_or_default();
-            retrying.retry.record_inserts(&mut transaction, numbers);
+        match (&self.retry, record) {
+            (Some(retry), Record::Statement { number, answer }) => {
+                retry.record(&mut transaction, number, &answer);
+            }
+            (Some(retry), Record::Inserts(numbers)) => {
+                retry.record_inserts(&mut transaction, numbers);
+            }
+            (None, _) | (_, Record::None) => {}
         }
         self.submit(transaction).await
     }
@@ -247,6 +193,40 @@ impl write::Backend for Writes {
             current: None,
             advanced: 0,
         })
+    }
+}
+
+impl write::statement::Statements for Writes {
+    fn check_target(&self, namespace: &Namespace) -> Result<()> {
+        writing::check_target(&*self.catalog()?, namespace, self.home.is_some())
+    }
+
+    fn collator(&self, namespace: &Namespace) -> Result<Option<Arc<Collator>>> {
+        let catalog = self.catalog()?;
+        Ok(catalog.get(namespace).and_then(|collection| collection.collator.clone()))
+    }
+
+    fn projection(&self, namespace: &Namespace, fields: &RawDocument) -> Option<RawDocumentBuf> {
+        let plan = self.engine.policies.read_plan(namespace, Some(fields));
+        plan.projection().map(RawDocument::to_owned)
+    }
+
+    fn is_retryable(&self) -> bool {
+        self.retry.is_some()
+    }
+
+    fn recorded(&self, number: i32) -> Result<Option<RawDocumentBuf>> {
+        let Some(retry) = &self.retry else { return Ok(None) };
+        let answer = retry.recorded(&self.engine, number)?;
+        if answer.is_some() {
+            // It may be applied and not synced yet: then it is to be waited for.
+            self.last.lock().get_or_insert(self.engine.store.newest());
+        }
+        Ok(answer)
+    }
+
+    fn of_statement(&self, error: Error) -> Result<Error> {
+        writing::of_statement(self.home.as_deref(), error)
     }
 }
 

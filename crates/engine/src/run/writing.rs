@@ -2,9 +2,10 @@
 
 use super::Call;
 use super::writes::Writes;
-use crate::catalog::Collection;
+use crate::catalog::{Catalog, Collection};
+use crate::session::Statement;
 use command::common::{Acknowledgement, ReadLevel};
-use command::{Failures, Namespace, Reply, WriteReply, write_concern_error};
+use command::{Namespace, Reply, WriteReply, write_concern_error};
 use error::{Code, Error, Result};
 use language::aggregate::Pipeline;
 
@@ -18,14 +19,14 @@ const INTERRUPTIONS: &[Code] = &[
 ];
 
 /// Refuses writes to views and to what belongs to the system.
-pub fn check_target(call: Call<'_>, namespace: &Namespace) -> Result<()> {
-    let collection = call.collection(namespace)?;
-    if collection.as_ref().is_some_and(|collection| collection.is_view()) {
+pub fn check_target(catalog: &Catalog, namespace: &Namespace, is_clients: bool) -> Result<()> {
+    let collection = catalog.get(namespace);
+    if collection.is_some_and(|collection| collection.is_view()) {
         return Err(Code::CommandNotSupportedOnView
             .error(format!("Namespace {namespace} is a view, not a collection")));
     }
-    if call.statement().is_some() {
-        check_in_transaction(namespace, collection.as_deref())?;
+    if is_clients {
+        check_in_transaction(namespace, collection.map(|collection| &**collection))?;
     }
     namespace.check_write()
 }
@@ -47,31 +48,17 @@ fn check_in_transaction(namespace: &Namespace, collection: Option<&Collection>) 
 }
 
 /// A failure that is one statement's: others fail the whole command.
-pub fn of_statement(call: Call<'_>, error: Error) -> Result<Error> {
+pub fn of_statement(client: Option<&Statement>, error: Error) -> Result<Error> {
     if INTERRUPTIONS.contains(&error.code()) {
         return Err(error);
     }
-    if let Some(statement) = call.statement() {
+    if let Some(statement) = client {
         if command::labels::is_transient(error.code()) {
             return Err(error);
         }
         statement.fail();
     }
     Ok(error)
-}
-
-/// Adds a statement's failure to those of the command, and says whether the next
-/// statement has its turn. In a transaction the first failure ends all.
-pub fn goes_on(
-    call: Call<'_>,
-    failures: &mut Failures,
-    index: usize,
-    error: Error,
-    ordered: bool,
-) -> Result<bool> {
-    let error = of_statement(call, error)?;
-    failures.add(index, &error);
-    Ok(!ordered && call.statement().is_none())
 }
 
 /// Waits until the writes are as safe as asked, and replies.

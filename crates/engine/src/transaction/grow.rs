@@ -8,10 +8,11 @@ use bson::RawDocument;
 use command::Namespace;
 use error::Result;
 use guard::Lease;
+use guard::patterns::Measured;
+use language::update::Update;
 use std::borrow::Cow;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use write::Cause;
 
 impl Transaction {
     /// What guards a collection. Everyone who writes to it shares that, so that each copy
@@ -31,22 +32,26 @@ impl Transaction {
         guarded: Option<&Lease>,
         before: Option<&Row>,
         after: Option<&RawDocument>,
-        cause: Cause<'_>,
+        update: Option<&Update>,
+        measured: Option<&Measured>,
     ) -> Result<Option<LengthenedArrays>> {
         let policy = growth::policy(guarded).filter(|policy| !policy.arrays.is_empty());
         let Some(policy) = policy else { return Ok(Some(LengthenedArrays::new())) };
         if !self.engine.store.growth().is_on.load(Ordering::Relaxed) {
             return Ok(None);
         }
-        if cause.all_counted {
-            return Ok(Some(growth::counted(cause.counted)));
-        }
+        let arrays = match measured {
+            Some(Measured { arrays, complete: true }) => return Ok(Some(growth::measured(arrays))),
+            Some(Measured { arrays, .. }) => &arrays[..],
+            None => &[],
+        };
         let secret = *self.engine.store.secret();
         let mut load = |document: &RawDocument, needs: &language::Needs| match before {
             Some(row) => large::join(&self.last_view(), &row.record, document, needs),
             None => Ok(None),
         };
-        let exchange = growth::Exchange { before: before.map(|row| &**row), after, cause };
+        let exchange =
+            growth::Exchange { before: before.map(|row| &**row), after, update, measured: arrays };
         growth::lengthened(policy, exchange, &secret, &mut load).map(Some)
     }
 

@@ -5,20 +5,21 @@ use super::warning::Warning;
 use super::{Absent, Row, Transaction, conflict};
 use crate::catalog::{Action, Collection, Kind};
 use crate::define::New;
-use crate::growth::{self, LengthenedArrays};
+use crate::growth::LengthenedArrays;
 use crate::plan::{self, Query, Sort};
 use crate::storage::large::{self, Before};
 use crate::storage::{CollectionId, RecordId, Tree, keys};
 use bson::{RawBsonRef, RawDocument, RawDocumentBuf};
 use command::Namespace;
 use error::{Code, Result};
-use guard::{Lease, Policy};
+use guard::Lease;
+use guard::patterns::{ArrayLength, Measured};
 use language::Needs;
 use std::borrow::Cow;
 use std::ops::Bound;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use write::{Cause, Counted, Find, limits};
+use write::{Cause, Find, limits};
 
 /// The intent that makes inserts into a capped collection wait for each other.
 const WHOLE_COLLECTION: RecordId = RecordId(u64::MAX);
@@ -99,7 +100,7 @@ impl write::Transaction for Transaction {
         &mut self,
         namespace: &Namespace,
         document: &RawDocument,
-        counted: &[Counted],
+        note: Option<&Measured>,
     ) -> Result<()> {
         self.engine.store.space().check()?;
         let collection = self.enter_or_create(namespace).await?;
@@ -110,7 +111,7 @@ impl write::Transaction for Transaction {
             self.take(Subject::record(collection.id, WHOLE_COLLECTION)).await?;
         }
         let record = self.next_record(&collection)?;
-        let cause = Cause { counted, ..Cause::default() };
+        let cause = Cause { update: None, note };
         let (split, lengthened) = self.split(namespace, None, document, None, cause)?;
         self.add_entries(&collection, record, document).await?;
         for (number, value) in split.values {
@@ -127,7 +128,7 @@ impl write::Transaction for Transaction {
         namespace: &Namespace,
         row: &Row,
         after: &RawDocument,
-        cause: Cause<'_>,
+        cause: Cause<'_, Transaction>,
     ) -> Result<()> {
         self.engine.store.space().check()?;
         let record = &row.record;
@@ -169,7 +170,7 @@ impl write::Transaction for Transaction {
 
     async fn delete(&mut self, namespace: &Namespace, row: &Row) -> Result<()> {
         let guarded = self.guarded(namespace);
-        let lengthened = self.lengthened(guarded.as_deref(), Some(row), None, Cause::default())?;
+        let lengthened = self.lengthened(guarded.as_deref(), Some(row), None, None, None)?;
         self.tell_deleted(row)?;
         self.remove_entries(row).await?;
         let record = &row.record;
@@ -284,22 +285,22 @@ impl Transaction {
         row: Option<&Row>,
         document: &RawDocument,
         before: Option<Before<'_>>,
-        cause: Cause<'_>,
+        cause: Cause<'_, Transaction>,
     ) -> Result<(large::Split, Option<LengthenedArrays>)> {
         let guarded = self.guarded(namespace);
         let guarded = guarded.as_deref();
-        let is_all = |policy: &Policy| policy.arrays.len() == cause.counted.len();
-        let all_counted = cause.all_counted || growth::policy(guarded).is_some_and(is_all);
-        let cause = Cause { all_counted, ..cause };
-        let has_pages = |it: &Counted| it.after.is_some_and(|length| length.pages > 0);
+        let Cause { update, note } = cause;
+        let has_pages = |it: &ArrayLength| it.after.is_some_and(|length| length.pages > 0);
+        let without_pages =
+            note.is_some_and(|note| note.complete && !note.arrays.iter().any(has_pages));
         // Arrays that stay as they are stay in line where nothing is out of line.
-        let none = all_counted && before.is_none() && !cause.counted.iter().any(has_pages);
+        let none = before.is_none() && without_pages;
         let cold = match guarded {
-            Some(guarded) if !none => guarded.cold(document, cause.counted),
+            Some(guarded) if !none => guarded.cold(document, note),
             _ => Vec::new(),
         };
         let split = large::split(document, before, self.engine.store.secret(), &cold);
-        Ok((split, self.lengthened(guarded, row, Some(document), cause)?))
+        Ok((split, self.lengthened(guarded, row, Some(document), update, note)?))
     }
 
     /// The row with those arrays loaded that are to be compared with their successors, to

@@ -1,8 +1,8 @@
 //! One document settled under its policy, in a transaction of its own.
 
 use super::{Over, looked_at};
-use crate::Guarded;
-use crate::patterns::overflow::{Seen, Work};
+use crate::Roles;
+use crate::patterns::overflow::{self, Seen};
 use crate::patterns::{bounds, fields, place};
 use crate::policy::Policy;
 use bson::{RawBsonRef, RawDocument};
@@ -12,7 +12,7 @@ use language::Needs;
 use std::borrow::Cow;
 use std::ops::Deref;
 use value::Path;
-use write::{Backend, Cause, Transaction};
+use write::{Backend, Cause, Transaction, Work, in_transaction};
 
 /// How far a document is settled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -62,9 +62,9 @@ pub async fn settle<B>(
 ) -> Result<Option<Settled>>
 where
     B: Backend,
-    B::Transaction: Transaction<Guard: Deref<Target = Guarded>>,
+    B::Transaction: Transaction<Guard: Deref<Target = Roles>>,
 {
-    commit(backend, Settle { namespace, id, aim }).await
+    in_transaction(backend, &mut Settle { namespace, id, aim }).await
 }
 
 /// The same in a transaction that the caller has begun, and lets go of: it tells what
@@ -76,9 +76,9 @@ pub async fn rehearse<T>(
     aim: Aim,
 ) -> Result<Option<Settled>>
 where
-    T: Transaction<Guard: Deref<Target = Guarded>>,
+    T: Transaction<Guard: Deref<Target = Roles>>,
 {
-    Settle { namespace, id, aim }.run(transaction).await
+    Settle { namespace, id, aim }.attempt(transaction).await
 }
 
 /// Gives pages the count of the elements they hold, deletes empty ones, and makes
@@ -90,9 +90,9 @@ pub async fn mend_pages<B>(
 ) -> Result<Option<Settled>>
 where
     B: Backend,
-    B::Transaction: Transaction<Guard: Deref<Target = Guarded>>,
+    B::Transaction: Transaction<Guard: Deref<Target = Roles>>,
 {
-    commit(backend, Mend { namespace, id }).await
+    in_transaction(backend, &mut Mend { namespace, id }).await
 }
 
 /// Deletes the pages of a document that is no more, those of one array. False if it is there
@@ -105,32 +105,9 @@ pub async fn remove_orphans<B>(
 ) -> Result<bool>
 where
     B: Backend,
-    B::Transaction: Transaction<Guard: Deref<Target = Guarded>>,
+    B::Transaction: Transaction<Guard: Deref<Target = Roles>>,
 {
-    commit(backend, Remove { namespace, path, parent }).await
-}
-
-/// Work in a transaction, which may have to be done over.
-trait Step<T>: Sync {
-    type Outcome: Send;
-
-    fn run(&self, transaction: &mut T) -> impl Future<Output = Result<Self::Outcome>> + Send;
-}
-
-/// Runs a step in a transaction of its own, and commits it. One that meets another's intent
-/// starts over.
-async fn commit<B: Backend, S: Step<B::Transaction>>(backend: &B, step: S) -> Result<S::Outcome> {
-    let mut transaction = backend.begin().await?;
-    loop {
-        match step.run(&mut transaction).await {
-            Ok(outcome) => {
-                backend.commit(transaction).await?;
-                return Ok(outcome);
-            }
-            Err(error) if error.code() == Code::WriteConflict && transaction.retry().await? => {}
-            Err(error) => return Err(error),
-        }
-    }
+    in_transaction(backend, &mut Remove { namespace, path, parent }).await
 }
 
 struct Settle<'a> {
@@ -150,15 +127,15 @@ struct Remove<'a> {
     parent: RawBsonRef<'a>,
 }
 
-impl<T: Transaction<Guard: Deref<Target = Guarded>>> Step<T> for Settle<'_> {
+impl<T: Transaction<Guard: Deref<Target = Roles>>> Work<T> for Settle<'_> {
     type Outcome = Option<Settled>;
 
-    async fn run(&self, transaction: &mut T) -> Result<Option<Settled>> {
+    async fn attempt(&mut self, transaction: &mut T) -> Result<Option<Settled>> {
         let Settle { namespace, id, aim } = *self;
         let Some(guard) = transaction.guard(namespace).await? else {
             return Err(no_policy(namespace));
         };
-        let policy = guard.policy()?;
+        let policy = guard.rules()?;
         let mut needs = looked_at(policy);
         transaction.check_needs(namespace, &mut needs);
         let Some(row) = transaction.get(namespace, id, &needs).await? else { return Ok(None) };
@@ -175,7 +152,7 @@ impl<T: Transaction<Guard: Deref<Target = Guarded>>> Step<T> for Settle<'_> {
         let mut edits = fields::Edits::new();
         let parent = place::id(&row);
         for rule in policy.overflows() {
-            let mut work = Work { policy, rule, transaction, parent };
+            let mut work = overflow::Work { policy, rule, transaction, parent };
             let (done, cost) = work.resettle(&row, &needs, aim).await?;
             done.write(rule, &Seen::of(&row, rule), &mut edits);
             settled.cost.add(cost);
@@ -188,50 +165,50 @@ impl<T: Transaction<Guard: Deref<Target = Guarded>>> Step<T> for Settle<'_> {
         settled.changed = settled.cost != Cost::default();
         if after.as_bytes() != row.as_bytes() {
             transaction.check(namespace, Some(&row), &after)?;
-            transaction.replace(namespace, &row, &after, Cause::default()).await?;
+            transaction.replace(namespace, &row, &after, Cause::UNKNOWN).await?;
             settled.changed = true;
         }
         Ok(Some(settled))
     }
 }
 
-impl<T: Transaction<Guard: Deref<Target = Guarded>>> Step<T> for Mend<'_> {
+impl<T: Transaction<Guard: Deref<Target = Roles>>> Work<T> for Mend<'_> {
     type Outcome = Option<Settled>;
 
-    async fn run(&self, transaction: &mut T) -> Result<Option<Settled>> {
+    async fn attempt(&mut self, transaction: &mut T) -> Result<Option<Settled>> {
         let Mend { namespace, id } = *self;
         let Some(guard) = transaction.guard(namespace).await? else {
             return Err(no_policy(namespace));
         };
-        let policy = guard.policy()?;
+        let policy = guard.rules()?;
         // The document first: whoever writes to its pages holds it.
         let there = transaction.get(namespace, id, &Needs::none()).await?;
         if there.is_none() {
             return Ok(None);
         }
         for rule in policy.overflows() {
-            Work { policy, rule, transaction, parent: id }.mend().await?;
+            overflow::Work { policy, rule, transaction, parent: id }.mend().await?;
         }
-        Settle { namespace, id, aim: Aim::Counters }.run(transaction).await
+        Settle { namespace, id, aim: Aim::Counters }.attempt(transaction).await
     }
 }
 
-impl<T: Transaction<Guard: Deref<Target = Guarded>>> Step<T> for Remove<'_> {
+impl<T: Transaction<Guard: Deref<Target = Roles>>> Work<T> for Remove<'_> {
     type Outcome = bool;
 
-    async fn run(&self, transaction: &mut T) -> Result<bool> {
+    async fn attempt(&mut self, transaction: &mut T) -> Result<bool> {
         let Remove { namespace, path, parent } = *self;
         let Some(guard) = transaction.guard(namespace).await? else {
             return Err(no_policy(namespace));
         };
-        let policy: &Policy = guard.policy()?;
+        let policy: &Policy = guard.rules()?;
         let Some(rule) = policy.overflows().find(|rule| rule.path == *path) else {
             return Ok(false);
         };
         if transaction.get(namespace, parent, &Needs::none()).await?.is_some() {
             return Ok(false);
         }
-        Work { policy, rule, transaction, parent }.clear().await?;
+        overflow::Work { policy, rule, transaction, parent }.clear().await?;
         // Nothing held it back: it may have come meanwhile, with pages of its own.
         match transaction.get(namespace, parent, &Needs::none()).await? {
             Some(_) => Err(Code::WriteConflict.error("the document has been inserted again")),

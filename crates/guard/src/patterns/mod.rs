@@ -1,10 +1,18 @@
-//! The patterns: what policies make of writes, one module each.
+//! The patterns: what policies make of writes, one module and one row of `table` each.
 //!
 //! A pattern reaches documents only through `write::Transaction`, so it works
 //! wherever they are kept.
 
 pub mod bounds;
 pub(crate) mod fields;
-pub(crate) mod fitting;
+mod fitting;
+mod measured;
 pub mod overflow;
+mod pattern;
 pub mod place;
+mod plan;
+pub(crate) mod sequence;
+mod table;
+
+pub use measured::{ArrayLength, ArrayLengths, Length, Measured};
+pub use plan::Plan;

@@ -55,7 +55,9 @@ pub(crate) struct Digest {
     pub is_flat: bool,
     /// What each of those fields is, by its name; empty while a look at each rule is quicker.
     pub fields: Arc<FxHashMap<Box<[u8]>, Field>>,
-    /// Whether some arrays are shown whole.
+    /// Whether some arrays overflow,
+    pub overflows: bool,
+    /// and some are shown whole.
     pub merges: bool,
     /// What an array that the policy does not name weighs at least once it is over its cap;
     /// where there is none, more than any does.
@@ -160,16 +162,21 @@ pub enum Read {
 }
 
 impl Policy {
-    /// Reads the policy of a collection.
-    pub fn parse(namespace: &Namespace, policy: &RawDocument) -> Result<Policy> {
-        namespace.check_write()?;
-        let mut parsed = Policy {
+    /// One that says nothing.
+    pub fn empty(namespace: &Namespace) -> Policy {
+        Policy {
             namespace: namespace.clone(),
             document: DocumentBounds::default(),
             undeclared: Undeclared::default(),
             arrays: Vec::new(),
-            digest: Digest::default(),
-        };
+            digest: Digest::of(Undeclared::default(), &[]),
+        }
+    }
+
+    /// Reads the policy of a collection.
+    pub fn parse(namespace: &Namespace, policy: &RawDocument) -> Result<Policy> {
+        namespace.check_write()?;
+        let mut parsed = Policy::empty(namespace);
         key::read(&mut parsed, &Reader::new(policy))?;
         check::check(&parsed)?;
         overflow::bound_heads(&mut parsed);
@@ -264,6 +271,7 @@ impl Digest {
             _ => false,
         };
         let merges = rules.iter().any(is_merged);
+        let overflows = rules.iter().any(ArrayRule::overflows);
         let is_flat = rules.iter().flat_map(ArrayRule::paths).all(|path| path.len() == 1);
         let undeclared_bytes = match undeclared {
             Undeclared::Allow => usize::MAX,
@@ -275,7 +283,7 @@ impl Digest {
             true => Arc::new(fields(rules)),
             false => Arc::default(),
         };
-        Digest { paths, roots, is_flat, fields, merges, undeclared_bytes }
+        Digest { paths, roots, is_flat, fields, overflows, merges, undeclared_bytes }
     }
 }
 

@@ -1,7 +1,7 @@
 //! The read plan: what a read of a namespace finds there. Every reader goes by it.
 
 use super::Completion;
-use crate::Guarded;
+use crate::Roles;
 use bson::RawDocument;
 
 #[derive(Debug, Clone, Default)]
@@ -15,9 +15,9 @@ pub enum ReadPlan {
 
 impl ReadPlan {
     /// How a collection is read under a projection.
-    pub fn new(guarded: &Guarded, projection: Option<&RawDocument>) -> ReadPlan {
+    pub fn new(roles: &Roles, projection: Option<&RawDocument>) -> ReadPlan {
         // Pages are ordinary documents, and a policy that cannot be read stops writes only.
-        let Guarded::Policy(policy) = guarded else { return ReadPlan::Stored };
+        let Some(policy) = roles.policy() else { return ReadPlan::Stored };
         let completion = Completion::new(policy, projection);
         completion.map_or(ReadPlan::Stored, ReadPlan::Completed)
     }

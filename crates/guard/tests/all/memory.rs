@@ -17,7 +17,8 @@ use std::sync::{Arc, Mutex};
 use value::element::get_value;
 use value::{DocumentWriter, Element, Path, elements};
 use write::{
-    Backend, Candidates, Cause, Change, Counted, Find, Returns, Selection, Transaction, Updated,
+    Backend, Candidates, Cause, Change, Find, Insert, NoteOf, Record, Returns, Selection,
+    Transaction, Updated,
 };
 
 type Collections = BTreeMap<Namespace, Vec<RawDocumentBuf>>;
@@ -70,7 +71,9 @@ impl Memory {
     pub async fn insert(&self, collection: &str, document: &RawDocument) -> Result<()> {
         let namespace = namespace(collection);
         let failed = |_, error| Err(error);
-        write::insert(self, &namespace, &[document], true, false, failed).await.map(|_| ())
+        let documents = &[document];
+        let insert = Insert { bypass_validation: false, ..Insert::own(&namespace, documents) };
+        write::insert(self, insert, failed).await.map(|_| ())
     }
 
     pub async fn update(
@@ -95,14 +98,15 @@ impl Memory {
     ) -> Result<Updated> {
         let filter = Arc::new(Filter::parse(filter, &Context::new())?);
         let selection = Selection { filter: &filter, sort: None, hint: None, multi: true };
-        let change = Change { selection, update, upsert, bypass_validation: false, returns };
+        let change =
+            Change { selection, update, upsert, bypass_validation: false, returns, retry: None };
         write::update(self, &namespace(collection), &change).await
     }
 
     pub async fn delete(&self, collection: &str, filter: &RawDocument) -> Result<u64> {
         let filter = Arc::new(Filter::parse(filter, &Context::new())?);
         let selection = Selection { filter: &filter, sort: None, hint: None, multi: true };
-        let delete = write::Delete { selection, returns: None };
+        let delete = write::Delete { selection, returns: None, retry: None };
         Ok(write::delete(self, &namespace(collection), &delete).await?.count)
     }
 }
@@ -122,7 +126,7 @@ impl Backend for Memory {
         Ok(Copied { begun, collections, table, conflict_after, loaded_bytes: 0 })
     }
 
-    async fn commit(&self, transaction: Copied) -> Result<()> {
+    async fn commit(&self, transaction: Copied, _: Record<'_>) -> Result<()> {
         *self.committed.lock().unwrap() = transaction.collections;
         Ok(())
     }
@@ -326,7 +330,7 @@ impl Transaction for Copied {
         &mut self,
         namespace: &Namespace,
         document: &RawDocument,
-        _counted: &[Counted],
+        _: Option<&NoteOf<Copied>>,
     ) -> Result<()> {
         self.write()?;
         if self.position(namespace, get_value(document, "_id").unwrap()).is_some() {
@@ -341,7 +345,7 @@ impl Transaction for Copied {
         namespace: &Namespace,
         row: &Row,
         after: &RawDocument,
-        _cause: Cause<'_>,
+        _: Cause<'_, Copied>,
     ) -> Result<()> {
         self.write()?;
         let at = self.position(namespace, row.id()).unwrap();

@@ -15,13 +15,14 @@ pub use target::next_batch;
 pub use world::World;
 
 use super::context::resolved_context;
-use super::reading::{self, Resolved, array, first_batch, hint_value, resolve_for};
+use super::reading::{self, Resolved, first_batch, resolve_for};
 use super::{Call, sources, watch, writing};
 use crate::catalog::Catalog;
 use crate::cursor::{Cursor, Source as CursorSource};
 use crate::plan::{self, Audience, Hint, Query};
 use crate::storage::{Document, View};
 use bson::{RawArray, RawArrayBuf, RawDocument};
+use command::fields::Hint as HintField;
 use command::views::Aggregate;
 use command::{Namespace, Reply};
 use error::{Code, Result};
@@ -81,7 +82,7 @@ pub fn prepare(call: Call<'_>, aggregate: &Aggregate<'_>) -> Result<Prepared> {
         false => resolve_for(call, &catalog, &aggregate.namespace)?,
     };
     let context = resolved_context(&resolved, aggregate.collation, aggregate.variables)?;
-    let whole = chain(&resolved.pipeline, &array(&aggregate.pipeline));
+    let whole = chain(&resolved.pipeline, &ArrayWriter::documents(&aggregate.pipeline));
     let collectionless = aggregate.namespace.is_collectionless();
     let place = if collectionless { Place::Database } else { Place::Top };
     let pipeline = Pipeline::parse_in(&whole, &context, place)?;
@@ -100,7 +101,7 @@ pub fn prepare(call: Call<'_>, aggregate: &Aggregate<'_>) -> Result<Prepared> {
         resolved,
         shown: aggregate.namespace.clone(),
         context,
-        hint: hint_value(aggregate.hint).map(Hint::parse).transpose()?.flatten(),
+        hint: aggregate.hint.map(HintField::value).map(Hint::parse).transpose()?.flatten(),
         allow_disk_use: aggregate.allow_disk_use.unwrap_or(true),
     })
 }

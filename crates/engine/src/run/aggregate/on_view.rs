@@ -2,12 +2,13 @@
 
 use super::super::context::resolved_context;
 use super::super::distinct::Values;
-use super::super::reading::{self, Resolved, first_batch, hint_value};
+use super::super::reading::{self, Resolved, first_batch};
 use super::{Call, Prepared, chain};
 use crate::cursor::Cursor;
 use crate::plan::Hint;
 use bson::{RawBsonRef, RawDocument};
 use command::Reply;
+use command::fields::Hint as HintField;
 use command::fields::Hint as HintView;
 use command::views::{Count, Distinct, Find};
 use error::{Code, Result};
@@ -138,7 +139,7 @@ fn prepared(
         resolved,
         shown: shown.clone(),
         context,
-        hint: hint_value(hint).map(Hint::parse).transpose()?.flatten(),
+        hint: hint.map(HintField::value).map(Hint::parse).transpose()?.flatten(),
         allow_disk_use: true,
     })
 }

@@ -5,7 +5,7 @@ use crate::catalog::Collection;
 use crate::run::Call;
 use bson::RawDocumentBuf;
 use error::Result;
-use guard::Guarded;
+use guard::Policy;
 use guard::patterns::overflow::check_read_to_replace;
 use guard::policy::{Overflow, Read};
 use language::Needs;
@@ -32,12 +32,10 @@ impl Replaced {
         if !is_own || **target != *own.collection {
             return None;
         }
-        let heads = call.engine.policies.look(own, |guarded| match guarded {
-            Guarded::Policy(policy) => {
-                let heads = policy.overflows().filter(|rule| rule.read == Read::Head);
-                heads.filter(|rule| needs.contains(&rule.path)).cloned().collect()
-            }
-            _ => Vec::new(),
+        let heads = call.engine.policies.look(own, |roles| {
+            let overflows = roles.policy().into_iter().flat_map(Policy::overflows);
+            let heads = overflows.filter(|rule| rule.read == Read::Head);
+            heads.filter(|rule| needs.contains(&rule.path)).cloned().collect::<Vec<_>>()
         });
         heads.filter(|heads| !heads.is_empty()).map(Replaced)
     }

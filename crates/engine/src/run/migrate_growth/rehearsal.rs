@@ -12,13 +12,14 @@ use crate::storage::{Document, IndexId, Record, RecordId};
 use bson::{RawBsonRef, RawDocument, RawDocumentBuf};
 use command::Namespace;
 use error::Result;
+use guard::patterns::Measured;
 use guard::{Lease, Table};
 use language::Needs;
 use std::collections::{BTreeMap, HashSet};
 use std::ops::Deref;
 use value::Number;
 use value::element::{elements, get_value};
-use write::{Cause, Counted, Find, Transaction};
+use write::{Cause, Find, Transaction};
 
 pub struct Rehearsal<'a> {
     survey: &'a Survey<'a>,
@@ -221,7 +222,7 @@ impl Transaction for Rehearsal<'_> {
         &mut self,
         namespace: &Namespace,
         document: &RawDocument,
-        _: &[Counted],
+        _: Option<&Measured>,
     ) -> Result<()> {
         self.count(namespace, document)?;
         self.written.entry(namespace.clone()).or_default().put(document);
@@ -233,7 +234,7 @@ impl Transaction for Rehearsal<'_> {
         namespace: &Namespace,
         row: &Row,
         after: &RawDocument,
-        _: Cause<'_>,
+        _: Cause<'_, Self>,
     ) -> Result<()> {
         // The document itself is not read again.
         if *namespace == self.survey.policy.namespace {

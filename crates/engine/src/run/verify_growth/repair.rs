@@ -81,7 +81,9 @@ impl Mending<'_> {
         match outcome {
             Ok(mended) => Ok(mended),
             // What cannot be mended is told as it was found, unless all is to stop.
-            Err(error) => writing::of_statement(self.call, error).map(|_| false),
+            Err(error) => {
+                writing::of_statement(self.call.statement().map(|it| &**it), error).map(|_| false)
+            }
         }
     }
 }

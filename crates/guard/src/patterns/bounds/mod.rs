@@ -5,11 +5,15 @@
 
 mod array;
 mod document;
+mod names;
+mod pattern;
 mod undeclared;
 mod violation;
 
 pub use array::{Dropped, dropped, grows, trimmed};
 pub use document::check as check_size;
+use names::check as check_names;
+pub(crate) use pattern::{ArrayBounds, SizeBound};
 pub use undeclared::{check as check_undeclared, over as undeclared_over};
 
 use crate::policy::{ArrayRule, OnLimit, Policy};

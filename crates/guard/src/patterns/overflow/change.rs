@@ -1,136 +1,169 @@
 //! An update of a document that has pages.
 
 use super::apart::TakenApart;
+use super::glance::{Met, missing};
 use super::settle::Settled;
-use super::update::{Met, missing, within_bounds};
+use super::update::{Amends, write};
 use super::{Done, Head, Seen, Work, assign, load, whole};
-use crate::guarded;
-use crate::patterns::fields::{self, Edits};
+use crate::patterns::measured::Measured;
+use crate::patterns::pattern::Change;
 use crate::patterns::place::id;
-use crate::policy::{Policy, Read};
+use crate::policy::Read;
 use bson::RawDocument;
 use error::Result;
 use language::Needs;
 use language::update::{Part, Scope, Update};
-use write::{Applied, CountedArrays, Outcome, Transaction};
+use smallvec::SmallVec;
+use std::sync::Arc;
+use value::wide;
+use write::Transaction;
 
-pub struct Change<'a, T: Transaction> {
-    pub policy: &'a Policy,
-    pub rules: &'a [Met<'a>],
-    pub taken: &'a TakenApart,
-    pub row: &'a T::Row,
-    pub applied: &'a Applied<'a, guarded::Plan>,
+/// What an update is applied to, where that is not the row as it is.
+pub struct Basis<T: Transaction> {
+    /// The row with more of it loaded.
+    pub loaded: Option<T::Row>,
+    /// The document with some of its arrays whole.
+    whole: Option<whole::Document<T>>,
+    /// The update without the parts that are carried out on pages.
+    pub rest: Option<Arc<Update>>,
+    /// Whether some arrays have pages: then the update is not all that happens.
+    pub is_apart: bool,
 }
 
-impl<T: Transaction> Change<'_, T> {
-    pub async fn with_pages(&self, transaction: &mut T) -> Result<Outcome> {
-        let (row, applied) = (self.row, self.applied);
-        let parent = id(row);
-        let whole = self.load_whole(transaction).await?;
-        let unpaged: Vec<Met<'_>> = self.rules.iter().filter(|met| !met.paged).copied().collect();
-        let missing: Vec<_> = missing(&unpaged, applied.update, applied.loaded).collect();
-        let loaded = match missing.is_empty() {
-            true => None,
-            false => Some(load(transaction, row, applied.loaded, &missing).await?),
-        };
-        let held: &RawDocument = loaded.as_deref().unwrap_or(row);
-        let base: &RawDocument = whole.as_ref().map_or(held, |whole| &whole.document);
-        let own;
-        let rest = match self.parts().filter(is_apart).all(|(met, _)| met.paged) {
-            true => self.taken.rest.as_ref(),
-            false => {
-                own = self.rest();
-                own.as_ref()
-            }
-        };
-        let after = rest.unwrap_or(applied.update).apply(base, applied.matched)?;
-        let after = after.unwrap_or_else(|| base.to_owned());
-        let after = within_bounds(self.policy, applied, base, after)?;
-        let mut edits = Edits::new();
-        let mut elsewhere = false;
-        let mut counted = CountedArrays::new();
-        for (met, part) in self.parts() {
-            let Met { rule, paged, .. } = met;
-            let now = Seen::of(&after, rule);
-            let mut work = Work { policy: self.policy, rule, transaction, parent };
-            if !paged {
-                let settled = Settled { row, was: &met.was, base, after: &after, now: &now };
-                let done = work.settle(row, &settled).await?;
-                met.count(done.counters, &mut counted);
-                done.write(rule, &now, &mut edits);
-                continue;
-            }
-            let counters = work.counters(row, applied.loaded).await?;
-            let done = match part {
-                None => Done::stays(counters),
-                Some(part) => match &part.update {
-                    Some(update) => work.run(part, update, row, applied.loaded, counters).await?,
-                    None => {
-                        let assigned = assign::Assigned {
-                            scope: part.scope,
-                            update: applied.update,
-                            loaded: whole.as_ref().and_then(|whole| whole.of(rule)),
-                            counters,
-                        };
-                        work.assign(assigned, row, &after, applied.loaded).await?
-                    }
-                },
-            };
-            let done = work.refill(done).await?;
-            elsewhere |= done.paged;
-            if let (Head::Stays, Some(whole)) = (&done.head, &whole) {
-                whole.restore(rule, row, &after, &mut edits);
-            }
-            met.count(done.counters, &mut counted);
-            done.write(rule, &now, &mut edits);
-        }
-        let after = if edits.is_empty() { after } else { fields::edit_own(after, &edits)? };
-        let changed = after.as_bytes() != held.as_bytes();
-        let after = changed.then_some(after);
-        Ok(Outcome { after, elsewhere, counted, all_counted: false })
-    }
-
-    /// Each array, and what the update does to it.
-    fn parts(&self) -> impl Iterator<Item = (Met<'_>, Option<&Part>)> {
-        let part = |met: &Met<'_>| self.taken.parts.get(met.at).and_then(Option::as_ref);
-        self.rules.iter().map(move |met| (*met, part(met)))
-    }
-
-    /// The update without the parts of arrays that have pages. Those of arrays without
-    /// belong to the document as it is.
-    fn rest(&self) -> Option<Update> {
-        let mut rest = None;
-        for (met, _) in self.parts().filter(is_apart).filter(|(met, _)| met.paged) {
-            rest = rest.as_ref().unwrap_or(self.applied.update).without(&met.rule.path);
-        }
-        rest
-    }
-
-    /// The document with those arrays whole that the update must see so: what it makes of
-    /// them depends on what they hold.
-    async fn load_whole(&self, transaction: &mut T) -> Result<Option<whole::Document<T>>> {
-        let update = self.applied.update;
-        let mut needs = Needs::none();
-        update.needs(&mut needs);
-        let mut whole = None;
-        for (Met { rule, paged, .. }, part) in self.parts() {
-            let looks =
-                part.is_some_and(|part| matches!(part.scope, Scope::Compared | Scope::Inside));
-            let seen = looks || (update.is_pipeline() && needs.contains(&rule.path));
-            if rule.read != Read::Merged || !paged || !seen {
-                continue;
-            }
-            let parent = id(self.row);
-            let mut work = Work { policy: self.policy, rule, transaction, parent };
-            let counters = work.counters(self.row, self.applied.loaded).await?;
-            let loaded = work.load_all(self.row, self.applied.loaded, counters).await?;
-            whole.get_or_insert_with(|| whole::Document::new(self.row)).add(rule, loaded)?;
-        }
-        Ok(whole)
+impl<T: Transaction> Default for Basis<T> {
+    fn default() -> Self {
+        Basis { loaded: None, whole: None, rest: None, is_apart: false }
     }
 }
 
-/// Whether a part can be taken apart from the rest.
-fn is_apart((_, part): &(Met<'_>, Option<&Part>)) -> bool {
-    part.is_some_and(|part| part.update.is_some())
+impl<T: Transaction> Basis<T> {
+    pub fn whole(&self) -> Option<&RawDocument> {
+        self.whole.as_ref().map(|whole| &*whole.document)
+    }
+}
+
+/// Loads what the update must see, and takes apart what it does to pages.
+pub async fn before<T: Transaction>(transaction: &mut T, change: &mut Change<'_, T>) -> Result<()> {
+    let (policy, row, applied) = (change.policy, change.row, change.applied);
+    let mut arrays: SmallVec<[Met<'_>; 2]> = {
+        let _entered = wide::enter(row);
+        Met::all(policy, &applied.plan.reach, row).collect()
+    };
+    for met in arrays.iter_mut().filter(|met| met.paged && !met.rule.counted) {
+        // What says that there are pages may be older than the policy.
+        let mut work = Work { policy, rule: met.rule, transaction, parent: id(row) };
+        met.paged = work.end_page(true).await?.is_some();
+    }
+    let is_apart = arrays.iter().any(|met| met.paged);
+    let mut basis = Basis { is_apart, ..Basis::default() };
+    if is_apart {
+        let taken = applied.plan.apart.of(policy, applied.update);
+        basis.rest = rest(&arrays, taken, applied.update);
+        basis.whole = load_whole(transaction, change, &arrays, taken).await?;
+    }
+    let unpaged: SmallVec<[Met<'_>; 2]> = arrays.iter().filter(|met| !met.paged).copied().collect();
+    let missing: Vec<_> = missing(&unpaged, applied.update, applied.loaded).collect();
+    if !missing.is_empty() {
+        basis.loaded = Some(load(transaction, row, applied.loaded, &missing).await?);
+    }
+    change.glance.arrays = arrays;
+    change.basis = basis;
+    Ok(())
+}
+
+/// Carries out what an update does to arrays with pages, and settles the others.
+pub async fn with_pages<T: Transaction>(
+    transaction: &mut T,
+    change: &mut Change<'_, T>,
+) -> Result<()> {
+    let (policy, row, applied) = (change.policy, change.row, change.applied);
+    let taken = applied.plan.apart.of(policy, applied.update);
+    let whole = change.basis.whole.as_ref();
+    let mut amends = Amends::default();
+    for (met, part) in parts(&change.glance.arrays, taken) {
+        let after = &*change.after;
+        let rule = met.rule;
+        let now = Seen::of(after, rule);
+        let mut work = Work { policy, rule, transaction, parent: id(row) };
+        if !met.paged {
+            let settled = Settled { row, was: &met.was, base: change.base(), after, now: &now };
+            let done = work.settle(row, &settled).await?;
+            amends.add(met, done, &now);
+            continue;
+        }
+        let counters = work.counters(row, applied.loaded).await?;
+        let done = match part {
+            None => Done::stays(counters),
+            Some(part) => match &part.update {
+                Some(update) => work.run(part, update, row, applied.loaded, counters).await?,
+                None => {
+                    let assigned = assign::Assigned {
+                        scope: part.scope,
+                        update: applied.update,
+                        loaded: whole.and_then(|whole| whole.of(rule)),
+                        counters,
+                    };
+                    work.assign(assigned, row, after, applied.loaded).await?
+                }
+            },
+        };
+        let done = work.refill(done).await?;
+        change.elsewhere |= done.paged;
+        if let (Head::Stays, Some(whole)) = (&done.head, whole) {
+            whole.restore(rule, row, after, &mut amends.edits);
+        }
+        amends.add(met, done, &now);
+    }
+    let Amends { edits, lengths } = amends;
+    change.measured = Measured { arrays: lengths, complete: false };
+    write(&edits, &mut change.after, &mut change.altered)
+}
+
+/// Each array, and what the update does to it.
+fn parts<'m, 'a>(
+    arrays: &'m [Met<'a>],
+    taken: &'m TakenApart,
+) -> impl Iterator<Item = (&'m Met<'a>, Option<&'m Part>)> {
+    arrays.iter().map(move |met| (met, taken.parts.get(met.at).and_then(Option::as_ref)))
+}
+
+/// The update without the parts of arrays that have pages. Those of arrays without
+/// belong to the document as it is.
+fn rest(arrays: &[Met<'_>], taken: &TakenApart, update: &Update) -> Option<Arc<Update>> {
+    let is_apart = |part: Option<&Part>| part.is_some_and(|part| part.update.is_some());
+    let apart = || parts(arrays, taken).filter(|(_, part)| is_apart(*part)).map(|(met, _)| met);
+    if apart().all(|met| met.paged) {
+        return taken.rest.clone();
+    }
+    let mut rest: Option<Update> = None;
+    for met in apart().filter(|met| met.paged) {
+        rest = rest.as_ref().unwrap_or(update).without(&met.rule.path);
+    }
+    rest.map(Arc::new)
+}
+
+/// The document with those arrays whole that the update must see so: what it makes of
+/// them depends on what they hold.
+async fn load_whole<T: Transaction>(
+    transaction: &mut T,
+    change: &Change<'_, T>,
+    arrays: &[Met<'_>],
+    taken: &TakenApart,
+) -> Result<Option<whole::Document<T>>> {
+    let (policy, row, applied) = (change.policy, change.row, change.applied);
+    let mut needs = Needs::none();
+    applied.update.needs(&mut needs);
+    let mut whole = None;
+    for (Met { rule, paged, .. }, part) in parts(arrays, taken) {
+        let looks = part.is_some_and(|part| matches!(part.scope, Scope::Compared | Scope::Inside));
+        let seen = looks || (applied.update.is_pipeline() && needs.contains(&rule.path));
+        if rule.read != Read::Merged || !paged || !seen {
+            continue;
+        }
+        let mut work = Work { policy, rule, transaction, parent: id(row) };
+        let counters = work.counters(row, applied.loaded).await?;
+        let loaded = work.load_all(row, applied.loaded, counters).await?;
+        whole.get_or_insert_with(|| whole::Document::new(row)).add(rule, loaded)?;
+    }
+    Ok(whole)
 }

@@ -1,11 +1,11 @@
 //! What a document says of its array: how many elements, and how many pages.
 
 use crate::patterns::fields::Edits;
+use crate::patterns::measured::Length;
 use crate::patterns::place;
 use crate::policy::Overflow;
 use bson::{RawBson, RawBsonRef, RawDocument};
 use value::{Element, Number};
-use write::Length;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Counters {

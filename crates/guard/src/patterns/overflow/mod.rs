@@ -27,11 +27,13 @@ mod change;
 mod counters;
 mod each;
 mod ends;
+mod glance;
 mod insert;
 mod limits;
 mod numbered;
 mod pack;
 pub(crate) mod page;
+mod pattern;
 mod piece;
 mod push;
 mod refill;
@@ -41,14 +43,15 @@ mod settle;
 mod update;
 mod whole;
 
-pub use apart::{Apart, needs};
+pub use apart::Apart;
 pub use assign::{check_read_to_replace, check_written_back};
+pub(crate) use change::Basis;
 pub(crate) use counters::int;
 pub use counters::{Counters, Seen, has_pages};
-pub use insert::insert;
+pub(crate) use glance::Glance;
 pub use pack::{head_len, pages_of};
 pub use page::{filter as page_filter, id as page_id};
-pub use update::{update, update_at_once};
+pub(crate) use pattern::Outlier;
 
 use crate::patterns::fields::Edits;
 use crate::patterns::place::{self, id};
@@ -122,11 +125,7 @@ impl Done {
 }
 
 /// Deletes the pages of a document that is deleted.
-pub async fn delete<T: Transaction>(
-    policy: &Policy,
-    transaction: &mut T,
-    row: &T::Row,
-) -> Result<()> {
+async fn delete<T: Transaction>(policy: &Policy, transaction: &mut T, row: &T::Row) -> Result<()> {
     for rule in policy.overflows() {
         if has_pages(row, rule) {
             Work { policy, rule, transaction, parent: id(row) }.clear().await?;
@@ -163,7 +162,7 @@ impl<T: Transaction> Work<'_, T> {
         }
     }
 
-    /// The document's counters; taken anew if they say nothing, or are not to be
+    /// The document's counters; counted again if they say nothing, or are not to be
     /// trusted.
     async fn counters(&mut self, row: &T::Row, loaded: &Needs) -> Result<Counters> {
         let counters = Counters::read(row, self.rule);

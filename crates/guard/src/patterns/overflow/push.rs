@@ -1,45 +1,19 @@
 //! A push onto an array that its document keeps whole: most of all writes that meet an array
 //! that overflows, and so the one that is kept short.
 
-use crate::guarded;
-use crate::patterns::bounds;
 use crate::patterns::fields::Overwrite;
+use crate::patterns::measured::{ArrayLength, Length, Measured};
+use crate::patterns::plan::Plan;
 use crate::policy::{OnLimit, Overflow, Policy};
-use bson::RawDocument;
 use bson::spec::ElementType;
+use bson::{RawDocument, RawDocumentBuf};
 use error::Result;
 use smallvec::smallvec;
 use value::{Element, Path, elements};
-use write::{Applied, Counted, Length, Outcome};
 
-/// Applies an update that does nothing but append to one array, if the document has room for
-/// it and has counted what is there.
-pub fn push_at_once(
-    policy: &Policy,
-    row: &RawDocument,
-    applied: &Applied<'_, guarded::Plan>,
-) -> Result<Option<Outcome>> {
-    let Some(push) = Push::of(policy, row, applied.plan) else { return Ok(None) };
-    let Some(after) = applied.update.apply(row, applied.matched)? else {
-        return Ok(Some(Outcome::default()));
-    };
-    let grown = after.as_bytes().len().saturating_sub(row.as_bytes().len());
-    if !push.rule.head.hold(push.len, push.array.bytes.len() + grown) {
-        return Ok(None);
-    }
-    let Some(count) = push.count_in(row, grown) else { return Ok(None) };
-    if grown >= policy.digest.undeclared_bytes {
-        bounds::check_undeclared(policy, Some(row), &after)?;
-    }
-    Ok(Some(Outcome {
-        after: Some(count.write(after)?),
-        counted: smallvec![push.counted()],
-        all_counted: true,
-        ..Outcome::default()
-    }))
-}
-
-struct Push<'a> {
+/// An update that does nothing but append to one array, which its document keeps whole and
+/// has counted.
+pub struct Push<'a> {
     /// Which array of the policy it is about.
     at: usize,
     rule: &'a Overflow,
@@ -52,7 +26,7 @@ struct Push<'a> {
 
 impl<'a> Push<'a> {
     /// `None` if there is more to it.
-    fn of(policy: &'a Policy, row: &'a RawDocument, plan: &guarded::Plan) -> Option<Push<'a>> {
+    pub fn of(policy: &'a Policy, row: &'a RawDocument, plan: &Plan) -> Option<Push<'a>> {
         let (at, appended) = (plan.reach.only?, plan.reach.appended?);
         let OnLimit::Overflow(rule) = &policy.arrays.get(at)?.on_limit else { return None };
         let is_flat = |path: &Path| path.len() == 1;
@@ -71,6 +45,23 @@ impl<'a> Push<'a> {
         Some(Push { at, rule, array, count, was, len: was.checked_add(appended)? })
     }
 
+    /// The document with the count of what the update has appended; `None` if it has no room
+    /// for that.
+    pub fn count(
+        &self,
+        row: &RawDocument,
+        after: RawDocumentBuf,
+    ) -> Result<Option<RawDocumentBuf>> {
+        let grown = after.as_bytes().len().saturating_sub(row.as_bytes().len());
+        if !self.rule.head.hold(self.len, self.array.bytes.len() + grown) {
+            return Ok(None);
+        }
+        match self.count_in(row, grown) {
+            Some(count) => count.write(after).map(Some),
+            None => Ok(None),
+        }
+    }
+
     /// Where the count is to be written once the array has grown: what stands behind that
     /// has moved with it.
     fn count_in(&self, row: &RawDocument, grown: usize) -> Option<Overwrite> {
@@ -80,32 +71,31 @@ impl<'a> Push<'a> {
         Some(if is_behind { count.moved_by(grown) } else { count })
     }
 
-    fn counted(&self) -> Counted {
+    pub fn measured(&self) -> Measured {
         let length = |elements| Some(Length { elements, pages: 0 });
-        Counted { rule: self.at, before: length(self.was), after: length(self.len) }
+        let array =
+            ArrayLength { rule: self.at, before: length(self.was), after: length(self.len) };
+        Measured { arrays: smallvec![array], complete: true }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use bson::{RawBson, RawBsonRef, RawDocumentBuf, rawdoc};
+    use bson::{RawBson, RawBsonRef, rawdoc};
     use command::Namespace;
+    use language::Context;
     use language::query::Matched;
     use language::update::Update;
-    use language::{Context, Needs};
 
     fn pushed(update: RawDocumentBuf, row: &RawDocument) -> Option<RawDocumentBuf> {
         let policy = rawdoc! { "arrays": { "o": { "max": 4, "on_limit": "overflow" } } };
         let policy = Policy::parse(&Namespace::new("d", "c").unwrap(), &policy).unwrap();
         let update = Update::parse(RawBsonRef::Document(&update), None, &Context::new()).unwrap();
-        let plan = guarded::plan(&policy, &update);
-        let loaded = Needs::All;
-        let matched = Matched::default();
-        let applied = Applied { update: &update, plan: &plan, matched, loaded: &loaded };
-        let outcome = push_at_once(&policy, row, &applied).unwrap()?;
-        assert!(outcome.all_counted);
-        outcome.after
+        let push = Push::of(&policy, row, &Plan::of(&policy, &update))?;
+        assert!(push.measured().complete);
+        let after = update.apply(row, Matched::default()).unwrap()?;
+        push.count(row, after).unwrap()
     }
 
     fn array(items: &[i32]) -> RawBson {

@@ -35,7 +35,7 @@ impl<'d> Settled<'d> {
 
     /// What becomes of an array that stays as it is or is appended to, and that the document
     /// keeps whole, as most do. What it held has been counted.
-    pub fn at_once(&self, rule: &Overflow) -> Option<Done> {
+    pub fn fast(&self, rule: &Overflow) -> Option<Done> {
         if rule.path.len() > 1 || !rule.counted {
             return None;
         }
@@ -68,7 +68,7 @@ impl<T: Transaction> Work<'_, T> {
             return Ok(None);
         }
         match self.keep(found, len).await {
-            // Someone else has inserted the document meanwhile. Done anew, the insert fails by
+            // Someone else has inserted the document meanwhile. Done over, the insert fails by
             // the key that the client knows, not by that of a page.
             Err(error) if error.code() == Code::DuplicateKey && self.is_there().await? => {
                 Err(Code::WriteConflict.error(format!(

@@ -20,7 +20,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use value::element::{elements, get};
 use value::{DocumentWriter, Path};
-use write::{Change, Selection};
+use write::{Change, Insert, Selection};
 
 /// How often a document is tried again that others beat to its key.
 const ATTEMPTS_MAX: usize = 16;
@@ -109,6 +109,7 @@ impl Work<'_> {
             upsert: false,
             bypass_validation: self.bypass_validation,
             returns: None,
+            retry: None,
         };
         for _ in 0..ATTEMPTS_MAX {
             let updated = write::update(&self.writes, self.into, &change).await;
@@ -192,9 +193,10 @@ impl Work<'_> {
     }
 
     async fn insert(&self, document: &RawDocument) -> Result<()> {
-        let bypass = self.bypass_validation;
-        let failed = |_, error| Err(error);
-        write::insert(&self.writes, self.into, &[document], true, bypass, failed).await.map(|_| ())
+        let bypass_validation = self.bypass_validation;
+        let documents = &[document];
+        let insert = Insert { bypass_validation, ..Insert::own(self.into, documents) };
+        write::insert(&self.writes, insert, |_, error| Err(error)).await.map(|_| ())
     }
 
     /// Whether an insert failed over the very key that documents are found by.

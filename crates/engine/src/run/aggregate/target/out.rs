@@ -10,6 +10,7 @@ use command::Namespace;
 use command::views::Aggregate;
 use error::{Code, Result};
 use language::aggregate::Documents;
+use write::Insert;
 
 pub async fn write(
     call: Call<'_>,
@@ -64,8 +65,9 @@ async fn fill(
         let documents = batch.borrowed();
         let checked = call.engine.check_out(temporary, &documents);
         checked.map_err(|error| error.context("PlanExecutor error during aggregation"))?;
-        let bypass = aggregate.bypass_validation;
-        write::insert(&writes, namespace, &documents, true, bypass, |_, error| {
+        let bypass_validation = aggregate.bypass_validation;
+        let insert = Insert { bypass_validation, ..Insert::own(namespace, &documents) };
+        write::insert(&writes, insert, |_, error| {
             Err(error.context("PlanExecutor error during aggregation"))
         })
         .await?;

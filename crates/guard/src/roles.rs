@@ -1,0 +1,197 @@
+//! What a collection is to the policies.
+
+use crate::patterns::{Measured, Plan, overflow, sequence};
+use crate::policy::{Keep, OnLimit, Overflow, Policy};
+use crate::read;
+use bson::{RawDocument, RawDocumentBuf};
+use command::Namespace;
+use error::{Code, Error, Result};
+use language::Needs;
+use language::query::{Filter, Matched};
+use language::update::Update;
+use std::borrow::Cow;
+use value::Path;
+use write::{Applied, FastInsert, Guard, Inserted, Outcome, Returns, Transaction};
+
+/// The roles of one collection. It can have several at once.
+#[derive(Debug, Clone)]
+pub struct Roles {
+    /// What its own policy says; nothing if it has none.
+    rules: Policy,
+    own: Own,
+    /// It holds the pages of this collection: only that one's policy writes to it.
+    pub pages_of: Option<Namespace>,
+}
+
+/// Whether a collection has a policy of its own.
+#[derive(Debug, Clone)]
+enum Own {
+    Absent,
+    Set,
+    /// It fails closed: nobody may write.
+    Unreadable(Error),
+}
+
+/// What the roles of a collection take in memory, with the places where holders are counted.
+const ROLES_BYTES: usize = 2 * 1024;
+
+/// A rule for one array, and so many times its path.
+const ARRAY_BYTES: usize = 1024;
+const PATH_TIMES: usize = 8;
+
+impl Roles {
+    /// None so far.
+    pub(crate) fn none(namespace: &Namespace) -> Roles {
+        Roles { rules: Policy::empty(namespace), own: Own::Absent, pages_of: None }
+    }
+
+    pub(crate) fn is_none(&self) -> bool {
+        !self.has_policy() && self.pages_of.is_none()
+    }
+
+    pub(crate) fn set_policy(&mut self, policy: Policy) {
+        self.rules = policy;
+        self.own = Own::Set;
+    }
+
+    pub(crate) fn set_unreadable(&mut self, error: Error) {
+        self.drop_policy();
+        self.own = Own::Unreadable(error);
+    }
+
+    pub(crate) fn drop_policy(&mut self) {
+        self.rules = Policy::empty(&self.rules.namespace);
+        self.own = Own::Absent;
+    }
+
+    /// The collection's own policy, if it has one that can be read.
+    pub fn policy(&self) -> Option<&Policy> {
+        matches!(self.own, Own::Set).then_some(&self.rules)
+    }
+
+    /// Whether it has a policy of its own, be it readable or not.
+    pub fn has_policy(&self) -> bool {
+        !matches!(self.own, Own::Absent)
+    }
+
+    pub fn is_unreadable(&self) -> bool {
+        matches!(self.own, Own::Unreadable(_))
+    }
+
+    /// The rules that writes go by, or the reason why clients may not write here.
+    pub fn rules(&self) -> Result<&Policy> {
+        if let Some(of) = &self.pages_of {
+            return Err(Code::InvalidNamespace.error(format!(
+                "these are pages, which the policy of '{of}' writes; write to '{of}' instead"
+            )));
+        }
+        match &self.own {
+            Own::Absent | Own::Set => Ok(&self.rules),
+            Own::Unreadable(error) => Err(Code::InvalidOptions.error(format!(
+                "the policy of the collection cannot be read ({}); set it anew with \
+                 setGrowthPolicy",
+                error.message()
+            ))),
+        }
+    }
+
+    /// The arrays of a document that appending leaves as they are: what is pushed
+    /// goes to their pages.
+    pub fn cold(&self, document: &RawDocument, measured: Option<&Measured>) -> Vec<&Path> {
+        let has_pages = |at: usize, rule: &Overflow| {
+            let arrays = measured.map_or(&[][..], |measured| &measured.arrays);
+            match arrays.iter().find(|array| array.rule == at) {
+                Some(array) => array.after.is_some_and(|length| length.pages > 0),
+                None => overflow::has_pages(document, rule),
+            }
+        };
+        let rules = self.rules.arrays.iter().enumerate();
+        let cold = rules.filter(|(at, rule)| match &rule.on_limit {
+            OnLimit::Overflow(rule) => rule.keep == Keep::Oldest && has_pages(*at, rule),
+            _ => false,
+        });
+        cold.map(|(_, rule)| &rule.path).collect()
+    }
+
+    /// What it takes in memory.
+    pub(crate) fn footprint(&self) -> usize {
+        let rules = self.rules.arrays.iter();
+        let rules = rules.map(|rule| ARRAY_BYTES + PATH_TIMES * rule.path.as_str().len());
+        ROLES_BYTES + rules.sum::<usize>()
+    }
+}
+
+impl<T: Transaction> Guard<T> for Roles {
+    type Plan = Plan;
+    type Note = Measured;
+
+    fn plan(&self, update: &Update) -> Result<Plan> {
+        Ok(Plan::of(self.rules()?, update))
+    }
+
+    fn update_needs(&self, update: &Update, plan: &Plan, needs: &mut Needs) {
+        sequence::update_needs::<T>(&self.rules, update, plan, needs);
+    }
+
+    fn delete_needs(&self, needs: &mut Needs) {
+        sequence::delete_needs::<T>(&self.rules, needs);
+    }
+
+    fn shows_more(&self) -> bool {
+        // Who must not write here is refused before anything is matched.
+        self.rules.merges() || self.rules().is_err()
+    }
+
+    async fn matches(
+        &self,
+        transaction: &mut T,
+        row: &T::Row,
+        filter: &Filter,
+    ) -> Result<Option<Matched>> {
+        read::matches(self.rules()?, transaction, row, filter).await
+    }
+
+    async fn shown(
+        &self,
+        transaction: &mut T,
+        document: &RawDocument,
+        returns: &Returns<'_>,
+    ) -> Result<RawDocumentBuf> {
+        let Returns { needs, projection, .. } = returns;
+        read::shown(self.rules()?, transaction, document, *projection, needs).await
+    }
+
+    fn fast_insert<'d>(&self, document: Cow<'d, RawDocument>) -> Result<FastInsert<'d, Measured>> {
+        sequence::fast_insert::<T>(self.rules()?, document)
+    }
+
+    async fn insert<'d>(
+        &self,
+        transaction: &mut T,
+        document: Cow<'d, RawDocument>,
+    ) -> Result<Inserted<'d, Measured>> {
+        sequence::insert(self.rules()?, transaction, document).await
+    }
+
+    fn fast_update(
+        &self,
+        transaction: &T,
+        row: &T::Row,
+        applied: &Applied<'_, Plan>,
+    ) -> Result<Option<Outcome<Measured>>> {
+        sequence::fast_update(self.rules()?, transaction, row, applied)
+    }
+
+    async fn update(
+        &self,
+        transaction: &mut T,
+        row: &T::Row,
+        applied: Applied<'_, Plan>,
+    ) -> Result<Outcome<Measured>> {
+        sequence::update(self.rules()?, transaction, row, &applied).await
+    }
+
+    async fn delete(&self, transaction: &mut T, row: &T::Row) -> Result<()> {
+        sequence::delete(self.rules()?, transaction, row).await
+    }
+}
