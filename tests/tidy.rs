@@ -40,6 +40,7 @@ const MAY_KNOW: &[(&str, &[&str])] = &[
     ("insight", &["command", "guard", "jobs", "value"]),
     ("jobs", &["command", "demo", "guard", "value"]),
     ("language", &["budget", "error", "turn", "value"]),
+    ("naive", &["command", "error", "guard", "language", "value", "write"]),
     ("server", &["budget", "command", "error", "turn", "value", "wire"]),
     ("statistics", &[]),
     ("turn", &["error"]),

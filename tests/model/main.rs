@@ -5,6 +5,7 @@
 //!
 //! `FREEBOARD_MODEL_SEED` repeats one history; `FREEBOARD_MODEL_STEPS` makes it longer.
 
+mod backends;
 mod changer;
 mod concurrent;
 mod generate;
@@ -17,6 +18,7 @@ mod naive;
 mod order;
 mod overflow;
 mod place;
+mod stamped;
 mod stats;
 
 use bson::{Document, doc};

@@ -12,6 +12,8 @@ mod pattern;
 pub mod place;
 mod plan;
 pub(crate) mod sequence;
+#[cfg(feature = "test_patterns")]
+mod stamp;
 mod table;
 
 pub use measured::{ArrayLength, ArrayLengths, Length, Measured};

@@ -1,9 +1,9 @@
 //! Documents that are older than their policy, on a naive store.
 
-use crate::memory::{Memory, namespace};
 use bson::{RawArrayBuf, RawBsonRef, RawDocument, RawDocumentBuf, rawdoc};
 use error::Result;
 use freeboard_guard::adopt::{Aim, Settled, mend_pages, rehearse, remove_orphans, settle};
+use naive::{Memory, namespace};
 use value::Path;
 use value::element::{array_elements, get_value};
 use write::Backend;

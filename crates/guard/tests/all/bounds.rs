@@ -1,7 +1,7 @@
 //! Bounds of arrays and documents, on a naive store.
 
-use crate::memory::Memory;
 use bson::{RawBsonRef, RawDocument, RawDocumentBuf, rawdoc};
+use naive::Memory;
 
 async fn update(memory: &Memory, update: &RawDocument) -> Result<RawDocumentBuf, i32> {
     let all = rawdoc! {};

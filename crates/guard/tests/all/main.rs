@@ -9,7 +9,6 @@
 
 mod adopt;
 mod bounds;
-mod memory;
 mod model;
 mod overflow;
 mod read;

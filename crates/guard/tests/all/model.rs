@@ -1,9 +1,9 @@
 //! Random updates of guarded arrays against the same updates of plain ones.
 
-use crate::memory::Memory;
 use bson::{Bson, Document, RawArrayBuf, RawBson, RawDocumentBuf, doc};
 use language::update::Update;
 use language::{Context, Needs};
+use naive::Memory;
 use rand::rngs::StdRng;
 use rand::{Rng as _, SeedableRng as _};
 use write::Returns;

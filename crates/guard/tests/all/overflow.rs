@@ -1,9 +1,9 @@
 //! What becomes of pages, on a naive store.
 
-use crate::memory::Memory;
 use bson::{RawBsonRef, rawdoc};
 use language::update::Update;
 use language::{Context, Needs};
+use naive::Memory;
 use value::element::get_value;
 use write::Returns;
 

@@ -1,13 +1,13 @@
 //! What is shown of an array: pages are read one after another, and no further once the
 //! result is too large.
 
-use crate::memory::{Memory, namespace};
 use bson::{RawArrayBuf, RawBson, RawBsonRef, RawDocument, RawDocumentBuf, rawdoc};
 use error::{Code, Result};
 use freeboard_guard::Policy;
 use freeboard_guard::policy::Overflow;
 use freeboard_guard::read::{Pages, Show, TakePage, show, shown};
 use language::Needs;
+use naive::{Memory, namespace};
 use std::ops::RangeInclusive;
 use write::{Backend as _, Transaction as _};
 

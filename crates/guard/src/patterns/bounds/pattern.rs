@@ -87,8 +87,11 @@ fn keep<T: Transaction>(change: &mut Change<'_, T>) -> Result<()> {
     if plan.brings {
         check_names(policy, &after)?;
     }
+    let bytes = after.as_bytes().len();
     let touched = plan.reach.touched(policy);
     let kept = enforce(policy, touched, Some(change.base()), Cow::Owned(after))?;
+    // What is let go makes it shorter, and may leave what was there before.
+    change.altered |= kept.as_bytes().len() != bytes;
     change.after = kept.into_owned();
     Ok(())
 }

@@ -3,11 +3,12 @@
 //! What a row was not asked for is really missing from it, so that patterns which
 //! rely on more than they ask for are found out.
 
+use crate::call::Records;
 use bson::spec::{BinarySubtype, ElementType};
 use bson::{Binary, RawBson, RawBsonRef, RawDocument, RawDocumentBuf};
 use command::Namespace;
 use error::{Code, Result};
-use freeboard_guard::{Lease, Policy, Table, patterns::place};
+use guard::{Lease, Policy, Table, patterns::place};
 use language::query::Filter;
 use language::update::Update;
 use language::{Context, Needs};
@@ -29,7 +30,11 @@ const ABSENT: BinarySubtype = BinarySubtype::UserDefined(0xF0);
 #[derive(Default)]
 pub struct Memory {
     committed: Arc<Mutex<Collections>>,
-    table: Table,
+    pub(crate) table: Table,
+    pub(crate) records: Records,
+    /// Whether rows have all of their document, as the engine's have of small ones: then a
+    /// write that changes nothing is seen to.
+    pub shows_all: bool,
     /// How many writes a transaction may do before it meets another's, once; 0 for any number.
     pub conflict_after: usize,
 }
@@ -123,7 +128,8 @@ impl Backend for Memory {
         let table = self.table.clone();
         let collections = self.committed.lock().unwrap().clone();
         let (begun, conflict_after) = (collections.clone(), self.conflict_after);
-        Ok(Copied { begun, collections, table, conflict_after, loaded_bytes: 0 })
+        let shows_all = self.shows_all;
+        Ok(Copied { begun, collections, table, shows_all, conflict_after, loaded_bytes: 0 })
     }
 
     async fn commit(&self, transaction: Copied, _: Record<'_>) -> Result<()> {
@@ -172,6 +178,7 @@ pub struct Copied {
     begun: Collections,
     collections: Collections,
     table: Table,
+    shows_all: bool,
     /// Writes until it meets another's.
     conflict_after: usize,
     /// What has been read of documents so far.
@@ -253,12 +260,21 @@ fn restore<'a>(
 }
 
 impl Copied {
+    pub(crate) fn has_written(&self) -> bool {
+        self.begun != self.collections
+    }
+
     fn write(&mut self) -> Result<()> {
         self.conflict_after = self.conflict_after.wrapping_sub(1);
         match self.conflict_after {
             0 => Err(Code::WriteConflict.error("another writer")),
             _ => Ok(()),
         }
+    }
+
+    /// What is asked for of a document, or all of it.
+    fn row(&self, whole: &RawDocument, needs: &Needs) -> Row {
+        Row::new(whole, if self.shows_all { &Needs::All } else { needs })
     }
 
     fn position(&self, namespace: &Namespace, id: RawBsonRef<'_>) -> Option<usize> {
@@ -284,11 +300,11 @@ impl Transaction for Copied {
         needs: &Needs,
     ) -> Result<Option<Row>> {
         let at = self.position(namespace, id);
-        Ok(at.map(|at| Row::new(&self.collections[namespace][at], needs)))
+        Ok(at.map(|at| self.row(&self.collections[namespace][at], needs)))
     }
 
     async fn load(&mut self, row: &Row, needs: &Needs) -> Result<Row> {
-        let row = Row::new(&row.whole, needs);
+        let row = self.row(&row.whole, needs);
         self.loaded_bytes += row.shown.as_bytes().len();
         Ok(row)
     }
@@ -314,7 +330,7 @@ impl Transaction for Copied {
                 if down { order.reverse() } else { order }
             });
         }
-        let rows = found.iter().take(find.limit).map(|document| Row::new(document, find.needs));
+        let rows = found.iter().take(find.limit).map(|document| self.row(document, find.needs));
         let mut bytes = 0;
         let wanted = rows.take_while(|row| {
             let wanted = bytes < find.bytes;

@@ -1,0 +1,94 @@
+//! A pattern for tests, which proves that a pattern is one module and one row.
+//!
+//! It takes part under policies that warn at a size no other names. What is written gets a
+//! field that names the kind of the write, and the collection `log` gets a line for each
+//! document, through that one's own patterns and validator: where that refuses, all is rolled
+//! back.
+
+use super::pattern::{Change, Insertion, Pattern, Step};
+use super::{fields, place};
+use crate::policy::Policy;
+use bson::{RawBson, RawBsonRef, RawDocument, rawdoc};
+use command::Namespace;
+use error::Result;
+use language::Context;
+use language::update::Update;
+use std::borrow::Cow;
+use value::Path;
+use write::Transaction;
+
+/// What a policy says to have its documents stamped: `document: {warn_bytes: 12345}`.
+const WARN_BYTES: usize = 12_345;
+
+const FIELD: &str = "stamp";
+/// The one document of the log.
+const LOG: &str = "all";
+
+pub struct Stamp;
+
+impl<T: Transaction> Pattern<T> for Stamp {
+    fn takes_part(&self, policy: &Policy) -> bool {
+        policy.document.warn_bytes == Some(WARN_BYTES)
+    }
+
+    fn insert<'a>(
+        &'a self,
+        transaction: &'a mut T,
+        insertion: &'a mut Insertion<'_, '_>,
+    ) -> Step<'a> {
+        Box::pin(async {
+            let Some(document) = insertion.document.take() else { return Ok(()) };
+            log(transaction, insertion.policy, "insert", place::id(&document)).await?;
+            insertion.document = Some(Cow::Owned(stamped(&document, "insert")?));
+            Ok(())
+        })
+    }
+
+    fn update<'a, 'c>(&'a self, transaction: &'a mut T, change: &'a mut Change<'c, T>) -> Step<'a>
+    where
+        'c: 'a,
+    {
+        Box::pin(async {
+            log(transaction, change.policy, "update", place::id(change.row)).await?;
+            change.after = stamped(&change.after, "update")?;
+            change.altered = true;
+            Ok(())
+        })
+    }
+
+    fn delete<'a>(
+        &'a self,
+        transaction: &'a mut T,
+        policy: &'a Policy,
+        row: &'a T::Row,
+    ) -> Step<'a> {
+        Box::pin(log(transaction, policy, "delete", place::id(row)))
+    }
+}
+
+fn stamped(document: &RawDocument, kind: &str) -> Result<bson::RawDocumentBuf> {
+    let path = Path::new(FIELD);
+    fields::edit(document, &[(&path, Some(RawBson::String(kind.to_owned())))])
+}
+
+/// Adds a line to the log of a collection, which is one document.
+async fn log<T: Transaction>(
+    transaction: &mut T,
+    policy: &Policy,
+    kind: &str,
+    id: RawBsonRef<'_>,
+) -> Result<()> {
+    let of = &policy.namespace;
+    let log = Namespace { database: of.database.clone(), collection: "log".into() };
+    let line = rawdoc! { "kind": kind, "id": RawBson::from(id) };
+    let update = rawdoc! { "$push": { "lines": line } };
+    let update = Update::parse(RawBsonRef::Document(&update), None, &Context::new())?;
+    let name = RawBsonRef::String(LOG);
+    if write::update_in(transaction, &log, name, &update).await? {
+        return Ok(());
+    }
+    let first = rawdoc! { "_id": LOG, "lines": [] };
+    let first = Cow::Owned(first);
+    write::insert_in(transaction, &log, first, false, write::check_size).await?;
+    write::update_in(transaction, &log, name, &update).await.map(|_| ())
+}

@@ -1,0 +1,12 @@
+//! The naive backend: documents in lists, every transaction a copy of all of them.
+//!
+//! It runs the same statements, patterns, migration and verification as the engine, through
+//! the same contract (`write::Backend`), and tests compare the two. Only tests use it: it
+//! panics where a test is wrong.
+#![allow(clippy::unwrap_used)]
+
+mod call;
+mod memory;
+
+pub use call::Call;
+pub use memory::{Copied, Ids, Memory, Row, namespace};
