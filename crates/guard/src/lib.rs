@@ -5,6 +5,7 @@ pub mod adopt;
 mod lease;
 pub mod patterns;
 pub mod policy;
+pub mod provision;
 pub mod read;
 mod roles;
 mod table;

@@ -190,7 +190,7 @@ impl Engine {
                 ));
             }
             let specs = collection.indexes.iter().map(|index| &*index.spec);
-            super::mirror::check_sees_all(overflow, specs)?;
+            guard::provision::check_sees_all(overflow, specs)?;
         }
         super::check_validator(policy, &collection)
     }

@@ -21,7 +21,7 @@ use budget::{Held, Kind};
 use command::Namespace;
 use error::{Code, Result};
 use guard::read::ReadPlan;
-use guard::{Lease, Policy, Roles, Table};
+use guard::{Lease, Policy, Roles, Table, provision};
 use language::Needs;
 use parking_lot::Mutex;
 use std::ops::Bound;
@@ -128,7 +128,7 @@ impl Policies {
     ) -> Result<()> {
         let Some(roles) = self.get(namespace) else { return Ok(()) };
         if let Some(of) = &roles.pages_of
-            && specs.clone().any(mirror::loses_pages)
+            && specs.clone().any(provision::loses_pages)
         {
             return Err(Code::CannotCreateIndex.error(format!(
                 "{namespace} holds the pages of {of}; an index on them can neither be \
@@ -136,7 +136,7 @@ impl Policies {
             )));
         }
         let mut overflows = roles.policy().into_iter().flat_map(Policy::overflows);
-        overflows.try_for_each(|it| mirror::check_sees_all(it, specs.clone()))
+        overflows.try_for_each(|it| provision::check_sees_all(it, specs.clone()))
     }
 
     /// Refuses to give a collection another name while policies go by the old one.

@@ -4,14 +4,16 @@ use super::mirror;
 use crate::Engine;
 use crate::catalog::{Catalog, Collection, Index};
 use crate::define::{Definition, Progress};
-use bson::{RawDocument, RawDocumentBuf, rawdoc};
+use bson::{RawDocument, RawDocumentBuf};
 use command::Namespace;
 use error::{Code, Result};
 use guard::Policy;
 use guard::policy::Overflow;
-use guard::verify::{Drift, Kind};
+use guard::provision::{
+    self, Existing, Needed, are_same, is_hidden, loses_pages, view_options, with_hidden,
+};
+use guard::verify::Drift;
 use std::sync::Arc;
-use value::DocumentWriter;
 use value::element::get_value;
 
 impl Engine {
@@ -52,7 +54,7 @@ impl Engine {
         if get_value(&into.options, "expireAfterSeconds").is_some() {
             return refused("lets its documents expire", "one that keeps them");
         }
-        match into.indexes.iter().find(|index| mirror::loses_pages(&index.spec)) {
+        match into.indexes.iter().find(|index| loses_pages(&index.spec)) {
             Some(index) => refused(
                 &format!("has the index '{}', which would refuse pages or delete them", index.name),
                 "indexes that are not unique and let nothing expire",
@@ -179,19 +181,20 @@ impl Engine {
     }
 }
 
-/// The indexes that the pages of a collection's array have. Two indexes of the collection
-/// may have one mirror: fields that pages do not have are left out of it.
+/// The indexes that the pages of a collection's array have.
 pub fn page_indexes(overflow: &Overflow, collection: Option<&Collection>) -> Vec<RawDocumentBuf> {
-    let mut specs = vec![page_index(overflow)];
+    provision::page_indexes(overflow, own_indexes(collection))
+}
+
+/// The indexes of a policy's collection, but for that of `_id`.
+pub fn own_indexes(collection: Option<&Collection>) -> impl Iterator<Item = &RawDocument> {
     let indexes = collection.into_iter().flat_map(|collection| collection.indexes.iter().skip(1));
-    let mirrored = indexes.filter_map(|it| mirror::mirrored(overflow, &it.spec));
-    mirrored.for_each(|spec| mirror::share(&mut specs, spec));
-    specs
+    indexes.map(|index| &*index.spec)
 }
 
 /// An index of pages, by whatever name.
 pub fn find_index<'c>(pages: &'c Collection, spec: &RawDocument) -> Option<&'c Arc<Index>> {
-    pages.indexes.iter().find(|index| index.ready && mirror::are_same(&index.spec, spec))
+    pages.indexes.iter().find(|index| index.ready && are_same(&index.spec, spec))
 }
 
 /// Those that no index of the pages answers.
@@ -206,8 +209,8 @@ fn wrongly_hidden<'c>(
     wanted: &[RawDocumentBuf],
 ) -> Vec<(&'c Arc<Index>, RawDocumentBuf)> {
     let wrong = |spec: &RawDocumentBuf| {
-        let (index, hidden) = (find_index(pages, spec)?, mirror::is_hidden(spec));
-        (index.hidden != hidden).then(|| (index, mirror::with_hidden(&index.spec, hidden)))
+        let (index, hidden) = (find_index(pages, spec)?, is_hidden(spec));
+        (index.hidden != hidden).then(|| (index, with_hidden(&index.spec, hidden)))
     };
     wanted.iter().filter_map(wrong).collect()
 }
@@ -227,86 +230,25 @@ impl Definition<'_> {
     }
 }
 
+/// What a policy needs.
+pub fn needed(policy: &Policy, catalog: &Catalog) -> Vec<Needed> {
+    let own = catalog.get(&policy.namespace).map(|collection| &**collection);
+    provision::needed(policy, &own_indexes(own).collect::<Vec<_>>())
+}
+
 /// What a policy needs beside the data and does not find.
 pub fn missing(policy: &Policy, catalog: &Catalog) -> Vec<Drift> {
-    let drift = |kind, overflow: &Overflow, name: &str| Drift {
-        kind,
-        id: None,
-        path: overflow.path.as_str().to_owned(),
-        page: None,
-        found: None,
-        expected: Some(name.into()),
+    let missing = |needed: &Needed| {
+        let collection = catalog.get(&needed.namespace);
+        needed.missing(collection.map(|collection| existing(collection)).as_ref())
     };
-    let mut missing = Vec::new();
-    for overflow in policy.overflows() {
-        let pages = catalog.get(&overflow.into);
-        let collection = catalog.get(&policy.namespace).map(|collection| &**collection);
-        for spec in page_indexes(overflow, collection) {
-            if pages.is_none_or(|pages| find_index(pages, &spec).is_none()) {
-                let name = get_value(&spec, "name").and_then(|name| name.as_str());
-                missing.push(drift(Kind::Index, overflow, name.unwrap_or_default()));
-            }
-        }
-        let view = catalog.get(&overflow.view);
-        let options = view_options(policy, overflow);
-        if view.is_none_or(|view| !view.is_view() || view.options != options) {
-            missing.push(drift(Kind::View, overflow, &overflow.view.collection));
-        }
-    }
-    missing
+    needed(policy, catalog).iter().flat_map(missing).collect()
 }
 
-/// The index that finds pages and counts their elements without reading them.
-pub fn page_index(overflow: &Overflow) -> RawDocumentBuf {
-    let mut spec = DocumentWriter::new();
-    spec.append_i32("v", 2);
-    spec.begin_document("key");
-    for field in [&*overflow.parent_key, "page", "count"] {
-        spec.append_i32(field, 1);
+fn existing(collection: &Collection) -> Existing<'_> {
+    if collection.is_view() {
+        return Existing::View { options: &collection.options };
     }
-    spec.end();
-    spec.append_str("name", &format!("{}_1_page_1_count_1", overflow.parent_key));
-    spec.finish()
-}
-
-/// Where the view keeps an element's number on the way: in no field that it still needs.
-fn index_field(path: &str, parent_key: &str) -> &'static str {
-    let needed = [path.split('.').next().unwrap_or(path), parent_key];
-    ["at", "index", "number"].into_iter().find(|name| !needed.contains(name)).unwrap_or("at")
-}
-
-/// One document an element: those of the documents as page 0, then the pages'.
-pub fn view_options(policy: &Policy, overflow: &Overflow) -> RawDocumentBuf {
-    // Whoever asks for the elements of one document gets there by `_id`, and by the pages' index.
-    let elements = |path: &str, parent: &str, page: bson::RawBson| {
-        let array = format!("${path}");
-        let index = index_field(path, &overflow.parent_key);
-        let mut arrays = DocumentWriter::new();
-        arrays.append_document(path, &rawdoc! { "$type": "array" });
-        let mut item = DocumentWriter::new();
-        item.append_i32("_id", 0);
-        item.append_str(&overflow.parent_key, parent);
-        item.append("page", page.as_raw_bson_ref());
-        item.append_str("at", &format!("${index}"));
-        item.append_str("item", &array);
-        bson::rawbson!([
-            { "$match": arrays.finish() },
-            { "$unwind": { "path": array, "includeArrayIndex": index } },
-            { "$project": item.finish() },
-        ])
-    };
-    let head = elements(overflow.path.as_str(), "$_id", rawdoc! { "$literal": 0 }.into());
-    let pages = elements(overflow.name(), &format!("${}", overflow.parent_key), "$page".into());
-    let union = rawdoc! {
-        "$unionWith": { "coll": &*overflow.into.collection, "pipeline": pages },
-    };
-    let mut options = RawDocumentBuf::new();
-    options.append(bson::cstr!("viewOn"), &*policy.namespace.collection);
-    let mut pipeline = bson::RawArrayBuf::new();
-    if let bson::RawBson::Array(head) = &head {
-        value::element::array_elements(head).for_each(|stage| pipeline.push(stage.value()));
-    }
-    pipeline.push(union);
-    options.append(bson::cstr!("pipeline"), pipeline);
-    options
+    let ready = collection.indexes.iter().filter(|index| index.ready);
+    Existing::Collection { indexes: ready.map(|index| &*index.spec).collect() }
 }

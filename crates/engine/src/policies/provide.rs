@@ -1,12 +1,13 @@
 //! What a policy needs beside its collection comes and goes with the commit that sets or drops
 //! it: whoever fails on the way leaves nothing.
 
-use super::pages::{missing, page_indexes, unanswered, view_options};
+use super::pages::{missing, needed, page_indexes, unanswered};
 use crate::Engine;
 use crate::define::{Definition, New};
+use bson::RawDocumentBuf;
 use command::Namespace;
 use error::{Code, Result};
-use guard::policy::Overflow;
+use guard::provision::{self, Needed, What};
 use guard::{Lease, Policy, policies_of};
 use std::sync::Arc;
 
@@ -32,9 +33,9 @@ impl Engine {
         loop {
             let guarded = self.policies.get(namespace);
             let old = self.former_policy(namespace)?;
-            let overflows = old.iter().chain(new).flat_map(Policy::overflows);
-            let mut gates: Vec<&Namespace> =
-                overflows.flat_map(|it| [&it.into, &it.view]).collect();
+            let needed = old.iter().chain(new).flat_map(|policy| provision::needed(policy, &[]));
+            let needed: Vec<Needed> = needed.collect();
+            let mut gates: Vec<&Namespace> = needed.iter().map(|it| &it.namespace).collect();
             gates.extend([namespace, &home]);
             let definition = Definition::begin(self, &gates).await?;
             // Another may have come before: then these are not its gates.
@@ -80,53 +81,58 @@ impl Engine {
 }
 
 impl Definition<'_> {
-    /// Makes what the overflows of a policy write to, as far as it is not there, but for the
-    /// indexes of pages that hold documents: to build them takes time.
+    /// Makes what a policy needs, as far as it is not there, but for the indexes of
+    /// collections that hold documents: to build them takes time.
     fn provide(&mut self, policy: &Policy) -> Result<()> {
-        for overflow in policy.overflows() {
-            self.provide_pages(policy, overflow)?;
-            self.provide_view(policy, overflow)?;
+        for Needed { namespace, what, .. } in needed(policy, &self.catalog) {
+            match what {
+                What::Collection { indexes } => self.provide_collection(&namespace, &indexes)?,
+                What::View { options } => self.provide_view(&namespace, &options)?,
+            }
         }
         Ok(())
     }
 
-    fn provide_pages(&mut self, policy: &Policy, overflow: &Overflow) -> Result<()> {
-        let pages = self.ensure(&overflow.into)?;
-        let wanted = page_indexes(overflow, self.catalog.get(&policy.namespace).map(|it| &**it));
-        let missing = unanswered(&pages, &wanted);
-        if !missing.is_empty() && self.is_empty(&pages)? {
-            self.add_indexes(&overflow.into, &missing, true)?;
+    fn provide_collection(
+        &mut self,
+        namespace: &Namespace,
+        wanted: &[RawDocumentBuf],
+    ) -> Result<()> {
+        let collection = self.ensure(namespace)?;
+        let missing = unanswered(&collection, wanted);
+        if !missing.is_empty() && self.is_empty(&collection)? {
+            self.add_indexes(namespace, &missing, true)?;
         }
-        self.hide_pages_indexes(&overflow.into, &wanted)
+        self.hide_pages_indexes(namespace, wanted)
     }
 
     /// Another view under that name is the policy's own, as it was: else it was refused.
-    fn provide_view(&mut self, policy: &Policy, overflow: &Overflow) -> Result<()> {
-        let (namespace, options) = (&overflow.view, view_options(policy, overflow));
+    fn provide_view(&mut self, namespace: &Namespace, options: &RawDocumentBuf) -> Result<()> {
         match self.catalog.get(namespace) {
-            Some(existing) if existing.options == options => return Ok(()),
+            Some(existing) if existing.options == *options => return Ok(()),
             Some(_) => self.drop(namespace).map(|_| ())?,
             None => {}
         }
-        self.create(New { namespace, options: &options, view: true }).map(|_| ())
+        self.create(New { namespace, options, view: true }).map(|_| ())
     }
 
-    /// Drops what an earlier policy wrote to and the new one does not, which is empty; tells
-    /// what is gone.
+    /// Drops what an earlier policy needed and the new one does not, which is empty, and gives
+    /// back what is gone.
     pub(super) fn withdraw(
         &mut self,
         old: Option<&Policy>,
         new: Option<&Policy>,
     ) -> Result<Vec<Namespace>> {
-        let mut gone = Vec::new();
-        for was in old.into_iter().flat_map(Policy::overflows) {
-            let mut now = new.into_iter().flat_map(Policy::overflows);
-            if now.all(|now| now.into != was.into) {
-                for namespace in [&was.view, &was.into] {
-                    self.drop(namespace)?;
-                    gone.push(namespace.clone());
-                }
-            }
+        let needed = |policy: Option<&Policy>| -> Vec<Namespace> {
+            let needed = policy.into_iter().flat_map(|policy| provision::needed(policy, &[]));
+            needed.map(|it| it.namespace).collect()
+        };
+        let (mut gone, stays) = (needed(old), needed(new));
+        gone.retain(|namespace| !stays.contains(namespace));
+        // A view goes before the collection that it shows.
+        gone.reverse();
+        for namespace in &gone {
+            self.drop(namespace)?;
         }
         Ok(gone)
     }

@@ -18,3 +18,4 @@ mod table;
 
 pub use measured::{ArrayLength, ArrayLengths, Length, Measured};
 pub use plan::Plan;
+pub(crate) use table::providers;

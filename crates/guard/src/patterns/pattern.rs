@@ -4,6 +4,7 @@ use super::measured::Measured;
 use super::overflow::{Basis, Glance};
 use super::plan::Plan;
 use crate::policy::Policy;
+use crate::provision::Provider;
 use bson::{RawDocument, RawDocumentBuf};
 use error::Result;
 use language::Needs;
@@ -15,10 +16,10 @@ use value::Path;
 use write::{Applied, Transaction};
 
 /// One remedy, such as bounds or overflow. `table` lists all of them; `sequence` has each take
-/// part in every write, in that order.
+/// part in every write, in that order. What its policies need is the part of `Provider`.
 ///
 /// A pattern reaches documents only through the transaction, so it works on any backend.
-pub trait Pattern<T: Transaction>: Sync {
+pub trait Pattern<T: Transaction>: Provider {
     /// Whether a policy has something for this pattern to do.
     fn takes_part(&self, policy: &Policy) -> bool;
 

@@ -8,6 +8,7 @@
 use super::pattern::{Change, Insertion, Pattern, Step};
 use super::{fields, place};
 use crate::policy::Policy;
+use crate::provision::Provider;
 use bson::{RawBson, RawBsonRef, RawDocument, rawdoc};
 use command::Namespace;
 use error::Result;
@@ -25,6 +26,8 @@ const FIELD: &str = "stamp";
 const LOG: &str = "all";
 
 pub struct Stamp;
+
+impl Provider for Stamp {}
 
 impl<T: Transaction> Pattern<T> for Stamp {
     fn takes_part(&self, policy: &Policy) -> bool {

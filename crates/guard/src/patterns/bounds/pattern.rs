@@ -4,6 +4,7 @@ use super::{check_names, check_size, check_undeclared, enforce};
 use crate::patterns::pattern::{Change, Insertion, Pattern, Step};
 use crate::patterns::plan::Plan;
 use crate::policy::{Policy, Undeclared};
+use crate::provision::Provider;
 use error::Result;
 use language::Needs;
 use language::update::Update;
@@ -14,6 +15,8 @@ use write::Transaction;
 /// Keeps arrays within their bounds, those that the policy names and all others. Those that
 /// overflow belong to `Outlier`.
 pub struct ArrayBounds;
+
+impl Provider for ArrayBounds {}
 
 impl<T: Transaction> Pattern<T> for ArrayBounds {
     fn takes_part(&self, policy: &Policy) -> bool {
@@ -98,6 +101,8 @@ fn keep<T: Transaction>(change: &mut Change<'_, T>) -> Result<()> {
 
 /// Keeps the document itself within its bound.
 pub struct SizeBound;
+
+impl Provider for SizeBound {}
 
 impl<T: Transaction> Pattern<T> for SizeBound {
     fn takes_part(&self, policy: &Policy) -> bool {

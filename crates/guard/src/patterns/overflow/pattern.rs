@@ -5,6 +5,8 @@ use super::{apart, change, delete, insert, update};
 use crate::patterns::pattern::{Change, Insertion, Paths, Pattern, Step};
 use crate::patterns::plan::Plan;
 use crate::policy::Policy;
+use crate::provision::{self, Needed, Provider};
+use bson::RawDocument;
 use error::Result;
 use language::Needs;
 use language::update::Update;
@@ -12,6 +14,13 @@ use write::Transaction;
 
 /// Moves the elements of long arrays to pages: the outlier pattern.
 pub struct Outlier;
+
+impl Provider for Outlier {
+    fn provides(&self, policy: &Policy, indexes: &[&RawDocument]) -> Vec<Needed> {
+        let overflows = policy.overflows();
+        overflows.flat_map(|overflow| provision::of_overflow(policy, overflow, indexes)).collect()
+    }
+}
 
 impl<T: Transaction> Pattern<T> for Outlier {
     fn takes_part(&self, policy: &Policy) -> bool {

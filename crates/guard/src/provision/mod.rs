@@ -1,0 +1,115 @@
+//! What policies need beside their collections, as data: which collections with which indexes,
+//! and which views. Each backend carries it out in its own way.
+
+mod index;
+mod mirror;
+mod pages;
+mod view;
+
+pub use index::{are_same, find, is_hidden, loses_pages, with_hidden};
+pub use mirror::{check_sees_all, mirrored};
+pub use pages::page_indexes;
+pub use view::view_options;
+
+use crate::Policy;
+use crate::patterns::providers;
+use crate::policy::Overflow;
+use crate::verify::{Drift, Kind};
+use bson::{RawDocument, RawDocumentBuf};
+use command::Namespace;
+use value::Path;
+use value::element::get_value;
+
+/// A collection or view that a policy needs.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Needed {
+    pub namespace: Namespace,
+    /// The array that it is for.
+    pub path: Path,
+    pub what: What,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub enum What {
+    /// A collection with these indexes, beside that of `_id`.
+    Collection {
+        indexes: Vec<RawDocumentBuf>,
+    },
+    View {
+        options: RawDocumentBuf,
+    },
+}
+
+/// What a backend has under a name.
+pub enum Existing<'a> {
+    /// A collection and its indexes, as far as they are ready.
+    Collection {
+        indexes: Vec<&'a RawDocument>,
+    },
+    View {
+        options: &'a RawDocument,
+    },
+}
+
+/// The part of a pattern that says what its policies need.
+pub trait Provider: Sync {
+    /// `indexes` are those of the policy's own collection.
+    fn provides(&self, policy: &Policy, indexes: &[&RawDocument]) -> Vec<Needed> {
+        let _ = (policy, indexes);
+        Vec::new()
+    }
+}
+
+/// What a policy needs, where its collection has these indexes beside that of `_id`.
+pub fn needed(policy: &Policy, indexes: &[&RawDocument]) -> Vec<Needed> {
+    providers().flat_map(|provider| provider.provides(policy, indexes)).collect()
+}
+
+/// What an array that overflows needs.
+pub(crate) fn of_overflow(
+    policy: &Policy,
+    overflow: &Overflow,
+    indexes: &[&RawDocument],
+) -> [Needed; 2] {
+    let needed = |namespace: &Namespace, what| {
+        let (namespace, path) = (namespace.clone(), overflow.path.clone());
+        Needed { namespace, path, what }
+    };
+    let indexes = page_indexes(overflow, indexes.iter().copied());
+    let options = view_options(policy, overflow);
+    [
+        needed(&overflow.into, What::Collection { indexes }),
+        needed(&overflow.view, What::View { options }),
+    ]
+}
+
+impl Needed {
+    /// What of it is not there.
+    pub fn missing(&self, existing: Option<&Existing<'_>>) -> Vec<Drift> {
+        match (&self.what, existing) {
+            (What::Collection { indexes }, existing) => {
+                let there = match existing {
+                    Some(Existing::Collection { indexes }) => &indexes[..],
+                    _ => &[],
+                };
+                let missing = |spec: &&RawDocumentBuf| find(there.iter().copied(), spec).is_none();
+                let name = |spec: &RawDocumentBuf| {
+                    let name = get_value(spec, "name").and_then(|name| name.as_str());
+                    self.drift(Kind::Index, name.unwrap_or_default())
+                };
+                indexes.iter().filter(missing).map(name).collect()
+            }
+            (What::View { options }, Some(Existing::View { options: there }))
+                if **options == **there =>
+            {
+                Vec::new()
+            }
+            (What::View { .. }, _) => vec![self.drift(Kind::View, &self.namespace.collection)],
+        }
+    }
+
+    fn drift(&self, kind: Kind, name: &str) -> Drift {
+        let (path, expected) = (self.path.as_str().to_owned(), Some(name.into()));
+        Drift { kind, id: None, path, page: None, found: None, expected }
+    }
+}
