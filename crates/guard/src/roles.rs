@@ -1,6 +1,6 @@
 //! What a collection is to the policies.
 
-use crate::patterns::{Measured, Plan, overflow, sequence};
+use crate::patterns::{Measured, OneStatement, Plan, overflow, sequence};
 use crate::policy::{Keep, OnLimit, Overflow, Policy};
 use crate::read;
 use bson::{RawDocument, RawDocumentBuf};
@@ -93,6 +93,17 @@ impl Roles {
                 error.message()
             ))),
         }
+    }
+
+    /// An update of one document as a statement that keeps the policy by itself: one round
+    /// trip to a cluster. `None` if it takes the write loop. `document` is what `update` was
+    /// parsed from.
+    pub fn as_statement(
+        &self,
+        document: &RawDocument,
+        update: &Update,
+    ) -> Result<Option<OneStatement>> {
+        Ok(sequence::as_statement(self.rules()?, document, update))
     }
 
     /// The arrays of a document that appending leaves as they are: what is pushed

@@ -129,7 +129,16 @@ impl Backend for Memory {
         let collections = self.committed.lock().unwrap().clone();
         let (begun, conflict_after) = (collections.clone(), self.conflict_after);
         let shows_all = self.shows_all;
-        Ok(Copied { begun, collections, table, shows_all, conflict_after, loaded_bytes: 0 })
+        let written = false;
+        Ok(Copied {
+            begun,
+            collections,
+            table,
+            shows_all,
+            written,
+            conflict_after,
+            loaded_bytes: 0,
+        })
     }
 
     async fn commit(&self, transaction: Copied, _: Record<'_>) -> Result<()> {
@@ -179,6 +188,7 @@ pub struct Copied {
     collections: Collections,
     table: Table,
     shows_all: bool,
+    written: bool,
     /// Writes until it meets another's.
     conflict_after: usize,
     /// What has been read of documents so far.
@@ -261,10 +271,11 @@ fn restore<'a>(
 
 impl Copied {
     pub(crate) fn has_written(&self) -> bool {
-        self.begun != self.collections
+        self.written
     }
 
     fn write(&mut self) -> Result<()> {
+        self.written = true;
         self.conflict_after = self.conflict_after.wrapping_sub(1);
         match self.conflict_after {
             0 => Err(Code::WriteConflict.error("another writer")),
@@ -386,6 +397,7 @@ impl Transaction for Copied {
 
     async fn retry(&mut self) -> Result<bool> {
         self.collections = self.begun.clone();
+        self.written = false;
         Ok(true)
     }
 }

@@ -4,6 +4,7 @@
 //! wherever they are kept.
 
 pub mod bounds;
+mod declaration;
 pub(crate) mod fields;
 mod fitting;
 mod measured;
@@ -16,6 +17,7 @@ pub(crate) mod sequence;
 mod stamp;
 mod table;
 
+pub use declaration::OneStatement;
 pub use measured::{ArrayLength, ArrayLengths, Length, Measured};
 pub use plan::Plan;
-pub(crate) use table::providers;
+pub(crate) use table::declarations;

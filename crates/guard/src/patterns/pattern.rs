@@ -1,10 +1,10 @@
 //! What a pattern is to the writes of a collection.
 
+use super::declaration::Declaration;
 use super::measured::Measured;
 use super::overflow::{Basis, Glance};
 use super::plan::Plan;
 use crate::policy::Policy;
-use crate::provision::Provider;
 use bson::{RawDocument, RawDocumentBuf};
 use error::Result;
 use language::Needs;
@@ -16,13 +16,10 @@ use value::Path;
 use write::{Applied, Transaction};
 
 /// One remedy, such as bounds or overflow. `table` lists all of them; `sequence` has each take
-/// part in every write, in that order. What its policies need is the part of `Provider`.
+/// part in every write, in that order. What it is apart from that is its `Declaration`.
 ///
 /// A pattern reaches documents only through the transaction, so it works on any backend.
-pub trait Pattern<T: Transaction>: Provider {
-    /// Whether a policy has something for this pattern to do.
-    fn takes_part(&self, policy: &Policy) -> bool;
-
+pub trait Pattern<T: Transaction>: Declaration {
     /// Adds the arrays whose part of an update it may carry out by itself: the update need not
     /// see them.
     fn leaves_out<'p>(&self, policy: &'p Policy, update: &Update, plan: &Plan) -> Paths<'p> {

@@ -1,6 +1,7 @@
 //! What a write does under a policy: each pattern has its turn, in the order of the table.
 //! The client's update is applied here, and nowhere else.
 
+use super::declaration::{OneStatement, Single};
 use super::measured::Measured;
 use super::pattern::{Change, Insertion, Paths};
 use super::plan::Plan;
@@ -12,6 +13,23 @@ use language::Needs;
 use language::update::Update;
 use std::borrow::Cow;
 use write::{Applied, FastInsert, Inserted, Outcome, Transaction};
+
+/// The update as one statement that keeps the policy by itself; `None` if it takes the loop.
+/// `document` is the client's, by operators.
+pub fn as_statement(
+    policy: &Policy,
+    document: &RawDocument,
+    update: &Update,
+) -> Option<OneStatement> {
+    let plan = Plan::of(policy, update);
+    if update.is_replacement() || update.is_pipeline() {
+        return None;
+    }
+    let change = Single { document, plan: &plan };
+    let mut one = OneStatement { conditions: Vec::new(), update: document.to_owned() };
+    let mut patterns = table::declarations(policy);
+    patterns.all(|pattern| pattern.as_statement(policy, &change, &mut one)).then_some(one)
+}
 
 /// What of a document must be loaded for an update.
 pub fn update_needs<T: Transaction>(

@@ -5,10 +5,10 @@
 //! document, through that one's own patterns and validator: where that refuses, all is rolled
 //! back.
 
+use super::declaration::Declaration;
 use super::pattern::{Change, Insertion, Pattern, Step};
 use super::{fields, place};
 use crate::policy::Policy;
-use crate::provision::Provider;
 use bson::{RawBson, RawBsonRef, RawDocument, rawdoc};
 use command::Namespace;
 use error::Result;
@@ -27,13 +27,13 @@ const LOG: &str = "all";
 
 pub struct Stamp;
 
-impl Provider for Stamp {}
-
-impl<T: Transaction> Pattern<T> for Stamp {
+impl Declaration for Stamp {
     fn takes_part(&self, policy: &Policy) -> bool {
         policy.document.warn_bytes == Some(WARN_BYTES)
     }
+}
 
+impl<T: Transaction> Pattern<T> for Stamp {
     fn insert<'a>(
         &'a self,
         transaction: &'a mut T,

@@ -1,12 +1,12 @@
 //! The patterns, one row each.
 
 use super::bounds::{ArrayBounds, SizeBound};
+use super::declaration::Declaration;
 use super::overflow::Outlier;
 use super::pattern::Pattern;
 #[cfg(feature = "test_patterns")]
 use super::stamp::Stamp;
 use crate::policy::Policy;
-use crate::provision::Provider;
 use write::Transaction;
 
 macro_rules! patterns {
@@ -15,10 +15,8 @@ macro_rules! patterns {
             &[$($(#[$condition])? &$pattern),*]
         }
 
-        /// What policies need, pattern by pattern.
-        pub fn providers() -> impl Iterator<Item = &'static dyn Provider> {
-            let all: &[&dyn Provider] = &[$($(#[$condition])? &$pattern),*];
-            all.iter().copied()
+        fn all_declarations() -> &'static [&'static dyn Declaration] {
+            &[$($(#[$condition])? &$pattern),*]
         }
     };
 }
@@ -38,4 +36,9 @@ pub fn of<'t, T: Transaction + 't>(
     policy: &Policy,
 ) -> impl Iterator<Item = &'t dyn Pattern<T>> + Send {
     all().iter().copied().filter(|pattern| pattern.takes_part(policy))
+}
+
+/// The same, apart from any transaction.
+pub fn declarations(policy: &Policy) -> impl Iterator<Item = &'static dyn Declaration> {
+    all_declarations().iter().copied().filter(|pattern| pattern.takes_part(policy))
 }

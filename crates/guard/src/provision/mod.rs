@@ -12,7 +12,7 @@ pub use pages::page_indexes;
 pub use view::view_options;
 
 use crate::Policy;
-use crate::patterns::providers;
+use crate::patterns::declarations;
 use crate::policy::Overflow;
 use crate::verify::{Drift, Kind};
 use bson::{RawDocument, RawDocumentBuf};
@@ -51,18 +51,9 @@ pub enum Existing<'a> {
     },
 }
 
-/// The part of a pattern that says what its policies need.
-pub trait Provider: Sync {
-    /// `indexes` are those of the policy's own collection.
-    fn provides(&self, policy: &Policy, indexes: &[&RawDocument]) -> Vec<Needed> {
-        let _ = (policy, indexes);
-        Vec::new()
-    }
-}
-
 /// What a policy needs, where its collection has these indexes beside that of `_id`.
 pub fn needed(policy: &Policy, indexes: &[&RawDocument]) -> Vec<Needed> {
-    providers().flat_map(|provider| provider.provides(policy, indexes)).collect()
+    declarations(policy).flat_map(|pattern| pattern.provides(policy, indexes)).collect()
 }
 
 /// What an array that overflows needs.

@@ -12,3 +12,4 @@ mod bounds;
 mod model;
 mod overflow;
 mod read;
+mod statement;

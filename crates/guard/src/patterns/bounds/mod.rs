@@ -7,6 +7,7 @@ mod array;
 mod document;
 mod names;
 mod pattern;
+mod statement;
 mod undeclared;
 mod violation;
 

@@ -1,10 +1,10 @@
 //! Bounds as patterns: of the arrays, and of the document as a whole.
 
-use super::{check_names, check_size, check_undeclared, enforce};
+use super::{check_names, check_size, check_undeclared, enforce, statement};
+use crate::patterns::declaration::{Declaration, OneStatement, Single};
 use crate::patterns::pattern::{Change, Insertion, Pattern, Step};
 use crate::patterns::plan::Plan;
 use crate::policy::{Policy, Undeclared};
-use crate::provision::Provider;
 use error::Result;
 use language::Needs;
 use language::update::Update;
@@ -16,13 +16,17 @@ use write::Transaction;
 /// overflow belong to `Outlier`.
 pub struct ArrayBounds;
 
-impl Provider for ArrayBounds {}
-
-impl<T: Transaction> Pattern<T> for ArrayBounds {
+impl Declaration for ArrayBounds {
     fn takes_part(&self, policy: &Policy) -> bool {
         !policy.arrays.is_empty() || policy.undeclared != Undeclared::Allow
     }
 
+    fn as_statement(&self, policy: &Policy, change: &Single<'_>, one: &mut OneStatement) -> bool {
+        statement::keep_arrays(policy, change, one)
+    }
+}
+
+impl<T: Transaction> Pattern<T> for ArrayBounds {
     fn update_needs(&self, policy: &Policy, update: &Update, plan: &Plan, needs: &mut Needs) {
         // What arrays were decides whether they have grown.
         let anywhere = update.is_replacement() || update.is_pipeline();
@@ -90,11 +94,8 @@ fn keep<T: Transaction>(change: &mut Change<'_, T>) -> Result<()> {
     if plan.brings {
         check_names(policy, &after)?;
     }
-    let bytes = after.as_bytes().len();
     let touched = plan.reach.touched(policy);
     let kept = enforce(policy, touched, Some(change.base()), Cow::Owned(after))?;
-    // What is let go makes it shorter, and may leave what was there before.
-    change.altered |= kept.as_bytes().len() != bytes;
     change.after = kept.into_owned();
     Ok(())
 }
@@ -102,13 +103,17 @@ fn keep<T: Transaction>(change: &mut Change<'_, T>) -> Result<()> {
 /// Keeps the document itself within its bound.
 pub struct SizeBound;
 
-impl Provider for SizeBound {}
-
-impl<T: Transaction> Pattern<T> for SizeBound {
+impl Declaration for SizeBound {
     fn takes_part(&self, policy: &Policy) -> bool {
         policy.document.max_bytes.is_some()
     }
 
+    fn as_statement(&self, policy: &Policy, change: &Single<'_>, one: &mut OneStatement) -> bool {
+        statement::keep_size(policy, change, one)
+    }
+}
+
+impl<T: Transaction> Pattern<T> for SizeBound {
     fn has_fast_insert(&self) -> bool {
         true
     }

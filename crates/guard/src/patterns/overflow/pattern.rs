@@ -2,10 +2,11 @@
 
 use super::glance::Glance;
 use super::{apart, change, delete, insert, update};
+use crate::patterns::declaration::Declaration;
 use crate::patterns::pattern::{Change, Insertion, Paths, Pattern, Step};
 use crate::patterns::plan::Plan;
 use crate::policy::Policy;
-use crate::provision::{self, Needed, Provider};
+use crate::provision::{self, Needed};
 use bson::RawDocument;
 use error::Result;
 use language::Needs;
@@ -15,7 +16,11 @@ use write::Transaction;
 /// Moves the elements of long arrays to pages: the outlier pattern.
 pub struct Outlier;
 
-impl Provider for Outlier {
+impl Declaration for Outlier {
+    fn takes_part(&self, policy: &Policy) -> bool {
+        policy.digest.overflows
+    }
+
     fn provides(&self, policy: &Policy, indexes: &[&RawDocument]) -> Vec<Needed> {
         let overflows = policy.overflows();
         overflows.flat_map(|overflow| provision::of_overflow(policy, overflow, indexes)).collect()
@@ -23,10 +28,6 @@ impl Provider for Outlier {
 }
 
 impl<T: Transaction> Pattern<T> for Outlier {
-    fn takes_part(&self, policy: &Policy) -> bool {
-        policy.digest.overflows
-    }
-
     fn leaves_out<'p>(&self, policy: &'p Policy, update: &Update, plan: &Plan) -> Paths<'p> {
         apart::left_out(policy, update, &plan.reach)
     }
