@@ -17,6 +17,11 @@ use tokio::net::TcpStream;
 use tracing::{debug, info, warn};
 use wire::{Content, Envelope, Fault, Header, Incoming, Msg, Opcode, Outgoing};
 
+/// What a browser on the port of drivers gets to see.
+const HTTP_ANSWER: &[u8] = b"HTTP/1.0 400 Bad Request\r\nConnection: close\r\n\
+    Content-Type: text/plain\r\n\r\n\
+    This port is for MongoDB drivers; HTTP is on the port of --http.\r\n";
+
 pub(crate) struct Connection<B> {
     pub backend: Arc<B>,
     pub session: Session,
@@ -73,7 +78,13 @@ impl<B: Backend> Connection<B> {
         match end {
             End::Closed => {}
             End::Io(error) => debug!("lost {address}: {error}"),
-            End::Fault(fault) => warn!("closed {address}: {fault}"),
+            End::Fault(fault) => {
+                warn!("closed {address}: {fault}");
+                if fault == Fault::Http {
+                    // It goes as it came: one who does not read it is closed all the same.
+                    let _ = self.stream.write_all(HTTP_ANSWER).await;
+                }
+            }
             End::Stalled => warn!("closed {address}: a message began and came too slowly"),
             End::Unread => warn!("closed {address}: a reply was read too slowly"),
         }

@@ -7,6 +7,10 @@ use error::{Code, Error};
 pub enum Fault {
     /// The header's length is out of bounds.
     Length(i32),
+    /// The sender speaks TLS,
+    Tls,
+    /// or HTTP.
+    Http,
     /// The frame is not as long as its header says.
     FrameLength {
         header: usize,
@@ -43,6 +47,8 @@ impl Fault {
         matches!(
             self,
             Fault::Length(_)
+                | Fault::Tls
+                | Fault::Http
                 | Fault::FrameLength { .. }
                 | Fault::Opcode(_)
                 | Fault::Flags(_)
@@ -66,7 +72,11 @@ impl Fault {
             Fault::NoBody => Code::location(40587),
             Fault::Truncated | Fault::SequenceLength(_) => Code::Overflow,
             Fault::Name => Code::BadValue,
-            Fault::Length(_) | Fault::FrameLength { .. } | Fault::Opcode(_) => Code::ProtocolError,
+            Fault::Length(_)
+            | Fault::Tls
+            | Fault::Http
+            | Fault::FrameLength { .. }
+            | Fault::Opcode(_) => Code::ProtocolError,
             Fault::Compressed(_) => Code::BadValue,
             Fault::UnknownCompressor(_) => Code::InternalError,
             Fault::Document(error) => return error.clone(),
@@ -82,6 +92,10 @@ impl std::fmt::Display for Fault {
                 f,
                 "message length {length} is not between {HEADER_BYTES} and {MESSAGE_BYTES_MAX}"
             ),
+            Fault::Tls => f.write_str(
+                "the client speaks TLS, which this server does not; connect without tls=true",
+            ),
+            Fault::Http => f.write_str("the client speaks HTTP on the port of drivers"),
             Fault::FrameLength { header, frame } => {
                 write!(f, "a message of {frame} bytes says that it has {header}")
             }

@@ -33,10 +33,27 @@ pub enum Opcode {
     Msg,
 }
 
+/// The first bytes of protocols that are not spoken here. Some read as a length, for whose
+/// message one would wait.
+fn foreign(bytes: &[u8; HEADER_BYTES]) -> Option<Fault> {
+    match bytes {
+        // A TLS record of the handshake.
+        [0x16, 0x03, 0..=4, ..] => Some(Fault::Tls),
+        [b'G', b'E', b'T', b' ', ..]
+        | [b'P', b'O', b'S', b'T', ..]
+        | [b'H', b'E', b'A', b'D', ..]
+        | [b'P', b'U', b'T', b' ', ..] => Some(Fault::Http),
+        _ => None,
+    }
+}
+
 impl Header {
     /// Reads a header and checks its length; what it says about the rest is
     /// checked by `decode`.
     pub fn parse(bytes: &[u8; HEADER_BYTES]) -> Result<Header, Fault> {
+        if let Some(fault) = foreign(bytes) {
+            return Err(fault);
+        }
         let [length, request_id, response_to, opcode] = fields(bytes);
         match usize::try_from(length) {
             Ok(length) if (HEADER_BYTES..=MESSAGE_BYTES_MAX).contains(&length) => {
@@ -89,6 +106,13 @@ mod tests {
         let mut bytes = [0; HEADER_BYTES];
         bytes[..4].copy_from_slice(&length.to_le_bytes());
         bytes
+    }
+
+    #[test]
+    fn other_protocols_are_known_by_their_first_bytes() {
+        let hello = *b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03abcde";
+        assert_eq!(Header::parse(&hello), Err(Fault::Tls));
+        assert_eq!(Header::parse(b"GET / HTTP/1.1\r\n"), Err(Fault::Http));
     }
 
     #[test]

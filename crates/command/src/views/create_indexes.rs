@@ -3,6 +3,7 @@
 use error::{Code, Result};
 
 use super::IndexSpec;
+use super::Unknown;
 use crate::fields::{self, Field, Fields, safe_i64};
 use crate::{Namespace, Request};
 
@@ -17,6 +18,7 @@ impl<'a> CreateIndexes<'a> {
     pub fn parse(request: &'a Request) -> Result<CreateIndexes<'a>> {
         let namespace = fields::namespace(request)?;
         let (mut specs, mut collection_uuid) = (None, None);
+        let mut unknown = Unknown::Refused;
         let mut fields = Fields::of_command(request, "createIndexes")?;
         while let Some(field) = fields.next()? {
             match field.name() {
@@ -27,7 +29,7 @@ impl<'a> CreateIndexes<'a> {
                 }
                 "ignoreUnknownIndexOptions" => {
                     if field.safe_bool()? == Some(true) {
-                        return Err(super::unsupported("createIndexes", field.name()));
+                        unknown = Unknown::Ignored;
                     }
                 }
                 "returnOnStart" => {
@@ -45,7 +47,8 @@ impl<'a> CreateIndexes<'a> {
             return Err(Code::BadValue.error("Must specify at least one index to create"));
         }
         namespace.check_write()?;
-        let indexes = specs.into_iter().map(IndexSpec::parse).collect::<Result<_>>()?;
+        let indexes = specs.into_iter().map(|spec| IndexSpec::parse_with(spec, unknown));
+        let indexes = indexes.collect::<Result<_>>()?;
         Ok(CreateIndexes { namespace, indexes, collection_uuid })
     }
 }

@@ -29,6 +29,7 @@ pub struct IndexSpec<'a> {
     pub collation: Option<&'a RawDocument>,
     pub wildcard_projection: Option<&'a RawDocument>,
     pub spec: &'a RawDocument,
+    pub unknown: Unknown,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,10 +40,23 @@ pub enum IndexKind {
     Wildcard,
 }
 
+/// What becomes of options that no index has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Unknown {
+    Refused,
+    /// As `mongorestore` asks for, which brings what older servers took.
+    Ignored,
+}
+
 impl<'a> IndexSpec<'a> {
     /// Checks one specification; the error names it.
     pub fn parse(spec: &'a RawDocument) -> Result<IndexSpec<'a>> {
-        let parsed = options::read(spec)
+        IndexSpec::parse_with(spec, Unknown::Refused)
+    }
+
+    /// The same, with a choice for options that no index has.
+    pub fn parse_with(spec: &'a RawDocument, unknown: Unknown) -> Result<IndexSpec<'a>> {
+        let parsed = options::read(spec, unknown)
             .map_err(|error| error.context(&format!("Error in specification {}", show(spec))))?;
         if is_id_key(parsed.key) {
             parsed.check_id_index()?;
@@ -57,9 +71,8 @@ impl<'a> IndexSpec<'a> {
     pub fn check_id_index(&self) -> Result<()> {
         if !self.clustered {
             const ALLOWED: &[&str] = &["collation", "key", "name", "ns", "v", "_id"];
-            if let Some(other) =
-                value::elements(self.spec).find(|element| !ALLOWED.contains(&element.key))
-            {
+            let mut options = value::elements(self.spec).filter(|it| self.is_read(it.key));
+            if let Some(other) = options.find(|element| !ALLOWED.contains(&element.key)) {
                 return Err(Code::InvalidIndexSpecificationOption.error(format!(
                     "The field '{}' is not valid for an _id index specification. Specification: {}",
                     other.key,
@@ -74,6 +87,11 @@ impl<'a> IndexSpec<'a> {
             )));
         }
         Ok(())
+    }
+
+    /// Whether an option is not ignored.
+    fn is_read(&self, option: &str) -> bool {
+        self.unknown == Unknown::Refused || options::is_known(self.spec, option)
     }
 
     fn check_name(&self) -> Result<()> {

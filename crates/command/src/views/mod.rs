@@ -79,7 +79,7 @@ pub use freeboard_backup::FreeboardBackup;
 pub use fsync::Fsync;
 pub use get_more::GetMore;
 pub use growth_policy::{GrowthPolicy, ListGrowthPolicies};
-pub use index_spec::{IndexKind, IndexSpec};
+pub use index_spec::{IndexKind, IndexSpec, Unknown};
 pub use insert::Insert;
 pub use kill_cursors::KillCursors;
 pub use kill_op::KillOp;

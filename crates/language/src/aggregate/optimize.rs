@@ -43,6 +43,10 @@ fn hoist(stages: &mut Vec<Box<dyn Stage>>, mut at: usize) -> usize {
         let (Some(last), Some(stage)) = (before.last_mut(), behind.first_mut()) else { break };
         let stage: &mut dyn Any = &mut **stage;
         let Some(filter) = stage.downcast_mut::<Match>() else { break };
+        // Documents come from there: a filter that reads nothing must not pass it either.
+        if last.source().is_some() {
+            break;
+        }
         let union: &mut dyn Any = &mut **last;
         if let Some(union) = union.downcast_mut::<UnionWith>() {
             // What it adds is filtered there.
@@ -63,7 +67,10 @@ fn hoist(stages: &mut Vec<Box<dyn Stage>>, mut at: usize) -> usize {
 
 /// Whether a filter may as well go before a stage; then it asks for what stands there.
 pub fn goes_before(filter: &mut Match, stage: &dyn Stage) -> bool {
-    passes(stage, &filter.filter.root) || filter.rename(|path| source_of(stage, path))
+    let may_pass = |filter: &mut Match| {
+        passes(stage, &filter.filter.root) || filter.rename(|path| source_of(stage, path))
+    };
+    stage.source().is_none() && may_pass(filter)
 }
 
 /// Where the value at a path stands before a stage.

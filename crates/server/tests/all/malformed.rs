@@ -3,7 +3,7 @@
 use crate::client::{Client, code, msg, start};
 use bson::{RawDocumentBuf, rawdoc};
 use std::time::Duration;
-use tokio::io::AsyncWriteExt;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt};
 use wire::{Envelope, Msg, Sequence};
 
 fn frame(opcode: i32, payload: &[u8]) -> Vec<u8> {
@@ -33,7 +33,8 @@ async fn a_broken_header_or_envelope_closes_the_connection() {
     let lengths = [i32::MIN, -1, 0, 15, 48_000_001, i32::MAX]
         .map(|length| [length, 1, 0, 2013].map(i32::to_le_bytes).concat());
     let mut all = vec![
-        b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n".to_vec(),
+        // A TLS client waits for an answer before it sends more.
+        b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03 and so on".to_vec(),
         op_msg(4, &ping()),
         bad_checksum,
         bomb,
@@ -49,6 +50,18 @@ async fn a_broken_header_or_envelope_closes_the_connection() {
         client.assert_closed().await;
         witness.ping().await;
     }
+    server.stop().await;
+}
+
+#[tokio::test]
+async fn a_browser_is_shown_the_way() {
+    let server = start().await;
+    let mut stream = tokio::net::TcpStream::connect(server.address).await.unwrap();
+    stream.write_all(b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n").await.unwrap();
+    let mut answer = String::new();
+    // What it sent and nobody read may end the connection by a reset, after the answer.
+    let _ = stream.read_to_string(&mut answer).await;
+    assert!(answer.starts_with("HTTP/1.0 400 ") && answer.contains("--http"), "{answer}");
     server.stop().await;
 }
 

@@ -6,7 +6,7 @@ use error::{Code, Error, Result};
 use value::Element;
 use value::number::Number;
 
-use super::{IndexKind, IndexSpec, cannot, compound, key, show};
+use super::{IndexKind, IndexSpec, Unknown, cannot, compound, key, show};
 use crate::fields::{is_true, safe_i64, type_name};
 use crate::request::empty_document;
 
@@ -44,8 +44,10 @@ const NAMES: &[&str] = &[
 
 const CLUSTERED_NAMES: &[&str] = &["clustered", "expireAfterSeconds", "key", "name", "unique", "v"];
 
-pub(super) fn read(spec: &RawDocument) -> Result<IndexSpec<'_>> {
-    check_names(spec)?;
+pub(super) fn read(spec: &RawDocument, unknown: Unknown) -> Result<IndexSpec<'_>> {
+    if unknown == Unknown::Refused {
+        check_names(spec)?;
+    }
     let mut read = IndexSpec {
         key: empty_document(),
         name: "",
@@ -63,6 +65,7 @@ pub(super) fn read(spec: &RawDocument) -> Result<IndexSpec<'_>> {
         collation: None,
         wildcard_projection: None,
         spec,
+        unknown,
     };
     let (mut has_key, mut has_name) = (false, false);
     for element in value::elements(spec) {
@@ -76,7 +79,8 @@ pub(super) fn read(spec: &RawDocument) -> Result<IndexSpec<'_>> {
                 read.name = string(&element)?;
                 has_name = true;
             }
-            _ => take(&mut read, &element)?,
+            name if is_known(spec, name) => take(&mut read, &element)?,
+            _ => {}
         }
     }
     for (name, given) in [("key", has_key), ("name", has_name)] {
@@ -93,10 +97,21 @@ pub(super) fn read(spec: &RawDocument) -> Result<IndexSpec<'_>> {
     Ok(read)
 }
 
+/// Whether an index of this kind has such an option.
+pub(super) fn is_known(spec: &RawDocument, option: &str) -> bool {
+    names(spec).0.contains(&option)
+}
+
+/// The options of this kind of index, and the article of its name.
+fn names(spec: &RawDocument) -> (&'static [&'static str], &'static str) {
+    match value::element::get(spec, "clustered").is_some() {
+        true => (CLUSTERED_NAMES, "a clustered"),
+        false => (NAMES, "an"),
+    }
+}
+
 fn check_names(spec: &RawDocument) -> Result<()> {
-    let clustered = value::element::get(spec, "clustered").is_some();
-    let (allowed, article) =
-        if clustered { (CLUSTERED_NAMES, "a clustered") } else { (NAMES, "an") };
+    let (allowed, article) = names(spec);
     match value::elements(spec).find(|element| !allowed.contains(&element.key)) {
         Some(other) => Err(Code::InvalidIndexSpecificationOption.error(format!(
             "The field '{}' is not valid for {article} index specification. Specification: {}",

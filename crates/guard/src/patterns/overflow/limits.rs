@@ -66,8 +66,8 @@ pub fn not_proved(rule: &Overflow) -> Error {
 
 pub fn positional(rule: &Overflow) -> Error {
     Code::BadValue.error(format!(
-        "the positional operator '$' cannot be used on '{}', which has overflowed: the query \
-         sees only its head. Use arrayFilters with '$[<identifier>]'",
+        "the positional operator '$' cannot be used on '{}', which has overflowed: the element \
+         that matched may be on a page. Use arrayFilters with '$[<identifier>]'",
         rule.path
     ))
 }
