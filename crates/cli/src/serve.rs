@@ -22,7 +22,7 @@ use tracing::{info, warn};
 const POLLS_BETWEEN_SOCKETS: u32 = 16;
 /// `engine::storage::RESERVE_BYTES`, as people write it.
 const RESERVE: &str = "500MB";
-/// `engine::growth::HORIZON_SECONDS`, as people write it.
+/// `engine::HORIZON_SECONDS`, as people write it.
 const HORIZON: &str = "7d";
 
 /// Run the server.
@@ -165,6 +165,6 @@ mod tests {
     #[test]
     fn the_default_horizon_is_the_engines() {
         let span: Span = HORIZON.parse().expect("a time");
-        assert_eq!(span.seconds, engine::growth::HORIZON_SECONDS);
+        assert_eq!(span.seconds, engine::HORIZON_SECONDS);
     }
 }

@@ -122,11 +122,6 @@ impl Namespace {
         self.collection.starts_with("system.")
     }
 
-    /// The buckets behind a time series collection.
-    pub fn is_buckets(&self) -> bool {
-        self.collection.starts_with(BUCKETS_PREFIX)
-    }
-
     /// Where `profile` records operations.
     pub fn is_profile(&self) -> bool {
         &*self.collection == "system.profile"

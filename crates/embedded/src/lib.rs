@@ -6,8 +6,8 @@ mod backend;
 use backend::Embedded;
 use bson::RawDocumentBuf;
 use command::Namespace;
+use engine::Backups;
 use engine::Engine;
-use engine::backups::Backups;
 use server::{Running, StartError};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
@@ -35,7 +35,7 @@ impl Options {
             server: server::Options::local(),
             data: data.into(),
             reserve_bytes: 0,
-            growth_horizon_seconds: engine::growth::HORIZON_SECONDS,
+            growth_horizon_seconds: engine::HORIZON_SECONDS,
             backups: None,
             policies: Vec::new(),
         }
@@ -73,7 +73,7 @@ mod tests {
     #[test]
     fn every_command_of_the_table_is_run_by_one_side() {
         for command in command::table::COMMANDS {
-            let sides = [server::answers(command.name), engine::run::handles(command.name)];
+            let sides = [server::answers(command.name), engine::handles(command.name)];
             assert_eq!(sides.iter().filter(|runs| **runs).count(), 1, "{}", command.name);
         }
     }

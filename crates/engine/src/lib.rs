@@ -1,29 +1,34 @@
 //! The embedded backend: a document database on one machine.
+//!
+//! Its rooms are private. What others may use of it is listed here.
 
-pub mod backups;
-pub mod catalog;
-pub mod changes;
-pub mod cursor;
-pub mod define;
+mod backups;
+mod catalog;
+mod changes;
+mod cursor;
+mod define;
 mod engine;
 pub mod footprint;
-pub mod growth;
+mod growth;
 mod health;
 mod identity;
-pub mod index;
+mod index;
 pub mod inspect;
 mod moment;
-pub mod operation;
-pub mod plan;
-pub mod policies;
+mod operation;
+mod plan;
+mod policies;
 mod reclaim;
-pub mod run;
-pub mod session;
+mod run;
+mod session;
 mod spill;
 pub mod storage;
-pub mod transaction;
+mod transaction;
 mod ttl;
 
+pub use backups::Backups;
 pub use engine::Engine;
+pub use growth::HORIZON_SECONDS;
 pub use health::{LOOK_TIME_MAX, SYNC_TIME_MAX};
 pub use identity::Identity;
+pub use run::handles;

@@ -11,9 +11,9 @@ pub mod row;
 mod validator;
 
 pub use activity::{Accesses, Activity, Tally, Use};
-pub use collection::{Collection, DEFINITION_BYTES_MAX, Kind, State};
-pub use index::{Index, IndexField, IndexKind, Multikey};
+pub use collection::{Collection, Kind, State};
+pub use index::{Index, IndexField, IndexKind};
 pub use latencies::Latencies;
 pub use options::{collator, flag, kind, validator, view_kind, whole};
 pub use registry::{Catalog, Registry};
-pub use validator::{Action, Level, Validator};
+pub use validator::{Action, Validator};

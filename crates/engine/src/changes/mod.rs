@@ -19,7 +19,7 @@ pub use definition::{
     renamed,
 };
 pub use event::{Event, Operation};
-pub use options::{Options, Scope};
+pub use options::Options;
 pub use stream::Stream;
 pub use token::{Token, TokenKind};
 

@@ -9,7 +9,7 @@ mod open;
 mod owner;
 mod tail;
 
-pub use batch::{BATCH_BYTES_MAX, Batch, FIRST_BATCH_DOCUMENTS, RESULT_BYTES_MAX, fill};
+pub use batch::{BATCH_BYTES_MAX, Batch, FIRST_BATCH_DOCUMENTS, fill};
 pub use idle::IdleCursor;
 pub use owner::Owner;
 pub use tail::Tail;

@@ -12,8 +12,8 @@ mod key;
 pub mod multikey;
 pub mod wildcard;
 
-pub use diff::{Diff, diff, untouched};
-pub use key::{Keys, LONG_KEYS_BYTES_MAX, keys};
+pub use diff::{diff, untouched};
+pub use key::{Keys, keys};
 
 #[cfg(test)]
 mod tests;

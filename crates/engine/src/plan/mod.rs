@@ -24,11 +24,11 @@ mod residual;
 mod stage;
 mod usage;
 
-pub use choose::{Chosen, choose, open};
+pub use choose::{Chosen, open};
 pub use execute::{Execution, Row};
 pub use interrupt::Interrupt;
 pub use paged::{Audience, Paged, PagedArray};
-pub use query::{Hint, Purpose, Query, SORT_BYTES_MAX, Scan, Sort, SortField};
+pub use query::{Hint, Purpose, Query, Scan, Sort, SortField};
 pub use residual::Residual;
 pub use stage::{CollectionScan, IdRead, IndexScan, Plan, Shape, Stage};
 

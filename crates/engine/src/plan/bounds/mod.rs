@@ -13,10 +13,10 @@ pub mod text;
 mod translate;
 
 pub use assign::{Assignment, assign};
-pub use interval::{End, Interval, Intervals};
+pub use interval::Intervals;
 pub use keys::{Checker, KeyRange, Verdict, ranges, successor};
 pub use leaf::{Conjunct, Leaf, Leaves, Place, conjuncts, is_positional};
-pub use translate::{Target, Tightness, Translated, implies_exists, translate};
+pub use translate::{Target, Tightness, implies_exists, translate};
 
 #[cfg(test)]
 mod tests;

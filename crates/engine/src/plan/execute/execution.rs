@@ -79,11 +79,6 @@ impl Execution {
         &self.shared.view
     }
 
-    /// What may stop it from now on: each `getMore` has its own deadline.
-    pub fn set_interrupt(&mut self, interrupt: Interrupt) {
-        self.shared.interrupt = interrupt;
-    }
-
     /// Whether the next row is sure to be near, so that it may be looked for
     /// without making room for other tasks.
     pub fn is_light(&self) -> bool {

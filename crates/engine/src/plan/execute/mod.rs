@@ -21,6 +21,7 @@ mod sort;
 mod stats;
 
 pub use execution::{Execution, Row};
+#[cfg(test)]
 pub use sort::sort_key;
 pub use stats::{Stats, StatsTree};
 

@@ -2,8 +2,9 @@
 //! that of a naive scan.
 
 use super::world::{World, query, summary};
+use crate::plan::choose::choose;
 use crate::plan::execute::sort_key;
-use crate::plan::{Execution, Interrupt, Purpose, Query, choose};
+use crate::plan::{Execution, Interrupt, Purpose, Query};
 use crate::storage::entry::WHOLE_KEY_BYTES_MAX;
 use bson::{Bson, Document, RawDocumentBuf, doc, rawdoc};
 use rand::prelude::*;

@@ -3,7 +3,8 @@
 
 use crate::catalog::{Collection, Index, Kind};
 use crate::index;
-use crate::plan::{Execution, Hint, Interrupt, Plan, Query, Sort, Stage, choose, open};
+use crate::plan::choose::choose;
+use crate::plan::{Execution, Hint, Interrupt, Plan, Query, Sort, Stage, open};
 use crate::storage::layered::Layered;
 use crate::storage::{
     CollectionId, Counts, IndexId, Overlay, RecordId, Store, Tree, View, entry, keys, large,

@@ -3,7 +3,7 @@
 use super::date_step;
 use crate::aggregate::expressions::node::{null, own};
 use crate::aggregate::expressions::{Arguments, Evaluated, coerce, decimal};
-use bson::{DateTime, RawBson, RawBsonRef};
+use bson::{DateTime, RawBsonRef};
 use error::{Code, Result};
 use value::Number;
 
@@ -66,9 +66,4 @@ pub fn add(a: Number, b: Number) -> Number {
         (Number::Double(_), _) | (_, Number::Double(_)) => Number::Double(a.to_f64() + b.to_f64()),
         _ => a.checked_add(b).unwrap_or_else(|| Number::Double(a.to_f64() + b.to_f64())),
     }
-}
-
-/// As `add`, for values that are known to be numbers.
-pub fn add_values(a: RawBsonRef<'_>, b: RawBsonRef<'_>) -> Option<RawBson> {
-    Some(add(Number::from_value(a)?, Number::from_value(b)?).to_value())
 }
