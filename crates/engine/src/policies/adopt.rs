@@ -6,7 +6,6 @@ use crate::Engine;
 use crate::define::Definition;
 use crate::plan::Interrupt;
 use crate::run::writes::Writes;
-use crate::storage::RecordId;
 use bson::{RawBson, RawBsonRef};
 use command::Namespace;
 use error::{Error, Result};
@@ -37,7 +36,8 @@ pub struct Adopted {
 /// Where a look over a collection has come to.
 #[derive(Default)]
 struct Look {
-    after: Option<RecordId>,
+    /// The `_id` of the last document looked at.
+    after: Option<RawBson>,
     oversize: u64,
     stale: Vec<RawBson>,
     /// Whether some document's counters could not be put right.
@@ -48,14 +48,17 @@ struct Look {
 impl Look {
     /// Goes on until it has enough to do, or its time is up; true at the end.
     fn go_on(&mut self, survey: &Survey<'_>) -> Result<bool> {
-        survey.each(self.after, &mut |record, document, need| {
-            self.after = Some(record);
+        let after = self.after.take();
+        survey.each(after.as_ref().map(RawBson::as_raw_bson_ref), &mut |document, need| {
             self.oversize += u64::from(need.is_over());
             if need.counters {
                 self.stale.extend(get_value(document, "_id").map(RawBson::from));
             }
             match self.is_late() || self.stale.len() >= STALE_DOCUMENTS_MAX {
-                true => ControlFlow::Break(()),
+                true => {
+                    self.after = get_value(document, "_id").map(RawBson::from);
+                    ControlFlow::Break(())
+                }
                 false => ControlFlow::Continue(()),
             }
         })

@@ -4,7 +4,7 @@
 use super::pages;
 use crate::catalog::{Catalog, Collection};
 use crate::plan::{self, Interrupt, Query, Sort};
-use crate::storage::{Document, Record, RecordId, View};
+use crate::storage::{Document, Record, View};
 use bson::{RawBsonRef, RawDocument, rawdoc};
 use error::Result;
 use guard::Policy;
@@ -13,7 +13,7 @@ use guard::patterns::overflow::page_filter;
 use guard::patterns::place;
 use guard::policy::{OnLimit, Overflow};
 use language::Needs;
-use std::ops::{Bound, ControlFlow};
+use std::ops::ControlFlow;
 use std::sync::Arc;
 use value::Number;
 use value::element::get_value;
@@ -33,22 +33,21 @@ pub struct Survey<'a> {
 }
 
 impl Survey<'_> {
-    /// Visits the documents after one, and says whether it came to the end.
+    /// Visits the documents behind this `_id`, in the order of `_id`s, and says whether it came
+    /// to the end.
     pub fn each(
         &self,
-        after: Option<RecordId>,
-        visit: &mut dyn FnMut(RecordId, &RawDocument, Need) -> ControlFlow<()>,
+        after: Option<RawBsonRef<'_>>,
+        visit: &mut dyn FnMut(&RawDocument, Need) -> ControlFlow<()>,
     ) -> Result<bool> {
         let Some(collection) = &self.collection else { return Ok(true) };
-        let start = after.map_or(Bound::Unbounded, Bound::Excluded);
-        let records = self.view.records(collection.id, (start, Bound::Unbounded));
+        let records = collection.records_after(after, &self.view);
         for (seen, record) in (0_u64..).zip(records) {
             if seen.is_multiple_of(DOCUMENTS_PER_CHECK) {
                 self.interrupt.check()?;
             }
-            let (id, record) = record?;
-            let (document, need) = self.need(&record)?;
-            if visit(id, &document, need).is_break() {
+            let (document, need) = self.need(&record?)?;
+            if visit(&document, need).is_break() {
                 return Ok(false);
             }
         }

@@ -10,7 +10,6 @@ mod rehearsal;
 use super::writes::Writes;
 use super::{Call, figures, lookup, reading, writing};
 use crate::policies::survey::Survey;
-use crate::storage::RecordId;
 use bson::{RawBson, RawDocument};
 use command::views::MigrateGrowth;
 use command::{Reply, ReplyWriter};
@@ -44,8 +43,8 @@ struct Batch {
     over: Vec<(RawBson, Over)>,
     over_documents: u64,
     failed: Vec<(RawBson, Error)>,
-    /// The last document looked at, if there are more.
-    next: Option<RecordId>,
+    /// The `_id` of the last document looked at, if there are more.
+    next: Option<RawBson>,
 }
 
 pub async fn run(call: Call<'_>) -> Result<Reply> {
@@ -108,10 +107,8 @@ impl Batch {
     fn look(&mut self, survey: &Survey<'_>, migrate: &MigrateGrowth<'_>) -> Result<Vec<RawBson>> {
         let started = Instant::now();
         let mut work = Vec::new();
-        let mut last = migrate.after.map(RecordId);
         let mut found_bytes = 0;
-        let through = survey.each(last, &mut |record, document, need| {
-            last = Some(record);
+        survey.each(migrate.after, &mut |document, need| {
             self.examined += 1;
             found_bytes += need.bytes;
             match need.is_work() {
@@ -120,11 +117,13 @@ impl Batch {
             }
             let full = work.len() >= migrate.limit || found_bytes >= MOVED_BYTES_MAX;
             match full || started.elapsed() >= LOOK_MAX {
-                true => ControlFlow::Break(()),
+                true => {
+                    self.next = get_value(document, "_id").map(RawBson::from);
+                    ControlFlow::Break(())
+                }
                 false => ControlFlow::Continue(()),
             }
         })?;
-        self.next = last.filter(|_| !through);
         Ok(work)
     }
 
@@ -191,8 +190,8 @@ impl Batch {
             out.end();
         }
         out.end();
-        if let Some(RecordId(next)) = self.next {
-            out.append_i64("next", next as i64);
+        if let Some(next) = &self.next {
+            out.append("next", next.as_raw_bson_ref());
         }
         reply
     }

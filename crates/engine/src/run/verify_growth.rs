@@ -18,7 +18,6 @@ use guard::adopt::{Need, Over, PageSize, looked_at};
 use guard::policy::Overflow;
 use guard::verify::{Drift, Kind, Sequence};
 use language::Needs;
-use std::ops::Bound;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use value::element::{get, get_value};
@@ -108,14 +107,13 @@ impl Check {
     ) -> Result<()> {
         let counts = survey.view.counts(collection.id)?;
         progress.total.store(counts.documents, Ordering::Relaxed);
-        let all = (Bound::Unbounded, Bound::Unbounded);
-        for record in survey.view.records(collection.id, all) {
+        for record in collection.records_after(None, &survey.view) {
             if self.documents.is_multiple_of(DOCUMENTS_PER_CHECK) {
                 survey.interrupt.check()?;
                 progress.done.store(self.documents, Ordering::Relaxed);
             }
             self.documents += 1;
-            self.document(survey, &record?.1, met)?;
+            self.document(survey, &record?, met)?;
         }
         Ok(())
     }
@@ -174,13 +172,12 @@ impl Check {
     /// Looks for pages whose document is not there.
     fn orphans(&mut self, survey: &Survey<'_>, rule: &Overflow) -> Result<()> {
         let Some(pages) = survey.catalog.get(&rule.into) else { return Ok(()) };
-        let all = (Bound::Unbounded, Bound::Unbounded);
         let needs = Needs::Paths(vec![Path::new(&rule.parent_key)]);
-        for (seen, record) in (0_u64..).zip(survey.view.records(pages.id, all)) {
+        for (seen, record) in (0_u64..).zip(pages.records_after(None, &survey.view)) {
             if seen.is_multiple_of(DOCUMENTS_PER_CHECK) {
                 survey.interrupt.check()?;
             }
-            let page = record?.1.load(&survey.view, &needs)?;
+            let page = record?.load(&survey.view, &needs)?;
             let parent = get(&page, &rule.parent_key).map(|parent| parent.value());
             let wanted = parent.unwrap_or(RawBsonRef::Null);
             let found = match &survey.collection {
