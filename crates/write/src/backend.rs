@@ -1,6 +1,6 @@
 //! What the write loop asks of whoever keeps the documents.
 
-use crate::{Guard, NoteOf, Record};
+use crate::{Guard, NoteOf, Record, Snapshot};
 use bson::{RawBsonRef, RawDocument};
 use command::Namespace;
 use error::Result;
@@ -135,6 +135,7 @@ pub struct Find<'a> {
 pub trait Backend: Sync {
     type Transaction: Transaction;
     type Candidates: Candidates<Self::Transaction>;
+    type Snapshot: Snapshot;
 
     /// A transaction for one step of the loop. Inside a client's transaction it
     /// is that transaction.
@@ -154,6 +155,9 @@ pub trait Backend: Sync {
         transaction: Self::Transaction,
         record: Record<'_>,
     ) -> impl Future<Output = Result<()>> + Send;
+
+    /// What is committed now.
+    fn snapshot(&self) -> impl Future<Output = Result<Self::Snapshot>> + Send;
 
     /// Finds what a write is about to touch.
     fn select(

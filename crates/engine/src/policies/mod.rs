@@ -11,7 +11,7 @@ pub mod survey;
 #[cfg(test)]
 mod tests;
 
-pub use pages::page_indexes;
+pub use pages::{missing, page_indexes};
 
 use crate::catalog::{Collection, Registry};
 use crate::storage::View;

@@ -5,8 +5,9 @@ use crate::Engine;
 use crate::catalog::{Catalog, Collection};
 use crate::operation::Operation;
 use crate::plan::{self, Audience, Execution, Hint, Interrupt, Query, Sort};
+use crate::policies::survey::SurveyView;
 use crate::session::{Retry, Statement};
-use crate::storage::{Mark, RecordId, Ticket};
+use crate::storage::{Mark, RecordId, Ticket, View};
 use crate::transaction::{Row, Transaction};
 use bson::{RawDocument, RawDocumentBuf};
 use command::common::WriteConcern;
@@ -66,6 +67,12 @@ impl Writes {
         Writes { engine, interrupt, noted, client, hint_hidden: false, last, home, retry }
     }
 
+    /// The same, ended by whoever may stop the operation.
+    #[cfg(test)]
+    pub fn stopped_by(self, interrupt: Interrupt) -> Writes {
+        Writes { interrupt, ..self }
+    }
+
     /// The same, with hints that may name hidden indexes.
     pub fn hint_hidden(self) -> Writes {
         Writes { hint_hidden: true, ..self }
@@ -82,6 +89,14 @@ impl Writes {
         match &self.home {
             Some(home) => home.catalog().map(Arc::new),
             None => Ok(self.engine.registry.current()),
+        }
+    }
+
+    /// The documents as the command sees them.
+    fn view(&self) -> Result<View> {
+        match &self.home {
+            Some(home) => home.view(),
+            None => Ok(self.engine.store.view()),
         }
     }
 
@@ -126,6 +141,7 @@ pub fn mark(concern: Option<&WriteConcern<'_>>) -> Mark {
 impl write::Backend for Writes {
     type Transaction = Transaction;
     type Candidates = Candidates;
+    type Snapshot = SurveyView;
 
     async fn begin(&self) -> Result<Transaction> {
         self.interrupt.check()?;
@@ -159,6 +175,13 @@ impl write::Backend for Writes {
         self.submit(transaction).await
     }
 
+    async fn snapshot(&self) -> Result<SurveyView> {
+        // Before the view.
+        let catalog = self.catalog()?;
+        let view = self.view()?;
+        Ok(SurveyView { catalog, view, interrupt: self.interrupt.clone() })
+    }
+
     async fn select(&self, namespace: &Namespace, selection: &Selection<'_>) -> Result<Candidates> {
         // The command's own earlier statements must be seen.
         let last = *self.last.lock();
@@ -176,10 +199,7 @@ impl write::Backend for Writes {
         query.hint = selection.hint.map(Hint::parse).transpose()?.flatten();
         query.hint_hidden = self.hint_hidden;
         query.collator = selection.filter.collator().cloned();
-        let view = match &self.home {
-            Some(home) => home.view()?,
-            None => self.engine.store.view(),
-        };
+        let view = self.view()?;
         let interrupt = self.interrupt.clone();
         let plan = self.engine.policies.read_plan(namespace, None);
         query.read_by(plan, &catalog, Audience::Matching)?;

@@ -10,6 +10,8 @@
 mod adopt;
 mod bounds;
 mod memory;
+mod migrate;
 mod model;
 mod overflow;
 mod read;
+mod verify;

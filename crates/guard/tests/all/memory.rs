@@ -3,6 +3,8 @@
 //! What a row was not asked for is really missing from it, so that patterns which
 //! rely on more than they ask for are found out.
 
+mod past;
+
 use bson::spec::{BinarySubtype, ElementType};
 use bson::{Binary, RawBson, RawBsonRef, RawDocument, RawDocumentBuf};
 use command::Namespace;
@@ -11,6 +13,7 @@ use freeboard_guard::{Lease, Policy, Table, patterns::place};
 use language::query::Filter;
 use language::update::Update;
 use language::{Context, Needs};
+use past::Past;
 use std::collections::BTreeMap;
 use std::ops::Deref;
 use std::sync::{Arc, Mutex};
@@ -118,6 +121,7 @@ pub fn namespace(collection: &str) -> Namespace {
 impl Backend for Memory {
     type Transaction = Copied;
     type Candidates = Ids;
+    type Snapshot = Past;
 
     async fn begin(&self) -> Result<Copied> {
         let table = self.table.clone();
@@ -129,6 +133,10 @@ impl Backend for Memory {
     async fn commit(&self, transaction: Copied, _: Record<'_>) -> Result<()> {
         *self.committed.lock().unwrap() = transaction.collections;
         Ok(())
+    }
+
+    async fn snapshot(&self) -> Result<Past> {
+        Ok(Past { collections: self.committed.lock().unwrap().clone() })
     }
 
     async fn select(&self, namespace: &Namespace, selection: &Selection<'_>) -> Result<Ids> {
@@ -145,6 +153,36 @@ impl Backend for Memory {
         ids.reverse();
         Ok(Ids { namespace: namespace.clone(), ids, current: None })
     }
+}
+
+/// The documents that match, in order.
+fn matching<'c>(
+    collections: &'c Collections,
+    namespace: &Namespace,
+    filter: &Filter,
+    sort: &RawDocument,
+) -> Result<Vec<&'c RawDocumentBuf>> {
+    let mut found = Vec::new();
+    for document in collections.get(namespace).into_iter().flatten() {
+        if filter.matches(document)? {
+            found.push(document);
+        }
+    }
+    if let Some(field) = elements(sort).next() {
+        let down = field.value() == RawBsonRef::Int32(-1);
+        found.sort_by(|a, b| {
+            let key = |document| get_value(document, field.key).unwrap_or(RawBsonRef::Null);
+            let order = value::compare(key(a), key(b));
+            if down { order.reverse() } else { order }
+        });
+    }
+    Ok(found)
+}
+
+fn position(collections: &Collections, namespace: &Namespace, id: RawBsonRef<'_>) -> Option<usize> {
+    collections.get(namespace)?.iter().position(|document| {
+        get_value(document, "_id").is_some_and(|own| value::compare(own, id).is_eq())
+    })
 }
 
 pub struct Ids {
@@ -262,10 +300,7 @@ impl Copied {
     }
 
     fn position(&self, namespace: &Namespace, id: RawBsonRef<'_>) -> Option<usize> {
-        let documents = self.collections.get(namespace)?;
-        documents.iter().position(|document| {
-            get_value(document, "_id").is_some_and(|own| value::compare(own, id).is_eq())
-        })
+        position(&self.collections, namespace, id)
     }
 }
 
@@ -300,20 +335,7 @@ impl Transaction for Copied {
     }
 
     async fn find(&mut self, namespace: &Namespace, find: &Find<'_>) -> Result<Vec<Row>> {
-        let mut found = Vec::new();
-        for document in self.collections.get(namespace).into_iter().flatten() {
-            if find.filter.matches(document)? {
-                found.push(document);
-            }
-        }
-        if let Some(field) = elements(find.sort).next() {
-            let down = field.value() == RawBsonRef::Int32(-1);
-            found.sort_by(|a, b| {
-                let key = |document| get_value(document, field.key).unwrap_or(RawBsonRef::Null);
-                let order = value::compare(key(a), key(b));
-                if down { order.reverse() } else { order }
-            });
-        }
+        let found = matching(&self.collections, namespace, find.filter, find.sort)?;
         let rows = found.iter().take(find.limit).map(|document| Row::new(document, find.needs));
         let mut bytes = 0;
         let wanted = rows.take_while(|row| {

@@ -2,24 +2,34 @@
 //! dropped. What settling a document would do is found out by settling it here. Index keys are
 //! made as well, and counted: where arrays are indexed, they are most of the work.
 
-use crate::catalog::{Action, Index};
+use crate::catalog::{Action, Catalog, Collection, Index};
 use crate::index;
-use crate::plan::{self, Query, Sort};
+use crate::plan::{self, Interrupt, Query, Sort};
 use crate::policies::page_indexes;
-use crate::policies::survey::Survey;
 use crate::storage::large::{self, Secret};
-use crate::storage::{Document, IndexId, Record, RecordId};
+use crate::storage::{Document, IndexId, Record, RecordId, View};
 use bson::{RawBsonRef, RawDocument, RawDocumentBuf};
 use command::Namespace;
 use error::Result;
 use guard::patterns::Measured;
-use guard::{Lease, Table};
+use guard::{Lease, Policy, Table};
 use language::Needs;
 use std::collections::{BTreeMap, HashSet};
 use std::ops::Deref;
+use std::sync::Arc;
 use value::Number;
 use value::element::{elements, get_value};
 use write::{Cause, Find, Transaction};
+
+/// What is there.
+pub struct Survey<'a> {
+    pub policy: &'a Policy,
+    pub catalog: Arc<Catalog>,
+    /// `None` if it is not there; its pages may be.
+    pub collection: Option<Arc<Collection>>,
+    pub view: View,
+    pub interrupt: Interrupt,
+}
 
 pub struct Rehearsal<'a> {
     survey: &'a Survey<'a>,
