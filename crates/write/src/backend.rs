@@ -92,6 +92,12 @@ pub trait Transaction: Send + Sized {
     /// What `check` looks at in documents of this collection.
     fn check_needs(&self, namespace: &Namespace, needs: &mut Needs);
 
+    /// How many index entries its writes have added and removed, those of `_id`s aside; `None`
+    /// where that is not known.
+    fn index_entries(&self) -> Option<u64> {
+        None
+    }
+
     /// After a conflict: rolls everything back, waits for the transaction in the way, and
     /// says true if the work may be done over. A client's own transaction says
     /// false: the failure is the client's to see.

@@ -18,6 +18,7 @@ use write::Transaction as _;
 
 /// How long setting a policy looks for documents over its bounds.
 pub const LOOK_MAX: Duration = Duration::from_secs(10);
+
 impl Engine {
     /// Counts the documents over the bounds of a collection's policy. Fields that
     /// are called as its counters and are older than it are put right; once all

@@ -1,6 +1,7 @@
 //! What clients cannot break and storage can: written past the policies, found and
 //! mended by `verifyGrowth`.
 
+mod dry_run;
 mod orphans;
 
 use crate::Engine;

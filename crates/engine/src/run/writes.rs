@@ -5,6 +5,7 @@ use crate::Engine;
 use crate::catalog::{Catalog, Collection};
 use crate::operation::Operation;
 use crate::plan::{self, Audience, Execution, Hint, Interrupt, Query, Sort};
+use crate::policies::Proposal;
 use crate::policies::survey::SurveyView;
 use crate::session::{Retry, Statement};
 use crate::storage::{Mark, RecordId, Ticket, View};
@@ -39,6 +40,8 @@ pub struct Writes {
     home: Option<Arc<Statement>>,
     /// Where the records of a retryable command go.
     retry: Option<Arc<Retry>>,
+    /// A policy that transactions see as if it were set. None of them is committed.
+    proposal: Option<Proposal>,
 }
 
 impl Writes {
@@ -52,6 +55,7 @@ impl Writes {
             last: Mutex::new(None),
             home: None,
             retry: None,
+            proposal: None,
         }
     }
 
@@ -64,7 +68,13 @@ impl Writes {
         let home = call.statement().cloned();
         let client = Some(call.operation.client.clone());
         let last = Mutex::new(None);
-        Writes { engine, interrupt, noted, client, hint_hidden: false, last, home, retry }
+        let proposal = None;
+        Writes { engine, interrupt, noted, client, hint_hidden: false, last, home, retry, proposal }
+    }
+
+    /// The same under a policy as if it were set. What is written is rolled back.
+    pub fn proposing(self, proposal: Proposal) -> Writes {
+        Writes { proposal: Some(proposal), ..self }
     }
 
     /// The same, ended by whoever may stop the operation.
@@ -145,10 +155,15 @@ impl write::Backend for Writes {
 
     async fn begin(&self) -> Result<Transaction> {
         self.interrupt.check()?;
-        match &self.home {
-            Some(home) => Ok(home.take()?.stopped_by(self.interrupt.clone())),
-            None => Ok(Transaction::begin(self.engine.clone()).stopped_by(self.interrupt.clone())),
+        let mut transaction = match &self.home {
+            Some(home) => home.take()?,
+            None => Transaction::begin(self.engine.clone()),
         }
+        .stopped_by(self.interrupt.clone());
+        if let Some(proposal) = &self.proposal {
+            transaction.propose(proposal).await?;
+        }
+        Ok(transaction)
     }
 
     fn is_clients(&self) -> bool {
@@ -160,7 +175,7 @@ impl write::Backend for Writes {
             return home.give_back(transaction);
         }
         // What wrote nothing leaves no record: it may as well be carried out again.
-        if transaction.is_empty() {
+        if transaction.is_empty() || self.proposal.is_some() {
             return Ok(());
         }
         match (&self.retry, record) {

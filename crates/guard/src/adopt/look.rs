@@ -35,7 +35,7 @@ pub async fn count_oversize<B: Backend>(
     let mut adopted = Adopted::default();
     let mut look = Look::new(policy, Some(until));
     loop {
-        look.go_on(&mut backend.snapshot().await?, &mut adopted).await?;
+        adopted.complete = look.go_on(&mut backend.snapshot().await?, &mut adopted).await?;
         look.stale.clear();
         if adopted.complete || look.is_late() {
             return Ok(adopted);
@@ -61,7 +61,7 @@ where
     let mut look = Look::new(policy, until);
     loop {
         // A snapshot a stretch: nothing that takes long holds one.
-        look.go_on(&mut backend.snapshot().await?, adopted).await?;
+        let through = look.go_on(&mut backend.snapshot().await?, adopted).await?;
         for id in std::mem::take(&mut look.stale) {
             let id = id.as_raw_bson_ref();
             if let Err(error) = settle(backend, namespace, id, Aim::Counters).await {
@@ -71,7 +71,9 @@ where
                 tracing::warn!(%namespace, id, %error, "a document's counters stay wrong");
             }
         }
-        if adopted.complete || look.is_late() {
+        // Only now: who is stopped on the way has not put all of them right.
+        adopted.complete = through;
+        if through || look.is_late() {
             return Ok(());
         }
     }
@@ -93,8 +95,12 @@ impl<'a> Look<'a> {
         Look { survey, after: None, stale: Vec::new(), until }
     }
 
-    /// Goes on until it has enough to do, its time is up, or it has come to the end.
-    async fn go_on<S: Snapshot>(&mut self, snapshot: &mut S, adopted: &mut Adopted) -> Result<()> {
+    /// Goes on until it has enough to do or its time is up; true at the end.
+    async fn go_on<S: Snapshot>(
+        &mut self,
+        snapshot: &mut S,
+        adopted: &mut Adopted,
+    ) -> Result<bool> {
         let after = self.after.as_ref().map(RawBson::as_raw_bson_ref);
         let mut documents = Documents::after(&self.survey.policy.namespace, after);
         while let Some(row) = documents.next(snapshot).await? {
@@ -105,11 +111,10 @@ impl<'a> Look<'a> {
             }
             if self.is_late() || self.stale.len() >= STALE_DOCUMENTS_MAX {
                 self.after = Some(place::id(&row).into());
-                return Ok(());
+                return Ok(false);
             }
         }
-        adopted.complete = true;
-        Ok(())
+        Ok(true)
     }
 
     fn is_late(&self) -> bool {

@@ -15,7 +15,8 @@ pub struct Batch {
     /// Documents settled.
     pub documents: u64,
     pub cost: Cost,
-    /// Index entries that would be added and removed; of a dry run alone.
+    /// Index entries that would be added and removed: of a dry run alone, where the backend
+    /// knows.
     pub entries: Option<u64>,
     /// What is over its bounds still.
     pub over: Vec<(RawBson, Over)>,
@@ -34,7 +35,7 @@ impl Batch {
     }
 
     /// Notes what has become of a document, or would.
-    pub fn note(
+    pub(super) fn note(
         &mut self,
         id: RawBson,
         settled: Result<Option<Settled>>,

@@ -2,14 +2,15 @@
 //! a transaction a document.
 //!
 //! What is left to do shows in the documents themselves, so that a migration is idempotent: one
-//! that was broken off is resumed by starting over, and `after` only saves the way.
+//! that was broken off is resumed by starting over, and `after` only saves the way. A dry run is the same
+//! work in transactions that are rolled back.
 
 mod batch;
 
 pub use batch::Batch;
 
 use crate::Roles;
-use crate::adopt::{Aim, settle};
+use crate::adopt::{Aim, rehearse, settle};
 use crate::patterns::place;
 use crate::policy::Policy;
 use crate::survey::{Documents, Survey};
@@ -56,12 +57,31 @@ impl Migration<'_> {
         Ok(batch)
     }
 
-    /// Looks for documents to settle, and gives back their `_id`s.
-    pub async fn look<S: Snapshot>(
+    /// What `run` would do: each document is settled in a transaction that is rolled back. The
+    /// policy need not be set, as long as transactions of the backend see it.
+    pub async fn dry_run<B>(
         &self,
-        snapshot: &mut S,
-        batch: &mut Batch,
-    ) -> Result<Vec<RawBson>> {
+        backend: &B,
+        failed: &(dyn Fn(Error) -> Result<Error> + Sync),
+    ) -> Result<Batch>
+    where
+        B: Backend,
+        B::Transaction: Transaction<Guard: Deref<Target = Roles>>,
+    {
+        let mut batch = Batch { entries: Some(0), ..Batch::default() };
+        let work = self.look(&mut backend.snapshot().await?, &mut batch).await?;
+        for id in work {
+            let (namespace, document) = (&self.policy.namespace, id.as_raw_bson_ref());
+            let rehearsed = rehearse(backend, namespace, document, Aim::Bounds).await?;
+            let entries = batch.entries.zip(rehearsed.entries);
+            batch.entries = entries.map(|(sum, entries)| sum + entries);
+            batch.note(id, rehearsed.settled, failed)?;
+        }
+        Ok(batch)
+    }
+
+    /// Looks for documents to settle, and gives back their `_id`s.
+    async fn look<S: Snapshot>(&self, snapshot: &mut S, batch: &mut Batch) -> Result<Vec<RawBson>> {
         let started = Instant::now();
         let survey = Survey { policy: self.policy, costs: true };
         let (mut work, mut found_bytes) = (Vec::new(), 0);

@@ -13,7 +13,7 @@ use freeboard_guard::{Lease, Policy, Table, patterns::place};
 use language::query::Filter;
 use language::update::Update;
 use language::{Context, Needs};
-use past::Past;
+use past::{Past, matching, position};
 use std::collections::BTreeMap;
 use std::ops::Deref;
 use std::sync::{Arc, Mutex};
@@ -53,6 +53,12 @@ impl Memory {
     pub fn set_policy(&mut self, collection: &str, policy: &RawDocument) {
         let policy = Policy::parse(&namespace(collection), policy).unwrap();
         self.table = self.table.with(policy);
+    }
+
+    /// The same documents, under a policy that is not set: its transactions are not committed.
+    pub fn proposing(&self, policy: Policy) -> Memory {
+        let table = self.table.with(policy);
+        Memory { committed: self.committed.clone(), table, ..Memory::default() }
     }
 
     /// Stores a document as it is, past the policy.
@@ -153,36 +159,6 @@ impl Backend for Memory {
         ids.reverse();
         Ok(Ids { namespace: namespace.clone(), ids, current: None })
     }
-}
-
-/// The documents that match, in order.
-fn matching<'c>(
-    collections: &'c Collections,
-    namespace: &Namespace,
-    filter: &Filter,
-    sort: &RawDocument,
-) -> Result<Vec<&'c RawDocumentBuf>> {
-    let mut found = Vec::new();
-    for document in collections.get(namespace).into_iter().flatten() {
-        if filter.matches(document)? {
-            found.push(document);
-        }
-    }
-    if let Some(field) = elements(sort).next() {
-        let down = field.value() == RawBsonRef::Int32(-1);
-        found.sort_by(|a, b| {
-            let key = |document| get_value(document, field.key).unwrap_or(RawBsonRef::Null);
-            let order = value::compare(key(a), key(b));
-            if down { order.reverse() } else { order }
-        });
-    }
-    Ok(found)
-}
-
-fn position(collections: &Collections, namespace: &Namespace, id: RawBsonRef<'_>) -> Option<usize> {
-    collections.get(namespace)?.iter().position(|document| {
-        get_value(document, "_id").is_some_and(|own| value::compare(own, id).is_eq())
-    })
 }
 
 pub struct Ids {

@@ -195,6 +195,53 @@ async fn a_look_counts_and_puts_counters_right() {
 }
 
 #[tokio::test]
+async fn a_look_that_is_stopped_on_the_way_is_not_complete() {
+    // Without a policy in force, counters cannot be put right.
+    let memory = Memory::default();
+    memory.put("c", rawdoc! { "_id": 1, "s": { "a": [1], "aCount": 7 } });
+    let mut adopted = Adopted::default();
+    let stopped = settle_counters(&memory, &policy("oldest"), None, &mut adopted, &Err).await;
+    assert!(stopped.is_err() && !adopted.complete);
+    settle_counters(&memory, &policy("oldest"), None, &mut adopted, &Ok).await.unwrap();
+    assert!(adopted.complete && adopted.unsettled);
+}
+
+#[tokio::test]
+async fn a_dry_run_says_what_the_run_does_and_does_nothing() {
+    for seed in 10..14 {
+        let random = &mut StdRng::seed_from_u64(seed);
+        let keep = ["oldest", "newest"][seed as usize % 2];
+        let policy = policy(keep);
+        let (mut memory, _) = filled(random, keep);
+        let before = memory.documents("c");
+        // Nothing says here that the policy is set.
+        let unset = Memory::default();
+        unset.replace_all("c", before.clone());
+        let mut proposed = unset.proposing(policy.clone());
+        (memory.conflict_after, proposed.conflict_after) = (2, 0);
+        let mut after: Option<RawBson> = None;
+        loop {
+            let migration = Migration {
+                policy: &policy,
+                after: after.as_ref().map(RawBson::as_raw_bson_ref),
+                limit: 20,
+            };
+            let told = migration.dry_run(&proposed, &Ok).await.unwrap();
+            let done = migration.run(&memory, &Ok).await.unwrap();
+            let figures = |it: &Batch| (it.examined, it.documents, it.cost, it.next.clone());
+            assert_eq!(figures(&told), figures(&done), "{seed}");
+            assert_eq!(told.over_documents, done.over_documents);
+            after = done.next;
+            if after.is_none() {
+                break;
+            }
+        }
+        assert_eq!(unset.documents("c"), before);
+        assert!(unset.documents("p").is_empty() && !memory.documents("p").is_empty());
+    }
+}
+
+#[tokio::test]
 async fn what_fails_is_the_documents_own_unless_all_is_to_stop() {
     // Without a policy in force, settling fails.
     let memory = Memory::default();

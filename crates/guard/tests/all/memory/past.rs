@@ -1,6 +1,6 @@
 //! The store as it was at one moment.
 
-use super::{Collections, Row, matching, position};
+use super::{Collections, Row};
 use bson::spec::ElementType;
 use bson::{RawBson, RawBsonRef, RawDocument, RawDocumentBuf};
 use command::Namespace;
@@ -9,8 +9,8 @@ use freeboard_guard::patterns::place;
 use language::Needs;
 use language::query::Filter;
 use std::sync::Arc;
-use value::Path;
 use value::element::get_value;
+use value::{Path, elements};
 use write::{Outline, Snapshot, Visit};
 
 pub struct Past {
@@ -77,4 +77,38 @@ impl Snapshot for Past {
     async fn count(&mut self, namespace: &Namespace) -> Result<u64> {
         Ok(self.collections.get(namespace).map_or(0, |documents| documents.len() as u64))
     }
+}
+
+/// The documents that match, in order.
+pub fn matching<'c>(
+    collections: &'c Collections,
+    namespace: &Namespace,
+    filter: &Filter,
+    sort: &RawDocument,
+) -> Result<Vec<&'c RawDocumentBuf>> {
+    let mut found = Vec::new();
+    for document in collections.get(namespace).into_iter().flatten() {
+        if filter.matches(document)? {
+            found.push(document);
+        }
+    }
+    if let Some(field) = elements(sort).next() {
+        let down = field.value() == RawBsonRef::Int32(-1);
+        found.sort_by(|a, b| {
+            let key = |document| get_value(document, field.key).unwrap_or(RawBsonRef::Null);
+            let order = value::compare(key(a), key(b));
+            if down { order.reverse() } else { order }
+        });
+    }
+    Ok(found)
+}
+
+pub fn position(
+    collections: &Collections,
+    namespace: &Namespace,
+    id: RawBsonRef<'_>,
+) -> Option<usize> {
+    collections.get(namespace)?.iter().position(|document| {
+        get_value(document, "_id").is_some_and(|own| value::compare(own, id).is_eq())
+    })
 }
