@@ -1,13 +1,17 @@
 //! Growth policies: what they say (`policy`), and the patterns that keep them
-//! (`patterns`). It knows no engine: patterns work on `write::Transaction`.
+//! (`patterns`), how documents that are older than them are brought under them (`adopt`,
+//! `migrate`), and whether all is as they say (`verify`). It knows no engine: everything works
+//! on `write::Backend`.
 
 pub mod adopt;
 mod lease;
+pub mod migrate;
 pub mod patterns;
 pub mod policy;
 pub mod provision;
 pub mod read;
 mod roles;
+pub mod survey;
 mod table;
 pub mod verify;
 

@@ -1,6 +1,6 @@
 //! Commands on the naive backend, as clients send them.
 
-use crate::memory::{Copied, Ids, Memory};
+use crate::memory::{Copied, Ids, Memory, Past};
 use bson::{RawDocument, RawDocumentBuf};
 use command::views::{BulkWrite, Delete, FindAndModify, Insert, Update};
 use command::{Namespace, Request};
@@ -82,9 +82,14 @@ fn bulk(bulk: Bulk) -> RawDocumentBuf {
 impl Backend for Call<'_> {
     type Transaction = Copied;
     type Candidates = Ids;
+    type Snapshot = Past;
 
     async fn begin(&self) -> Result<Copied> {
         self.memory.begin().await
+    }
+
+    async fn snapshot(&self) -> Result<Past> {
+        self.memory.snapshot().await
     }
 
     async fn commit(&self, transaction: Copied, record: Record<'_>) -> Result<()> {

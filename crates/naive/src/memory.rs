@@ -3,6 +3,8 @@
 //! What a row was not asked for is really missing from it, so that patterns which
 //! rely on more than they ask for are found out.
 
+mod past;
+
 use crate::call::Records;
 use bson::spec::{BinarySubtype, ElementType};
 use bson::{Binary, RawBson, RawBsonRef, RawDocument, RawDocumentBuf};
@@ -12,6 +14,8 @@ use guard::{Lease, Policy, Table, patterns::place};
 use language::query::Filter;
 use language::update::Update;
 use language::{Context, Needs};
+pub use past::Past;
+use past::{matching, position};
 use std::collections::BTreeMap;
 use std::ops::Deref;
 use std::sync::{Arc, Mutex};
@@ -55,6 +59,12 @@ impl Memory {
     pub fn set_policy(&mut self, collection: &str, policy: &RawDocument) {
         let policy = Policy::parse(&namespace(collection), policy).unwrap();
         self.table = self.table.with(policy);
+    }
+
+    /// The same documents, under a policy that is not set: its transactions are not committed.
+    pub fn proposing(&self, policy: Policy) -> Memory {
+        let table = self.table.with(policy);
+        Memory { committed: self.committed.clone(), table, ..Memory::default() }
     }
 
     /// Stores a document as it is, past the policy.
@@ -123,6 +133,7 @@ pub fn namespace(collection: &str) -> Namespace {
 impl Backend for Memory {
     type Transaction = Copied;
     type Candidates = Ids;
+    type Snapshot = Past;
 
     async fn begin(&self) -> Result<Copied> {
         let table = self.table.clone();
@@ -144,6 +155,10 @@ impl Backend for Memory {
     async fn commit(&self, transaction: Copied, _: Record<'_>) -> Result<()> {
         *self.committed.lock().unwrap() = transaction.collections;
         Ok(())
+    }
+
+    async fn snapshot(&self) -> Result<Past> {
+        Ok(Past { collections: self.committed.lock().unwrap().clone() })
     }
 
     async fn select(&self, namespace: &Namespace, selection: &Selection<'_>) -> Result<Ids> {
@@ -289,10 +304,7 @@ impl Copied {
     }
 
     fn position(&self, namespace: &Namespace, id: RawBsonRef<'_>) -> Option<usize> {
-        let documents = self.collections.get(namespace)?;
-        documents.iter().position(|document| {
-            get_value(document, "_id").is_some_and(|own| value::compare(own, id).is_eq())
-        })
+        position(&self.collections, namespace, id)
     }
 }
 
@@ -327,20 +339,7 @@ impl Transaction for Copied {
     }
 
     async fn find(&mut self, namespace: &Namespace, find: &Find<'_>) -> Result<Vec<Row>> {
-        let mut found = Vec::new();
-        for document in self.collections.get(namespace).into_iter().flatten() {
-            if find.filter.matches(document)? {
-                found.push(document);
-            }
-        }
-        if let Some(field) = elements(find.sort).next() {
-            let down = field.value() == RawBsonRef::Int32(-1);
-            found.sort_by(|a, b| {
-                let key = |document| get_value(document, field.key).unwrap_or(RawBsonRef::Null);
-                let order = value::compare(key(a), key(b));
-                if down { order.reverse() } else { order }
-            });
-        }
+        let found = matching(&self.collections, namespace, find.filter, find.sort)?;
         let rows = found.iter().take(find.limit).map(|document| self.row(document, find.needs));
         let mut bytes = 0;
         let wanted = rows.take_while(|row| {

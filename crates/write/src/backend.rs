@@ -1,6 +1,6 @@
 //! What the write loop asks of whoever keeps the documents.
 
-use crate::{Guard, NoteOf, Record};
+use crate::{Guard, NoteOf, Record, Snapshot};
 use bson::{RawBsonRef, RawDocument};
 use command::Namespace;
 use error::Result;
@@ -92,6 +92,12 @@ pub trait Transaction: Send + Sized {
     /// What `check` looks at in documents of this collection.
     fn check_needs(&self, namespace: &Namespace, needs: &mut Needs);
 
+    /// How many index entries its writes have added and removed, those of `_id`s aside; `None`
+    /// where that is not known.
+    fn index_entries(&self) -> Option<u64> {
+        None
+    }
+
     /// After a conflict: rolls everything back, waits for the transaction in the way, and
     /// says true if the work may be done over. A client's own transaction says
     /// false: the failure is the client's to see.
@@ -135,6 +141,7 @@ pub struct Find<'a> {
 pub trait Backend: Sync {
     type Transaction: Transaction;
     type Candidates: Candidates<Self::Transaction>;
+    type Snapshot: Snapshot;
 
     /// A transaction for one step of the loop. Inside a client's transaction it
     /// is that transaction.
@@ -154,6 +161,9 @@ pub trait Backend: Sync {
         transaction: Self::Transaction,
         record: Record<'_>,
     ) -> impl Future<Output = Result<()>> + Send;
+
+    /// What is committed now.
+    fn snapshot(&self) -> impl Future<Output = Result<Self::Snapshot>> + Send;
 
     /// Finds what a write is about to touch.
     fn select(

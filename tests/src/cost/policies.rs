@@ -50,6 +50,23 @@ pub const ROWS: &[Row] = &[
         let set = doc! { "setGrowthPolicy": COLLECTION, "policy": policy };
         Case::prepared(vec![set], vec![doc! { "act": numbers(n) }], doc! { "find": COLLECTION })
     }),
+    Row::new("a dry run over many documents", 200, 20_000, |n| {
+        let documents = vec![doc! { "act": [1, 2, 3, 4, 5] }; n];
+        let (limit, policy) = (n as i32, paged(2));
+        let migrate =
+            doc! { "migrateGrowth": COLLECTION, "limit": limit, "dryRun": true, "policy": policy };
+        Case::new(documents, migrate)
+    }),
+    Row::new("a verification of many documents", 200, 20_000, |n| {
+        let set = doc! { "setGrowthPolicy": COLLECTION, "policy": paged(2) };
+        let documents = vec![doc! { "act": [1, 2, 3, 4, 5] }; n];
+        Case::prepared(vec![set], documents, doc! { "verifyGrowth": COLLECTION })
+    }),
+    Row::new("a verification of many pages", 200, 20_000, |n| {
+        let set = doc! { "setGrowthPolicy": COLLECTION, "policy": paged(2) };
+        let documents = vec![doc! { "act": numbers(n) }];
+        Case::prepared(vec![set], documents, doc! { "verifyGrowth": COLLECTION })
+    }),
     Row::new("a policy that is refused", 500, 20_000, |n| {
         let policy = doc! { "arrays": { "act": { "max": 1, "on_limit": list(n, |_| 1) } } };
         Case::new(vec![], doc! { "setGrowthPolicy": COLLECTION, "policy": policy })

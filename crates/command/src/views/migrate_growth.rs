@@ -1,6 +1,6 @@
 //! `migrateGrowth`.
 
-use bson::RawDocument;
+use bson::{RawBsonRef, RawDocument};
 use error::{Code, Result};
 
 use crate::fields::{self, Fields};
@@ -14,8 +14,8 @@ const DOCUMENTS_MAX: i64 = 100_000;
 #[derive(Debug, Clone)]
 pub struct MigrateGrowth<'a> {
     pub namespace: Namespace,
-    /// Where the command before this one came to, as its `next` said.
-    pub after: Option<u64>,
+    /// The `_id` that the command before this one came to, as its `next` said.
+    pub after: Option<RawBsonRef<'a>>,
     /// How many documents are settled at most.
     pub limit: usize,
     /// Tell what would be done, and do nothing.
@@ -32,7 +32,8 @@ impl<'a> MigrateGrowth<'a> {
         let mut fields = Fields::of_command(request, "migrateGrowth")?;
         while let Some(field) = fields.next()? {
             match field.name() {
-                "after" => after = field.at_least(field.exact_int64()?, 0)?,
+                // An `_id` may be null.
+                "after" => after = Some(field.value()),
                 "limit" => {
                     limit =
                         field.at_most(field.at_least(field.exact_int64()?, 1)?, DOCUMENTS_MAX)?;
@@ -51,7 +52,7 @@ impl<'a> MigrateGrowth<'a> {
         namespace.check_write()?;
         Ok(MigrateGrowth {
             namespace,
-            after: after.map(i64::unsigned_abs),
+            after,
             limit: limit.unwrap_or(DOCUMENTS) as usize,
             dry_run,
             policy,
@@ -63,10 +64,19 @@ impl<'a> MigrateGrowth<'a> {
 mod tests {
     use super::super::testing::*;
     use super::*;
-    use bson::doc;
+    use bson::{Bson, doc};
 
     fn parse(request: &Request) -> Result<()> {
         MigrateGrowth::parse(request).map(|_| ())
+    }
+
+    #[test]
+    fn a_batch_begins_after_any_id() {
+        for id in [Bson::Null, Bson::Int32(-1), "x".into(), Bson::MinKey, doc! { "a": 1 }.into()] {
+            let request = request(&doc! { "migrateGrowth": "c", "$db": "d", "after": id.clone() });
+            let after = MigrateGrowth::parse(&request).unwrap().after;
+            assert_eq!(after.and_then(|after| Bson::try_from(after).ok()), Some(id));
+        }
     }
 
     #[test]
@@ -84,8 +94,6 @@ mod tests {
             &[
                 (doc! { "limit": 0 }, 2),
                 (doc! { "limit": 1_000_000 }, 2),
-                (doc! { "after": -1 }, 2),
-                (doc! { "after": "x" }, 14),
                 (doc! { "policy": {} }, 72),
                 (doc! { "policy": 1, "dryRun": true }, 14),
             ],

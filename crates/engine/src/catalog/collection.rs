@@ -2,7 +2,7 @@
 
 use super::{Activity, Index, Validator};
 use crate::footprint;
-use crate::storage::{CollectionId, RecordId, View};
+use crate::storage::{CollectionId, Record, RecordId, View};
 use bson::{RawArrayBuf, RawBsonRef, RawDocument, RawDocumentBuf};
 use command::Namespace;
 use error::{Code, Result};
@@ -113,6 +113,30 @@ impl Collection {
         let mut key = Key::default();
         key.push(id, Direction::Ascending, index.collator.as_ref());
         Ok(view.unique(index.id, &key.bytes)?.map(|entry| entry.record))
+    }
+
+    /// The documents behind this `_id` in a view, in the order of the `_id` index. It seeks:
+    /// the cost does not depend on what lies before.
+    pub fn records_after<'v>(
+        &self,
+        after: Option<RawBsonRef<'_>>,
+        view: &'v View,
+    ) -> impl Iterator<Item = Result<Record>> + use<'v> {
+        let id = self.id;
+        let entries = self.id_index().map(|index| {
+            let low = after.map_or_else(Vec::new, |after| {
+                let mut key = Key::default();
+                key.push(after, Direction::Ascending, index.collator.as_ref());
+                // Nothing comes between a key and the same with a zero byte behind.
+                key.bytes.push(0);
+                key.bytes.to_vec()
+            });
+            view.entries(index.id, index.bare_keys, &low, None)
+        });
+        entries.into_iter().flatten().filter_map(move |entry| match entry {
+            Ok(entry) => view.record(id, entry.record).transpose(),
+            Err(error) => Some(Err(error)),
+        })
     }
 
     /// The same collection with other indexes.

@@ -1,6 +1,6 @@
 //! Policies set and dropped.
 
-use super::adopt::{Adopted, LOOK_MAX};
+use super::adopt::LOOK_MAX;
 use super::provide::Held;
 use crate::Engine;
 use crate::plan::Interrupt;
@@ -11,6 +11,7 @@ use bson::{DateTime, RawBsonRef, RawDocument, RawDocumentBuf};
 use command::Namespace;
 use command::common::WriteConcern;
 use error::{Code, Error, Result};
+use guard::adopt::Adopted;
 use guard::policy::{Overflow, salvage};
 use guard::{Policy, Table, policies_of};
 use language::Needs;

@@ -6,12 +6,14 @@ mod change;
 mod mirror;
 pub mod out;
 mod pages;
+mod proposal;
 mod provide;
 pub mod survey;
 #[cfg(test)]
 mod tests;
 
-pub use pages::page_indexes;
+pub use pages::{missing, page_indexes};
+pub use proposal::Proposal;
 
 use crate::catalog::{Collection, Registry};
 use crate::storage::View;

@@ -1,127 +1,106 @@
-//! A collection's documents looked through, as of one view, for what they lack
-//! under a policy. Writers are not disturbed.
+//! What is committed, as surveys, migrations and verification see it.
 
-use super::pages;
 use crate::catalog::{Catalog, Collection};
 use crate::plan::{self, Interrupt, Query, Sort};
-use crate::storage::{Document, Record, RecordId, View};
-use bson::{RawBsonRef, RawDocument, rawdoc};
+use crate::storage::{Document, Record, View};
+use bson::{RawBsonRef, RawDocument};
+use command::Namespace;
 use error::Result;
-use guard::Policy;
-use guard::adopt::{Need, PageSize, looked_at};
-use guard::patterns::overflow::page_filter;
-use guard::patterns::place;
-use guard::policy::{OnLimit, Overflow};
 use language::Needs;
-use std::ops::{Bound, ControlFlow};
+use language::query::Filter;
+use std::ops::Deref;
 use std::sync::Arc;
-use value::Number;
-use value::element::get_value;
+use value::Path;
+use write::{Outline, Visit};
 
-/// Documents between two looks at whether to stop.
-const DOCUMENTS_PER_CHECK: u64 = 128;
-
-pub struct Survey<'a> {
-    pub policy: &'a Policy,
+/// A view of the store, and the collections that it has.
+pub struct SurveyView {
     pub catalog: Arc<Catalog>,
-    /// `None` if it is not there; its pages may be.
-    pub collection: Option<Arc<Collection>>,
+    /// Not older than the catalog.
     pub view: View,
     pub interrupt: Interrupt,
-    /// Whether it is to be known what settling costs, or only who is over.
-    pub costs: bool,
 }
 
-impl Survey<'_> {
-    /// Visits the documents after one, and says whether it came to the end.
-    pub fn each(
-        &self,
-        after: Option<RecordId>,
-        visit: &mut dyn FnMut(RecordId, &RawDocument, Need) -> ControlFlow<()>,
-    ) -> Result<bool> {
-        let Some(collection) = &self.collection else { return Ok(true) };
-        let start = after.map_or(Bound::Unbounded, Bound::Excluded);
-        let records = self.view.records(collection.id, (start, Bound::Unbounded));
-        for (seen, record) in (0_u64..).zip(records) {
-            if seen.is_multiple_of(DOCUMENTS_PER_CHECK) {
-                self.interrupt.check()?;
-            }
-            let (id, record) = record?;
-            let (document, need) = self.need(&record)?;
-            if visit(id, &document, need).is_break() {
-                return Ok(false);
-            }
-        }
-        Ok(true)
+/// A document that nobody holds.
+pub struct SurveyRow {
+    record: Record,
+    /// With the large values that were asked for.
+    document: Document,
+}
+
+impl Deref for SurveyRow {
+    type Target = RawDocument;
+
+    fn deref(&self) -> &RawDocument {
+        &self.document
+    }
+}
+
+impl SurveyView {
+    fn collection(&self, namespace: &Namespace) -> Option<&Arc<Collection>> {
+        self.catalog.get(namespace).filter(|collection| !collection.is_view())
     }
 
-    fn need(&self, record: &Record) -> Result<(Document, Need)> {
-        let (needs, surely_over) = self.looked_at(record);
-        let document = record.load(&self.view, &needs)?;
-        let pages = &mut |rule: &Overflow, parent: RawBsonRef<'_>| self.page_sizes(rule, parent);
-        let mut need = Need::of(self.policy, &document, record.size(), pages)?;
-        need.bounds |= surely_over;
-        // Where they can be trusted, a value that is not loaded is not missed.
-        need.counters &= !self.policy.is_counted();
-        Ok((document, need))
+    fn row(&self, record: Record, needs: &Needs) -> Result<SurveyRow> {
+        let document = record.load(&self.view, needs)?;
+        Ok(SurveyRow { record, document })
     }
+}
 
-    /// Which values must be loaded, and whether the weight of some array tells
-    /// already that it is over its bounds.
-    fn looked_at(&self, record: &Record) -> (Needs, bool) {
-        let all = looked_at(self.policy);
-        if record.next_large().is_none() || matches!(all, Needs::All) {
-            return (all, false);
-        }
-        let (mut paths, mut surely_over) = (Vec::new(), false);
-        for rule in &self.policy.arrays {
-            let Some(large) = record.large_at(&self.view, &rule.path) else { continue };
-            let holds = match (large.at_path, large.items) {
-                (true, Some(items)) => Some(rule.bounds.hold(items as usize, large.bytes)),
-                (true, None) => rule.bounds.hold_bytes(large.bytes),
-                (false, _) => None,
-            };
-            let counted = match &rule.on_limit {
-                OnLimit::Overflow(overflow) => {
-                    let says = |path: &&value::Path| place::find(record.stored(), path).is_some();
-                    overflow.counted || !overflow.counters().iter().any(says)
-                }
-                _ => true,
-            };
-            match holds {
-                Some(true) if counted => {}
-                Some(false) if counted && !self.costs => surely_over = true,
-                _ => paths.push(rule.path.clone()),
+impl write::Snapshot for SurveyView {
+    type Row = SurveyRow;
+
+    async fn walk(
+        &mut self,
+        namespace: &Namespace,
+        after: Option<RawBsonRef<'_>>,
+        documents: usize,
+        bytes: usize,
+    ) -> Result<Vec<SurveyRow>> {
+        self.interrupt.check()?;
+        let Some(collection) = self.collection(namespace) else { return Ok(Vec::new()) };
+        let (mut rows, mut taken) = (Vec::new(), 0);
+        for record in collection.records_after(after, &self.view) {
+            let row = self.row(record?, &Needs::none())?;
+            taken += row.as_bytes().len();
+            rows.push(row);
+            if rows.len() >= documents || taken >= bytes {
+                break;
             }
         }
-        (Needs::Paths(paths), surely_over)
+        Ok(rows)
     }
 
-    /// The pages of a document's array, without what they hold.
-    fn page_sizes(&self, rule: &Overflow, parent: RawBsonRef<'_>) -> Result<Vec<PageSize>> {
-        let mut sizes = Vec::new();
-        self.each_page(rule, parent, &Needs::none(), &mut |page, bytes| {
-            let count = get_value(page, "count").and_then(Number::from_value);
-            let count = count.map_or(0, |count| count.to_i64_saturated().max(0) as usize);
-            sizes.push(PageSize { count, bytes });
-        })?;
-        Ok(sizes)
+    async fn load(&mut self, row: &SurveyRow, needs: &Needs) -> Result<SurveyRow> {
+        if row.record.next_large().is_some() {
+            self.interrupt.check()?;
+        }
+        self.row(row.record.clone(), needs)
     }
 
-    /// Visits the pages of a document's array in order, with what each weighs.
-    pub fn each_page(
-        &self,
-        rule: &Overflow,
-        parent: RawBsonRef<'_>,
+    fn size(&self, row: &SurveyRow) -> usize {
+        row.record.size()
+    }
+
+    fn outline(&self, row: &SurveyRow, path: &Path) -> Option<Outline> {
+        let large = row.record.large_at(&self.view, path).filter(|large| large.at_path)?;
+        Some(Outline { bytes: large.bytes, items: large.items.map(|items| items as usize) })
+    }
+
+    async fn each(
+        &mut self,
+        namespace: &Namespace,
+        filter: &Arc<Filter>,
+        sort: &RawDocument,
         needs: &Needs,
-        visit: &mut dyn FnMut(&RawDocument, usize),
+        visit: &mut Visit<'_>,
     ) -> Result<()> {
-        let Some(collection) = self.catalog.get(&rule.into) else { return Ok(()) };
-        let mut query = Query::new(page_filter(rule, parent, None)?);
+        self.interrupt.check()?;
+        let Some(collection) = self.collection(namespace) else { return Ok(()) };
+        let mut query = Query::new(filter.clone());
         query.needs = Needs::none();
-        query.sort = Sort::parse(&rawdoc! { "page": 1 })?;
-        let rows = plan::open(collection, query, self.view.clone(), self.interrupt.clone())?;
-        for row in rows {
+        query.sort = Sort::parse(sort)?;
+        for row in plan::open(collection, query, self.view.clone(), self.interrupt.clone())? {
             if let Some(record) = self.view.record(collection.id, row?.record)? {
                 visit(&record.load(&self.view, needs)?, record.size());
             }
@@ -129,8 +108,17 @@ impl Survey<'_> {
         Ok(())
     }
 
-    /// What is missing beside the data: indexes of pages, views.
-    pub fn missing(&self) -> Vec<guard::verify::Drift> {
-        pages::missing(self.policy, &self.catalog)
+    async fn contains(&mut self, namespace: &Namespace, id: RawBsonRef<'_>) -> Result<bool> {
+        match self.collection(namespace) {
+            Some(collection) => Ok(collection.record_of(id, &self.view)?.is_some()),
+            None => Ok(false),
+        }
+    }
+
+    async fn count(&mut self, namespace: &Namespace) -> Result<u64> {
+        match self.collection(namespace) {
+            Some(collection) => Ok(self.view.counts(collection.id)?.documents),
+            None => Ok(0),
+        }
     }
 }

@@ -1,6 +1,7 @@
 //! What clients cannot break and storage can: written past the policies, found and
 //! mended by `verifyGrowth`.
 
+mod dry_run;
 mod orphans;
 
 use crate::Engine;
@@ -12,11 +13,12 @@ use bson::{RawBsonRef, RawDocument, RawDocumentBuf, rawdoc};
 use command::{Client, Namespace, Request};
 use error::{Code, Result};
 use guard::Policy;
+use guard::adopt::count_oversize;
 use language::Needs;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use value::element::get_value;
 use value::{DocumentWriter, elements};
 use write::Transaction as _;
@@ -206,10 +208,12 @@ async fn a_count_that_had_no_time_says_so() {
     }
     let bounds = rawdoc! { "arrays": { "a": { "max_bytes": "20KB" } } };
     let policy = Policy::parse(&namespace("c"), &bounds).unwrap();
-    let count = |limit| engine.count_oversize(&policy, limit, &Interrupt::default()).unwrap();
-    let all = count(Duration::from_secs(60));
+    let writes = Writes::new(engine.clone());
+    let count =
+        async |limit| count_oversize(&writes, &policy, Instant::now() + limit).await.unwrap();
+    let all = count(Duration::from_secs(60)).await;
     assert_eq!((all.oversize, all.complete), (3, true));
-    let none = count(Duration::ZERO);
+    let none = count(Duration::ZERO).await;
     assert_eq!((none.oversize, none.complete), (1, false));
     engine.close().await;
 }
@@ -445,7 +449,8 @@ async fn of_policies_that_contradict_each_other_none_is_set() {
 async fn a_count_that_is_stopped_ends_early_once_the_policy_is_set() {
     let directory = tempfile::tempdir().unwrap();
     let engine = filled(&directory).await;
-    let (writes, interrupt) = (Writes::new(engine.clone()), Interrupt::default());
+    let interrupt = Interrupt::default();
+    let writes = Writes::new(engine.clone()).stopped_by(interrupt.clone());
     interrupt.stop(Code::MaxTimeMSExpired);
     let namespace = namespace("c");
     let adopt = |limit| engine.adopt(&namespace, &writes, limit, &interrupt);

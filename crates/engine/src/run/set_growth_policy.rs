@@ -7,6 +7,8 @@ use command::views::SetGrowthPolicy;
 use command::{Reply, ReplyWriter};
 use error::Result;
 use guard::Policy;
+use guard::adopt::count_oversize;
+use std::time::Instant;
 
 pub async fn run(call: Call<'_>) -> Result<Reply> {
     let set = SetGrowthPolicy::parse(call.request)?;
@@ -19,7 +21,7 @@ pub async fn run(call: Call<'_>) -> Result<Reply> {
         if !set.count {
             return Ok(lookup::finish(call, reply));
         }
-        turn::aside(|| call.engine.count_oversize(&policy, LOOK_MAX, interrupt))?
+        count_oversize(&Writes::of(call), &policy, Instant::now() + LOOK_MAX).await?
     } else {
         let engine = call.engine;
         let (writes, concern) = (Writes::of(call), call.common.write_concern.as_ref());

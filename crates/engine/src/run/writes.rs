@@ -5,8 +5,10 @@ use crate::Engine;
 use crate::catalog::{Catalog, Collection};
 use crate::operation::Operation;
 use crate::plan::{self, Audience, Execution, Hint, Interrupt, Query, Sort};
+use crate::policies::Proposal;
+use crate::policies::survey::SurveyView;
 use crate::session::{Retry, Statement};
-use crate::storage::{Mark, RecordId, Ticket};
+use crate::storage::{Mark, RecordId, Ticket, View};
 use crate::transaction::{Row, Transaction};
 use bson::{RawDocument, RawDocumentBuf};
 use command::common::WriteConcern;
@@ -38,6 +40,8 @@ pub struct Writes {
     home: Option<Arc<Statement>>,
     /// Where the records of a retryable command go.
     retry: Option<Arc<Retry>>,
+    /// A policy that transactions see as if it were set. None of them is committed.
+    proposal: Option<Proposal>,
 }
 
 impl Writes {
@@ -51,6 +55,7 @@ impl Writes {
             last: Mutex::new(None),
             home: None,
             retry: None,
+            proposal: None,
         }
     }
 
@@ -63,7 +68,19 @@ impl Writes {
         let home = call.statement().cloned();
         let client = Some(call.operation.client.clone());
         let last = Mutex::new(None);
-        Writes { engine, interrupt, noted, client, hint_hidden: false, last, home, retry }
+        let proposal = None;
+        Writes { engine, interrupt, noted, client, hint_hidden: false, last, home, retry, proposal }
+    }
+
+    /// The same under a policy as if it were set. What is written is rolled back.
+    pub fn proposing(self, proposal: Proposal) -> Writes {
+        Writes { proposal: Some(proposal), ..self }
+    }
+
+    /// The same, ended by whoever may stop the operation.
+    #[cfg(test)]
+    pub fn stopped_by(self, interrupt: Interrupt) -> Writes {
+        Writes { interrupt, ..self }
     }
 
     /// The same, with hints that may name hidden indexes.
@@ -82,6 +99,14 @@ impl Writes {
         match &self.home {
             Some(home) => home.catalog().map(Arc::new),
             None => Ok(self.engine.registry.current()),
+        }
+    }
+
+    /// The documents as the command sees them.
+    fn view(&self) -> Result<View> {
+        match &self.home {
+            Some(home) => home.view(),
+            None => Ok(self.engine.store.view()),
         }
     }
 
@@ -126,13 +151,19 @@ pub fn mark(concern: Option<&WriteConcern<'_>>) -> Mark {
 impl write::Backend for Writes {
     type Transaction = Transaction;
     type Candidates = Candidates;
+    type Snapshot = SurveyView;
 
     async fn begin(&self) -> Result<Transaction> {
         self.interrupt.check()?;
-        match &self.home {
-            Some(home) => Ok(home.take()?.stopped_by(self.interrupt.clone())),
-            None => Ok(Transaction::begin(self.engine.clone()).stopped_by(self.interrupt.clone())),
+        let mut transaction = match &self.home {
+            Some(home) => home.take()?,
+            None => Transaction::begin(self.engine.clone()),
         }
+        .stopped_by(self.interrupt.clone());
+        if let Some(proposal) = &self.proposal {
+            transaction.propose(proposal).await?;
+        }
+        Ok(transaction)
     }
 
     fn is_clients(&self) -> bool {
@@ -144,7 +175,7 @@ impl write::Backend for Writes {
             return home.give_back(transaction);
         }
         // What wrote nothing leaves no record: it may as well be carried out again.
-        if transaction.is_empty() {
+        if transaction.is_empty() || self.proposal.is_some() {
             return Ok(());
         }
         match (&self.retry, record) {
@@ -157,6 +188,13 @@ impl write::Backend for Writes {
             (None, _) | (_, Record::None) => {}
         }
         self.submit(transaction).await
+    }
+
+    async fn snapshot(&self) -> Result<SurveyView> {
+        // Before the view.
+        let catalog = self.catalog()?;
+        let view = self.view()?;
+        Ok(SurveyView { catalog, view, interrupt: self.interrupt.clone() })
     }
 
     async fn select(&self, namespace: &Namespace, selection: &Selection<'_>) -> Result<Candidates> {
@@ -176,10 +214,7 @@ impl write::Backend for Writes {
         query.hint = selection.hint.map(Hint::parse).transpose()?.flatten();
         query.hint_hidden = self.hint_hidden;
         query.collator = selection.filter.collator().cloned();
-        let view = match &self.home {
-            Some(home) => home.view()?,
-            None => self.engine.store.view(),
-        };
+        let view = self.view()?;
         let interrupt = self.interrupt.clone();
         let plan = self.engine.policies.read_plan(namespace, None);
         query.read_by(plan, &catalog, Audience::Matching)?;

@@ -92,6 +92,7 @@ impl Transaction {
         document: &RawDocument,
     ) -> Result<()> {
         language::interrupt::check()?;
+        self.index_entries += u64::from(!index.is_id());
         if !index.bare_keys {
             if index.is_exclusive() {
                 self.check_sole(collection, index, record, &key, document).await?;
@@ -142,6 +143,7 @@ impl Transaction {
 
     async fn remove_entry(&mut self, index: &Index, record: RecordId, key: &Key) -> Result<()> {
         language::interrupt::check()?;
+        self.index_entries += u64::from(!index.is_id());
         if index.is_exclusive() {
             self.take(Subject::unique_key(index.id, &key.bytes)).await?;
         }

@@ -10,6 +10,7 @@ mod duplicate;
 mod entries;
 mod grow;
 pub mod intents;
+mod propose;
 mod row;
 mod tell;
 mod warning;
@@ -53,6 +54,8 @@ pub struct Transaction {
     changes: Arc<Overlay>,
     /// What the changes weigh, keys and values.
     bytes: usize,
+    /// Index entries added and removed, those of `_id`s aside.
+    index_entries: u64,
     /// What the changes take of the budget.
     memory: budget::Held,
     /// What becomes of the documents of each collection.
@@ -125,6 +128,7 @@ impl Transaction {
             base,
             changes: Arc::default(),
             bytes: 0,
+            index_entries: 0,
             memory: budget::Held::new(budget::Kind::Work),
             grown: Vec::new(),
             intents: Vec::new(),
@@ -291,6 +295,7 @@ impl Transaction {
     pub async fn start_over(&mut self) -> Result<()> {
         self.changes = Arc::default();
         self.bytes = 0;
+        self.index_entries = 0;
         self.memory.clear();
         self.grown.clear();
         let_go(&mut self.intents);

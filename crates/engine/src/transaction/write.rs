@@ -213,6 +213,10 @@ impl write::Transaction for Transaction {
         }
     }
 
+    fn index_entries(&self) -> Option<u64> {
+        Some(self.index_entries)
+    }
+
     async fn retry(&mut self) -> Result<bool> {
         if self.is_clients() {
             return Ok(false);

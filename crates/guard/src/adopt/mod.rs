@@ -4,12 +4,15 @@
 //! `settle` brings one document into shape, in a transaction of its own: elements
 //! move to pages or are dropped as the policy says, counters are made right, and
 //! before the commit the pages are read back and compared with what was there. `rehearse`
-//! does the same in a transaction that will never be committed.
+//! does the same in a transaction that is never committed. `settle_counters` looks through a
+//! whole collection for fields that only look like counters.
 
+mod look;
 mod need;
 mod over;
 mod settle;
 
+pub use look::{Adopted, count_oversize, settle_counters};
 pub use need::{Need, PageSize, looked_at};
 pub use over::Over;
-pub use settle::{Aim, Cost, Settled, mend_pages, rehearse, remove_orphans, settle};
+pub use settle::{Aim, Cost, Rehearsed, Settled, mend_pages, rehearse, remove_orphans, settle};

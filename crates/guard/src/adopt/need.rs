@@ -3,11 +3,9 @@
 use super::Over;
 use crate::patterns::bounds;
 use crate::patterns::overflow::{Counters, Seen, head_len};
-use crate::patterns::place;
 use crate::policy::{Keep, OnLimit, Overflow, Policy, Undeclared};
+use bson::RawDocument;
 use bson::spec::ElementType;
-use bson::{RawBsonRef, RawDocument};
-use error::Result;
 use language::Needs;
 use value::Element;
 
@@ -41,20 +39,18 @@ pub fn looked_at(policy: &Policy) -> Needs {
     }
 }
 
-/// Looks up the pages of a document's array.
-pub type PagesOf<'a> = dyn FnMut(&Overflow, RawBsonRef<'_>) -> Result<Vec<PageSize>> + 'a;
-
 impl Need {
-    /// What a document of this size needs. `pages` is asked only for arrays whose
-    /// documents say that they have some.
+    /// What a document of this size needs. `pages` has those of each array that overflows, in
+    /// the order of the policy; they count only where the document says that there are some.
     pub fn of(
         policy: &Policy,
         document: &RawDocument,
         size: usize,
-        pages: &mut PagesOf<'_>,
-    ) -> Result<Need> {
+        pages: &[Vec<PageSize>],
+    ) -> Need {
         let mut need = Need::default();
         let mut left = size;
+        let mut pages = pages.iter();
         for rule in &policy.arrays {
             match &rule.on_limit {
                 OnLimit::Reject => {}
@@ -64,13 +60,14 @@ impl Need {
                     left = left.saturating_sub(dropped.bytes);
                 }
                 OnLimit::Overflow(rule) => {
-                    let moved = need.overflow(rule, document, pages)?;
+                    let pages = pages.next().map(Vec::as_slice).unwrap_or_default();
+                    let moved = need.overflow(rule, document, pages);
                     left = left.saturating_sub(moved);
                 }
             }
         }
         need.over = Over::of(policy, document, left);
-        Ok(need)
+        need
     }
 
     /// Whether the document is over some bound.
@@ -84,21 +81,15 @@ impl Need {
     }
 
     /// Adds what an array needs, and gives back the bytes that leave the document.
-    fn overflow(
-        &mut self,
-        rule: &Overflow,
-        document: &RawDocument,
-        pages: &mut PagesOf<'_>,
-    ) -> Result<usize> {
-        let parent = place::id(document);
+    fn overflow(&mut self, rule: &Overflow, document: &RawDocument, pages: &[PageSize]) -> usize {
         let seen = Seen::of(document, rule);
         let array = seen.array.filter(|it| it.kind == ElementType::Array);
         let items: Vec<Element<'_>> =
             array.map(|array| array.children().items().collect()).unwrap_or_default();
         let bytes = array.map_or(0, |array| array.bytes.len());
         let paged = match seen.counters().pages {
-            0 => Vec::new(),
-            _ => pages(rule, parent)?,
+            0 => &[],
+            _ => pages,
         };
         let counters = match (array, paged.len()) {
             (None, 0) => Counters::default(),
@@ -118,7 +109,7 @@ impl Need {
             self.bounds = true;
             self.bytes += paged.iter().map(|page| page.bytes as u64).sum::<u64>();
         }
-        Ok(moved)
+        moved
     }
 }
 
@@ -148,7 +139,7 @@ mod tests {
     fn need(policy: &RawDocument, document: &RawDocument, pages: &[PageSize]) -> Need {
         let policy = Policy::parse(&Namespace::new("d", "c").unwrap(), policy).unwrap();
         let size = document.as_bytes().len();
-        Need::of(&policy, document, size, &mut |_, _| Ok(pages.to_vec())).unwrap()
+        Need::of(&policy, document, size, &[pages.to_vec()])
     }
 
     #[test]

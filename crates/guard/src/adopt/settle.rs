@@ -67,18 +67,33 @@ where
     in_transaction(backend, &mut Settle { namespace, id, aim }).await
 }
 
-/// The same in a transaction that the caller has begun, and lets go of: it tells what
-/// settling would do.
-pub async fn rehearse<T>(
-    transaction: &mut T,
+/// What settling a document would do.
+#[derive(Debug)]
+pub struct Rehearsed {
+    pub settled: Result<Option<Settled>>,
+    /// Index entries that would be added and removed, where that is known.
+    pub entries: Option<u64>,
+}
+
+/// The same in a transaction that is rolled back: what settling would do. A document at a
+/// time, so that no writer waits for long.
+pub async fn rehearse<B>(
+    backend: &B,
     namespace: &Namespace,
     id: RawBsonRef<'_>,
     aim: Aim,
-) -> Result<Option<Settled>>
+) -> Result<Rehearsed>
 where
-    T: Transaction<Guard: Deref<Target = Roles>>,
+    B: Backend,
+    B::Transaction: Transaction<Guard: Deref<Target = Roles>>,
 {
-    Settle { namespace, id, aim }.attempt(transaction).await
+    loop {
+        let mut transaction = backend.begin().await?;
+        match (Settle { namespace, id, aim }).attempt(&mut transaction).await {
+            Err(error) if error.code() == Code::WriteConflict && transaction.retry().await? => {}
+            settled => return Ok(Rehearsed { settled, entries: transaction.index_entries() }),
+        }
+    }
 }
 
 /// Gives pages the count of the elements they hold, deletes empty ones, and makes

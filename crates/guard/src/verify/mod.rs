@@ -1,11 +1,18 @@
 //! What documents and pages say of themselves, compared with what is there.
 //!
-//! Whoever keeps them walks them; this tells what is wrong.
+//! `Check` walks a collection and its pages in one snapshot; `Sequence` judges one array. What
+//! differs is a `Drift`, and `Check::repair` mends those that can be mended without losing
+//! anything.
 
+mod check;
 mod drift;
+mod repair;
 mod sequence;
 mod shown;
 
+pub use check::{Check, Report};
 pub use drift::{Drift, Kind, Remedy};
+pub use repair::Repairing;
 pub use sequence::Sequence;
+pub(crate) use shown::append_count;
 pub use shown::{append_id, shown_id};

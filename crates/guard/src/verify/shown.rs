@@ -1,4 +1,4 @@
-//! `_id`s in replies that list documents. An `_id` may be as long as a document, and many of
+//! `_id`s and figures in replies. An `_id` may be as long as a document, and many of
 //! them would not fit in a reply.
 
 use bson::{RawBson, RawBsonRef};
@@ -20,6 +20,14 @@ pub fn shown_id(id: RawBsonRef<'_>) -> RawBson {
     match bytes(id) > SHOWN_ID_BYTES_MAX {
         true => RawBson::String(value::text::short(id)),
         false => id.into(),
+    }
+}
+
+/// Appends a figure, as an int where it is small enough.
+pub fn append_count(out: &mut DocumentWriter, name: &str, count: u64) {
+    match i32::try_from(count) {
+        Ok(count) => out.append_i32(name, count),
+        Err(_) => out.append_i64(name, i64::try_from(count).unwrap_or(i64::MAX)),
     }
 }
 

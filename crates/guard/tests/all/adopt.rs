@@ -6,7 +6,6 @@ use freeboard_guard::adopt::{Aim, Settled, mend_pages, rehearse, remove_orphans,
 use naive::{Memory, namespace};
 use value::Path;
 use value::element::{array_elements, get_value};
-use write::Backend;
 
 fn policy(keep: &str, max: i32, page: i32) -> RawDocumentBuf {
     rawdoc! { "arrays": {
@@ -112,10 +111,9 @@ async fn pages_packed_anew_are_a_change() {
     memory.insert("c", &rawdoc! { "_id": 1, "a": numbers(0..9) }).await.unwrap();
     let before = memory.documents("c");
     memory.set_policy("c", &policy("oldest", 2, 4));
-    let mut transaction = memory.begin().await.unwrap();
     let id = RawBsonRef::Int32(1);
-    let told = rehearse(&mut transaction, &namespace("c"), id, Aim::Bounds).await;
-    let told = told.unwrap().unwrap();
+    let told = rehearse(&memory, &namespace("c"), id, Aim::Bounds).await.unwrap();
+    let told = told.settled.unwrap().unwrap();
     assert_eq!(memory.documents("p").len(), 2);
     let settled = run(&memory, Aim::Bounds).await;
     assert!(settled.changed && memory.documents("c") == before);

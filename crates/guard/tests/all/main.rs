@@ -9,7 +9,9 @@
 
 mod adopt;
 mod bounds;
+mod migrate;
 mod model;
 mod overflow;
 mod read;
 mod statement;
+mod verify;

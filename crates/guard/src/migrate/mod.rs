@@ -1,0 +1,106 @@
+//! Documents that are over the bounds of their policy brought into them, a batch at a time and
+//! a transaction a document.
+//!
+//! What is left to do shows in the documents themselves, so that a migration is idempotent: one
+//! that was broken off is resumed by starting over, and `after` only saves the way. A dry run is the same
+//! work in transactions that are rolled back.
+
+mod batch;
+
+pub use batch::Batch;
+
+use crate::Roles;
+use crate::adopt::{Aim, rehearse, settle};
+use crate::patterns::place;
+use crate::policy::Policy;
+use crate::survey::{Documents, Survey};
+use bson::{RawBson, RawBsonRef};
+use error::{Error, Result};
+use std::ops::Deref;
+use std::time::{Duration, Instant};
+use write::{Backend, Snapshot, Transaction};
+
+/// How long one batch looks for documents to settle.
+const LOOK_MAX: Duration = Duration::from_secs(1);
+/// What one batch moves, unless a single document moves more.
+const MOVED_BYTES_MAX: u64 = 64 * 1024 * 1024;
+
+/// The next batch of a collection.
+#[derive(Debug, Clone, Copy)]
+pub struct Migration<'a> {
+    pub policy: &'a Policy,
+    /// The `_id` that the batch before came to.
+    pub after: Option<RawBsonRef<'a>>,
+    /// How many documents are settled at most.
+    pub limit: usize,
+}
+
+impl Migration<'_> {
+    /// Settles the documents of the batch. `failed` says whose failure an error is: one
+    /// document's, or (`Err`) that of the whole batch.
+    pub async fn run<B>(
+        &self,
+        backend: &B,
+        failed: &(dyn Fn(Error) -> Result<Error> + Sync),
+    ) -> Result<Batch>
+    where
+        B: Backend,
+        B::Transaction: Transaction<Guard: Deref<Target = Roles>>,
+    {
+        let mut batch = Batch::default();
+        let work = self.look(&mut backend.snapshot().await?, &mut batch).await?;
+        for id in work {
+            let (namespace, document) = (&self.policy.namespace, id.as_raw_bson_ref());
+            let settled = settle(backend, namespace, document, Aim::Bounds).await;
+            batch.note(id, settled, failed)?;
+        }
+        Ok(batch)
+    }
+
+    /// What `run` would do: each document is settled in a transaction that is rolled back. The
+    /// policy need not be set, as long as transactions of the backend see it.
+    pub async fn dry_run<B>(
+        &self,
+        backend: &B,
+        failed: &(dyn Fn(Error) -> Result<Error> + Sync),
+    ) -> Result<Batch>
+    where
+        B: Backend,
+        B::Transaction: Transaction<Guard: Deref<Target = Roles>>,
+    {
+        let mut batch = Batch { entries: Some(0), ..Batch::default() };
+        let work = self.look(&mut backend.snapshot().await?, &mut batch).await?;
+        for id in work {
+            let (namespace, document) = (&self.policy.namespace, id.as_raw_bson_ref());
+            let rehearsed = rehearse(backend, namespace, document, Aim::Bounds).await?;
+            let entries = batch.entries.zip(rehearsed.entries);
+            batch.entries = entries.map(|(sum, entries)| sum + entries);
+            batch.note(id, rehearsed.settled, failed)?;
+        }
+        Ok(batch)
+    }
+
+    /// Looks for documents to settle, and gives back their `_id`s.
+    async fn look<S: Snapshot>(&self, snapshot: &mut S, batch: &mut Batch) -> Result<Vec<RawBson>> {
+        let started = Instant::now();
+        let survey = Survey { policy: self.policy, costs: true };
+        let (mut work, mut found_bytes) = (Vec::new(), 0);
+        let mut documents = Documents::after(&self.policy.namespace, self.after);
+        while let Some(row) = documents.next(snapshot).await? {
+            let (row, need) = survey.need(snapshot, &row).await?;
+            let id = place::id(&row);
+            batch.examined += 1;
+            found_bytes += need.bytes;
+            match need.is_work() {
+                true => work.push(id.into()),
+                false => batch.leave(id, need.over),
+            }
+            let full = work.len() >= self.limit || found_bytes >= MOVED_BYTES_MAX;
+            if full || started.elapsed() >= LOOK_MAX {
+                batch.next = Some(id.into());
+                break;
+            }
+        }
+        Ok(work)
+    }
+}

@@ -1,0 +1,120 @@
+//! What breaks past the policy is found and repaired, on a naive store.
+
+use crate::migrate::verified;
+use bson::{Bson, Document, RawDocumentBuf, doc, rawdoc};
+use command::Namespace;
+use error::{Error, Result};
+use freeboard_guard::Policy;
+use freeboard_guard::verify::{Check, Drift, Kind, Repairing};
+use naive::{Memory, namespace};
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+fn bounds() -> RawDocumentBuf {
+    rawdoc! { "arrays": { "a": { "max": 2, "on_limit": "overflow",
+    "overflow": { "into": "p", "page": 2 } } } }
+}
+
+fn policy() -> Policy {
+    Policy::parse(&namespace("c"), &bounds()).unwrap()
+}
+
+async fn filled() -> Memory {
+    let memory = Memory::with_policy("c", &bounds());
+    for id in 1..=4 {
+        memory.insert("c", &rawdoc! { "_id": id, "a": [1, 2, 3, 4, 5, 6] }).await.unwrap();
+    }
+    memory
+}
+
+/// Changes some documents past the policy; `false` takes one away.
+fn damage(memory: &Memory, collection: &str, change: impl Fn(&mut Document) -> bool) {
+    let documents = memory.documents(collection);
+    let documents = documents.iter().map(|it| Document::try_from(&**it).unwrap());
+    let changed = documents.filter_map(|mut document| change(&mut document).then_some(document));
+    let changed = changed.map(|document| RawDocumentBuf::try_from(&document).unwrap());
+    memory.replace_all(collection, changed.collect());
+}
+
+#[derive(Default)]
+struct Counting(AtomicUsize);
+
+impl Repairing for Counting {
+    async fn provide(&self, _: &Namespace) -> Result<()> {
+        self.0.fetch_add(1, Ordering::Relaxed);
+        Ok(())
+    }
+
+    fn failed(&self, error: Error) -> Result<Error> {
+        Ok(error)
+    }
+}
+
+fn kinds(check: &Check) -> Vec<&'static str> {
+    check.drifts().map(|drift| drift.kind.name()).collect()
+}
+
+#[tokio::test]
+async fn broken_pages_are_found_and_repaired() {
+    let memory = filled().await;
+    assert!(verified(&memory, &policy()).await.is_clean());
+    damage(&memory, "c", |document| {
+        match document.get_i32("_id").unwrap() {
+            1 => document.insert("aCount", 99).is_some(),
+            // The delete of its pages was lost.
+            3 => false,
+            _ => true,
+        }
+    });
+    damage(&memory, "p", |page| {
+        match (page.get_i32("parentId").unwrap(), page.get_i32("page").unwrap()) {
+            (2, 1) => page.insert("count", 7).is_some(),
+            (4, 2) => page.insert("a", Bson::Array(Vec::new())).is_some(),
+            _ => true,
+        }
+    });
+    let mut check = verified(&memory, &policy()).await;
+    assert_eq!(
+        kinds(&check),
+        ["count", "pageCount", "pageCount", "emptyPage", "count", "orphan", "orphan"]
+    );
+    let repairing = Counting::default();
+    check.repair(&memory, &namespace("c"), &repairing).await.unwrap();
+    assert!(check.is_clean());
+    let after = verified(&memory, &policy()).await;
+    assert!(after.is_clean(), "{after:?}");
+    assert_eq!((after.documents, after.pages, after.elements), (3, 5, 16));
+    assert_eq!(repairing.0.into_inner(), 0);
+}
+
+#[tokio::test]
+async fn what_would_lose_something_is_left_alone() {
+    let memory = filled().await;
+    let page = doc! { "_id": "x", "parentId": 1, "page": 2, "count": 1, "a": [9] };
+    memory.put("p", RawDocumentBuf::try_from(&page).unwrap());
+    let mut check = verified(&memory, &policy()).await;
+    assert!(kinds(&check).contains(&"pageShape") && kinds(&check).contains(&"pageOrder"));
+    check.repair(&memory, &namespace("c"), &Counting::default()).await.unwrap();
+    assert!(!check.is_clean());
+    assert_eq!(memory.documents("p").len(), 9);
+}
+
+#[tokio::test]
+async fn what_is_missing_beside_the_data_is_the_callers_to_make() {
+    let memory = filled().await;
+    let (path, expected) = ("a".to_owned(), Some("parentId_1_page_1_count_1".into()));
+    let missing = Drift { kind: Kind::Index, id: None, path, page: None, found: None, expected };
+    let mut check = Check::new(vec![missing]);
+    assert!(!check.is_clean());
+    let repairing = Counting::default();
+    check.repair(&memory, &namespace("c"), &repairing).await.unwrap();
+    assert!(check.is_clean());
+    assert_eq!(repairing.0.into_inner(), 1);
+}
+
+#[tokio::test]
+async fn pages_of_a_collection_that_is_gone_are_orphans() {
+    let memory = filled().await;
+    memory.replace_all("c", Vec::new());
+    let check = verified(&memory, &policy()).await;
+    assert_eq!((check.documents, check.pages, check.drifted), (0, 8, 8));
+}
