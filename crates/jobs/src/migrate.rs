@@ -188,7 +188,8 @@ impl Migrate<'_> {
     }
 
     /// How long what a dry run has found will take, about: what the dry run took, which makes
-    /// documents and index keys and writes nothing, and the writing. Verifying takes another look.
+    /// documents and index keys and commits nothing, and the writing. Verifying is taken to last
+    /// as long as the dry run, which is more than it does where much is to be settled.
     pub fn estimate(&self, moved: &Moved) -> Duration {
         let documents = moved.documents as f64;
         let look = moved.took.as_secs_f64();
