@@ -16,16 +16,17 @@ const RECLAIM_INTERVAL: Duration = Duration::from_secs(10);
 impl Engine {
     /// Gives back what was deleted since the last time, while free space is below the reserve.
     pub(crate) async fn reclaim_when_low(self: Arc<Self>) {
-        let mut reclaimed = self.store.applied();
+        // Nothing is known of what was deleted before the start.
+        let mut reclaimed = None;
         loop {
             tokio::time::sleep(RECLAIM_INTERVAL).await;
-            if self.store.applied() <= reclaimed || !self.store.space().is_low() {
+            if reclaimed >= Some(self.store.applied()) || !self.store.space().is_low() {
                 continue;
             }
             if let Err(error) = self.reclaim().await {
                 tracing::warn!(%error, "could not give back the room of what was deleted");
             }
-            reclaimed = self.store.applied();
+            reclaimed = Some(self.store.applied());
         }
     }
 
@@ -33,9 +34,16 @@ impl Engine {
     /// also gives back what was removed from files that stay.
     pub(crate) async fn reclaim(self: &Arc<Self>) -> Result<()> {
         self.exchange_view().await?;
-        self.on_store(Store::reclaim).await?;
+        let live_bytes = self.live_bytes()?;
+        self.on_store(move |store| store.reclaim(live_bytes)).await?;
         self.exchange_view().await?;
         self.on_store(Store::release).await
+    }
+
+    /// What all documents take.
+    fn live_bytes(&self) -> Result<u64> {
+        let (view, catalog) = (self.store.view(), self.registry.current());
+        catalog.all().map(|collection| Ok(view.counts(collection.id)?.bytes)).sum()
     }
 
     /// Makes the view of what has been synced that of now.
@@ -45,7 +53,10 @@ impl Engine {
     }
 
     /// Does what may take long on a thread of its own.
-    async fn on_store(self: &Arc<Self>, work: fn(&Store) -> Result<()>) -> Result<()> {
+    async fn on_store(
+        self: &Arc<Self>,
+        work: impl FnOnce(&Store) -> Result<()> + Send + 'static,
+    ) -> Result<()> {
         let engine = self.clone();
         let done = tokio::task::spawn_blocking(move || work(&engine.store)).await;
         done.unwrap_or_else(|error| Err(Code::InternalError.error(error.to_string())))

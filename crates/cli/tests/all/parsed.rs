@@ -192,3 +192,44 @@ async fn waiting_change_streams_are_within_the_budget() {
     assert!(peak < 350, "{peak} MB for {STREAMS} streams");
     stop(child);
 }
+
+/// Long arrays that are arranged by an update, and long values that are computed, by several
+/// clients at once.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_arranged_and_computed_is_within_the_budget() {
+    const CLIENTS: usize = 8;
+    let data = tempfile::tempdir().unwrap();
+    let (child, address) = start_with(data.path(), &["--memory", "256MB"]);
+    let client = client(&address).await;
+    let database = client.database("d");
+    let numbers: Vec<i32> = (0..300_000).collect();
+    let documents = database.collection::<Document>("c");
+    documents.insert_one(doc! { "_id": 0, "text": "ab".repeat(3_000_000) }).await.unwrap();
+    for id in 1..=CLIENTS as i32 {
+        documents.insert_one(doc! { "_id": id, "a": &numbers }).await.unwrap();
+    }
+    let split = doc! { "$size": { "$split": ["$text", "a"] } };
+    let pipeline = vec![doc! { "$match": { "_id": 0 } }, doc! { "$project": { "n": split } }];
+    let compute = doc! { "aggregate": "c", "pipeline": pipeline, "cursor": {} };
+    let push = doc! { "$push": { "a": { "$each": [5], "$sort": -1, "$slice": 300_000 } } };
+    for arranges in [true, false] {
+        let commands = (1..=CLIENTS as i32).map(|id| {
+            let update = doc! { "q": { "_id": id }, "u": push.clone() };
+            let command = match arranges {
+                true => doc! { "update": "c", "updates": [update] },
+                false => compute.clone(),
+            };
+            let database = database.clone();
+            tokio::spawn(async move { database.run_command(command).await })
+        });
+        for command in commands.collect::<Vec<_>>() {
+            if let Err(error) = command.await.unwrap() {
+                assert!(is_refused(&error), "{error:?}");
+            }
+        }
+        let peak = peak_megabytes(&child);
+        assert!(peak < 450, "{peak} MB, arranges: {arranges}");
+    }
+    assert_served(&client).await;
+    stop(child);
+}

@@ -82,7 +82,7 @@ impl Validator {
     }
 
     pub fn accepts(&self, document: &RawDocument) -> Result<bool> {
-        self.now(|rules| rules.accepts(document))
+        self.now(|rules| rules.accepts(document))?
     }
 
     /// The error of a document that is written in the place of another, or of none, if it is
@@ -96,12 +96,16 @@ impl Validator {
             return Ok(None);
         }
         self.now(|rules| {
-            let was_so = || before.is_some_and(|before| !rules.accepts(before));
-            match rules.accepts(after) || (self.level == Level::Moderate && was_so()) {
-                true => None,
-                false => Some(rules.failure(after)),
+            if rules.accepts(after)? {
+                return Ok(None);
             }
-        })
+            if let (Level::Moderate, Some(before)) = (self.level, before)
+                && !rules.accepts(before)?
+            {
+                return Ok(None);
+            }
+            Ok(Some(rules.failure(after)))
+        })?
     }
 
     /// Whether it lets no document be written that has a field of this name.
@@ -115,6 +119,16 @@ impl Validator {
     }
 }
 
+/// Errors of an evaluation that are no fault of the document's.
+const NOT_THE_DOCUMENTS: &[Code] = &[
+    Code::ExceededMemoryLimit,
+    Code::ExceededTimeLimit,
+    Code::Interrupted,
+    Code::InterruptedAtShutdown,
+    Code::MaxTimeMSExpired,
+    Code::TransactionExceededLifetimeLimitSeconds,
+];
+
 impl Rules {
     fn parse(spec: &Arc<RawDocumentBuf>, collator: Option<Arc<Collator>>) -> Result<Rules> {
         let context = Context { collator, ..Context::new() };
@@ -122,9 +136,13 @@ impl Rules {
         Ok(Rules { spec: spec.clone(), context, filter, refusal: OnceLock::new() })
     }
 
-    /// What cannot be evaluated on a document does not accept it.
-    fn accepts(&self, document: &RawDocument) -> bool {
-        self.filter.matches(document).unwrap_or(false)
+    /// What cannot be evaluated on a document does not accept it. That the server has no room
+    /// to evaluate it now, or is told to stop, says nothing of the document.
+    fn accepts(&self, document: &RawDocument) -> Result<bool> {
+        match self.filter.matches(document) {
+            Err(error) if NOT_THE_DOCUMENTS.contains(&error.code()) => Err(error),
+            accepts => Ok(accepts.unwrap_or(false)),
+        }
     }
 
     /// The error of a document that is not accepted.

@@ -284,13 +284,14 @@ impl Store {
     }
 
     /// Writes out what is in memory. Below the reserve of free space also rewrites trees
-    /// without what was removed from them, as far as the disk has room for that.
-    pub fn reclaim(&self) -> Result<()> {
+    /// without what was removed from them, as far as the disk has room for that: documents
+    /// have `live_bytes`.
+    pub fn reclaim(&self, live_bytes: u64) -> Result<()> {
         let bytes_max = match self.space.is_low() {
             true => self.space.free_bytes() / RECLAIM_SHARE,
             false => 0,
         };
-        self.trees.reclaim(bytes_max).map_err(failed)
+        self.trees.reclaim(bytes_max, live_bytes).map_err(failed)
     }
 
     /// Has files go that no view needs any more.

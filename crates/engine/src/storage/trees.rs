@@ -127,9 +127,10 @@ pub trait Trees: Send + Sync + 'static {
         Ok(false)
     }
 
-    /// Writes out what is held in memory, and rewrites trees that take no more than so many
-    /// bytes without what was removed from them. It may take long.
-    fn reclaim(&self, _bytes_max: u64) -> Result<(), Failure> {
+    /// Writes out what is held in memory, and rewrites trees without what was removed from
+    /// them where that takes no more than so many bytes; all documents have `live_bytes`. It
+    /// may take long.
+    fn reclaim(&self, _bytes_max: u64, _live_bytes: u64) -> Result<(), Failure> {
         Ok(())
     }
 

@@ -388,9 +388,19 @@ impl Trees for Disk {
         Ok(is_dead)
     }
 
-    fn reclaim(&self, bytes_max: u64) -> Result<(), Failure> {
+    fn reclaim(&self, bytes_max: u64, live_bytes: u64) -> Result<(), Failure> {
         self.write_out(None)?;
-        for tree in self.trees.iter().filter(|tree| tree.disk_space() <= bytes_max) {
+        let fits = |tree: Tree| {
+            let disk_bytes = self.keyspace(tree).disk_space();
+            let rewritten = match tree {
+                Tree::Entries => disk_bytes,
+                // Most of a tree may have been removed: only what is left is written.
+                Tree::Records | Tree::Large => disk_bytes.min(live_bytes),
+            };
+            rewritten <= bytes_max
+        };
+        for tree in Tree::ALL.into_iter().filter(|tree| fits(*tree)) {
+            let tree = self.keyspace(tree);
             // The first finds out which values nobody refers to, and the second leaves out
             // their files.
             for _ in 0..2 {

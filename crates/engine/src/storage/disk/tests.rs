@@ -276,3 +276,28 @@ fn files_are_what_the_lists_say() {
         assert_eq!(noted.last(tree), live);
     }
 }
+
+/// A full disk has less room than a tree takes of which everything was removed.
+#[test]
+fn a_tree_that_was_emptied_is_given_back_however_large_it_was() {
+    const VALUES: u32 = 40;
+    const VALUE_BYTES: usize = 200_000;
+    let directory = tempfile::tempdir().unwrap();
+    let disk = Disk::open(directory.path(), Books::Required).unwrap();
+    let text =
+        |number: u32| (0..VALUE_BYTES).map(|at| (at as u32 ^ (number * 7919)) as u8).collect();
+    for number in 0..VALUES {
+        disk.apply(vec![change(Tree::Large, number, Some(text(number)))]).unwrap();
+    }
+    disk.reclaim(0, 0).unwrap();
+    let full = disk.keyspace(Tree::Large).disk_space();
+    let removed = (0..VALUES).map(|number| change(Tree::Large, number, None)).collect();
+    disk.apply(removed).unwrap();
+    // What is left is more than there is room for,
+    disk.reclaim(full / 4, full).unwrap();
+    assert!(disk.keyspace(Tree::Large).disk_space() > full / 2);
+    // or nothing.
+    disk.reclaim(full / 4, 0).unwrap();
+    disk.release().unwrap();
+    assert!(disk.keyspace(Tree::Large).disk_space() < full / 8);
+}

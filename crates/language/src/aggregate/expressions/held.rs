@@ -1,6 +1,7 @@
 //! What evaluation holds in memory at a time. Each value has its own limit; this one is
 //! for all that are alive at once: operands, variables, inputs that are walked over.
 
+use super::coerce;
 use crate::interrupt;
 use crate::metadata::Asked;
 use bson::RawBsonRef;
@@ -60,8 +61,14 @@ impl Held {
         }
     }
 
-    /// Counts what is being written, each time it is longer than before.
-    pub fn grow(&mut self, bytes: usize) -> Result<()> {
+    /// Counts what is being written, each time it is longer than before, and refuses what
+    /// outgrows the limit of one value.
+    pub fn write(&mut self, bytes: usize) -> Result<()> {
+        coerce::check_size(bytes)?;
+        self.grow(bytes)
+    }
+
+    fn grow(&mut self, bytes: usize) -> Result<()> {
         if bytes < GROWTH_BYTES_MIN { Ok(()) } else { self.count(bytes.saturating_sub(self.0)) }
     }
 

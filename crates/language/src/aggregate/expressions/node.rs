@@ -2,7 +2,7 @@
 
 use super::call::Call;
 use super::held::{self, Held};
-use super::{FieldPath, Scope, coerce};
+use super::{FieldPath, Scope};
 use crate::metadata::{self, Asked};
 use crate::{Binding, Needs, interrupt};
 use bson::{RawBson, RawBsonRef, RawDocumentBuf};
@@ -229,8 +229,7 @@ fn document<'a>(fields: &'a [(Box<str>, Node)], scope: &'a Scope<'a>) -> Evaluat
         interrupt::check()?;
         if let Some(value) = node.evaluate(scope)? {
             out.append(name, value.get());
-            coerce::check_size(out.len())?;
-            held.grow(out.len())?;
+            held.write(out.len())?;
         }
     }
     Ok(Some(Value::Own(RawBson::Document(out.finish()))))
@@ -245,8 +244,7 @@ fn array<'a>(nodes: &'a [Node], scope: &'a Scope<'a>) -> Evaluated<'a> {
             Some(value) => out.push(value.get()),
             None => out.push(RawBsonRef::Null),
         }
-        coerce::check_size(out.bytes())?;
-        held.grow(out.bytes())?;
+        held.write(out.bytes())?;
     }
     Ok(Some(Value::Own(RawBson::Array(out.finish()))))
 }

@@ -16,6 +16,9 @@ use value::{DocumentWriter, Element};
 
 pub const ROW: Row = Row { name: "$push", parse, help: "append to an array" };
 
+/// What arranging an array may take without a reservation.
+const FREE_BYTES: usize = 64 * 1024;
+
 #[derive(Debug)]
 struct Push {
     values: Vec<Held>,
@@ -82,6 +85,18 @@ impl Push {
         Ok(())
     }
 
+    /// Reserves what it takes to arrange a long array.
+    fn reserve(&self, elements: usize) -> Result<budget::Held> {
+        let key_bytes = self.sort.as_ref().map_or(0, Sort::key_bytes);
+        // Twice: an array is copied while it grows, and while it is sorted.
+        let bytes = (elements + self.values.len()) * 2 * (size_of::<Element<'_>>() + key_bytes);
+        let mut room = budget::Held::new(budget::Kind::Work);
+        if bytes > FREE_BYTES {
+            room.resize(bytes)?;
+        }
+        Ok(room)
+    }
+
     /// The elements of the array after the update.
     fn arrange<'a>(&'a self, mut items: Vec<Element<'a>>) -> Result<Vec<Element<'a>>> {
         let len = items.len();
@@ -137,11 +152,11 @@ impl Operator for Push {
             })?;
             return run.edits.close(array);
         }
-        let before: Vec<Element<'_>> = old.children().collect();
-        let after = self.arrange(before.clone())?;
+        let _room = self.reserve(old.children().count())?;
+        let after = self.arrange(old.children().collect())?;
         let same = self.values.is_empty()
-            && before.len() == after.len()
-            && before.iter().zip(&after).all(|(a, b)| identical(*a, *b));
+            && old.children().count() == after.len()
+            && old.children().zip(&after).all(|(a, b)| identical(a, *b));
         if same {
             return Ok(());
         }

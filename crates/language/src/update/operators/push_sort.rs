@@ -41,16 +41,29 @@ impl Sort {
 
     /// Sorts, leaving equal elements in their order.
     pub fn sort(&self, items: &mut Vec<Element<'_>>) -> Result<()> {
+        if self.fields.is_empty() {
+            let collator = self.collator.as_deref();
+            *items = interrupt::sort(std::mem::take(items), |a, b| {
+                let order = compare_with(a.value(), b.value(), collator);
+                if self.descending { order.reverse() } else { order }
+            })?;
+            return Ok(());
+        }
         let keyed = items.iter().map(|item| (self.key(*item), *item)).collect();
         let sorted = interrupt::sort(keyed, |(a, _), (b, _)| self.compare(a, b))?;
         *items = sorted.into_iter().map(|(_, item)| item).collect();
         Ok(())
     }
 
-    fn key<'a>(&self, item: Element<'a>) -> Vec<RawBsonRef<'a>> {
-        if self.fields.is_empty() {
-            return vec![item.value()];
+    /// What an element takes while it is sorted, beside itself.
+    pub fn key_bytes(&self) -> usize {
+        match self.fields.len() {
+            0 => 0,
+            fields => size_of::<Vec<RawBsonRef<'_>>>() + fields * size_of::<RawBsonRef<'_>>(),
         }
+    }
+
+    fn key<'a>(&self, item: Element<'a>) -> Vec<RawBsonRef<'a>> {
         let is_document = matches!(item.value(), RawBsonRef::Document(_));
         let field = |path: &Path| {
             let mut found = Some(item).filter(|_| is_document);
@@ -64,7 +77,7 @@ impl Sort {
 
     fn compare(&self, a: &[RawBsonRef<'_>], b: &[RawBsonRef<'_>]) -> Ordering {
         for (at, (a, b)) in a.iter().zip(b).enumerate() {
-            let descending = self.fields.get(at).map_or(self.descending, |(_, down)| *down);
+            let descending = self.fields.get(at).is_some_and(|(_, down)| *down);
             let order = compare_with(*a, *b, self.collator.as_deref());
             if order != Ordering::Equal {
                 return if descending { order.reverse() } else { order };

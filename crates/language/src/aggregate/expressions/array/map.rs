@@ -3,7 +3,7 @@
 use crate::aggregate::expressions::held::Held;
 use crate::aggregate::expressions::node::{null, own};
 use crate::aggregate::expressions::parser::check_write_name;
-use crate::aggregate::expressions::{Evaluated, Frame, Node, Parser, Scope, Special, coerce};
+use crate::aggregate::expressions::{Evaluated, Frame, Node, Parser, Scope, Special};
 use crate::interrupt;
 use bson::RawBsonRef;
 use error::{Code, Result};
@@ -67,8 +67,7 @@ impl Special for Map {
                 Some(value) => out.push(value.get()),
                 None => out.push(RawBsonRef::Null),
             }
-            coerce::check_size(out.bytes())?;
-            written.grow(out.bytes())?;
+            written.write(out.bytes())?;
         }
         own(out.finish())
     }

@@ -1,5 +1,6 @@
 //! `$objectToArray`: the fields of a document as `{k, v}`.
 
+use crate::aggregate::expressions::held::Held;
 use crate::aggregate::expressions::node::{null, own};
 use crate::aggregate::expressions::{Arguments, Evaluated, coerce};
 use crate::interrupt;
@@ -19,13 +20,14 @@ pub fn evaluate<'a>(arguments: Arguments<'_, 'a>) -> Evaluated<'a> {
             )));
         }
     };
+    let mut written = Held::default();
     let mut out = ArrayWriter::new();
     for element in elements(document) {
         let mut pair = DocumentWriter::new();
         pair.append("k", RawBsonRef::String(element.key));
         pair.copy_as("v", element);
         out.push(RawBsonRef::Document(&pair.finish()));
-        coerce::check_size(out.bytes())?;
+        written.write(out.bytes())?;
         interrupt::check()?;
     }
     own(out.finish())

@@ -97,6 +97,7 @@ impl Special for Zip {
             .filter_map(|input| input.get().as_array())
             .map(|array| array_elements(array))
             .collect();
+        let mut written = Held::default();
         let mut out = ArrayWriter::new();
         loop {
             let row: Vec<_> = columns.iter_mut().map(Iterator::next).collect();
@@ -115,7 +116,7 @@ impl Special for Zip {
             let tuple = tuple.finish();
             interrupt::check_sized(tuple.as_bytes().len())?;
             out.push(RawBsonRef::Array(&tuple));
-            coerce::check_size(out.bytes())?;
+            written.write(out.bytes())?;
         }
     }
 

@@ -1,5 +1,6 @@
 //! `$mergeObjects`: documents merged into one.
 
+use crate::aggregate::expressions::held::Held;
 use crate::aggregate::expressions::node::own;
 use crate::aggregate::expressions::{Arguments, Evaluated, coerce};
 use crate::{describe, interrupt};
@@ -23,10 +24,11 @@ pub fn evaluate<'a>(arguments: Arguments<'_, 'a>) -> Evaluated<'a> {
             }
         }
     }
+    let mut written = Held::default();
     let mut out = DocumentWriter::new();
     for element in merged.fields {
         out.copy(element);
-        coerce::check_size(out.len())?;
+        written.write(out.len())?;
     }
     own(out.finish())
 }

@@ -1,6 +1,7 @@
 //! `$regexFindAll`: every match of a pattern.
 
 use super::regex;
+use crate::aggregate::expressions::held::Held;
 use crate::aggregate::expressions::node::own;
 use crate::aggregate::expressions::{Evaluated, Node, Parser};
 use crate::interrupt;
@@ -19,6 +20,7 @@ pub fn parse(parser: &mut Parser<'_>, operand: RawBsonRef<'_>) -> Result<Node> {
 fn finish(name: &'static str, found: Option<(&Regex, &str)>) -> Evaluated<'static> {
     let Some((pattern, input)) = found else { return own(RawArrayBuf::new()) };
     let mut out = ArrayWriter::new();
+    let mut written = Held::default();
     let mut locations = pattern.capture_locations();
     // Code points are counted on from the match before.
     let (mut byte, mut index, mut from) = (0, 0, 0);
@@ -39,6 +41,7 @@ fn finish(name: &'static str, found: Option<(&Regex, &str)>) -> Evaluated<'stati
                 "{name}: the size of buffer to store output exceeded the 64MB limit"
             )));
         }
+        written.write(out.bytes())?;
         // Behind an empty match the search goes on one character later.
         let skipped = input.get(found.end()..).and_then(|rest| rest.chars().next());
         from = match skipped.filter(|_| found.start() == found.end()) {

@@ -1,6 +1,7 @@
 //! `$replaceOne` and `$replaceAll`: occurrences of a string replaced.
 
 use crate::aggregate::expressions::call::Function;
+use crate::aggregate::expressions::held::Held;
 use crate::aggregate::expressions::node::{null, own};
 use crate::aggregate::expressions::table::{Field, Named, required};
 use crate::aggregate::expressions::{Arguments, Evaluated, coerce};
@@ -41,17 +42,18 @@ fn replace<'a>(arguments: &Arguments<'_, 'a>, count: usize) -> Evaluated<'a> {
         }
     }
     let [Some(input), Some(find), Some(replacement)] = parts else { return null() };
+    let mut written = Held::default();
     let mut out = String::new();
     let mut done = 0;
     for (at, found) in input.match_indices(find).take(count) {
-        coerce::check_size(out.len() + (at - done) + replacement.len())?;
+        written.write(out.len() + (at - done) + replacement.len())?;
         interrupt::check_sized(replacement.len())?;
         out.push_str(input.get(done..at).unwrap_or_default());
         out.push_str(replacement);
         done = at + found.len();
     }
     let rest = input.get(done..).unwrap_or_default();
-    coerce::check_size(out.len() + rest.len())?;
+    written.write(out.len() + rest.len())?;
     out.push_str(rest);
     own(out)
 }

@@ -1,8 +1,9 @@
 //! `$split`: the parts of a string between separators.
 
 use super::text;
+use crate::aggregate::expressions::held::Held;
 use crate::aggregate::expressions::node::{null, own};
-use crate::aggregate::expressions::{Arguments, Evaluated, coerce};
+use crate::aggregate::expressions::{Arguments, Evaluated};
 use crate::interrupt;
 use bson::RawBsonRef;
 use error::Code;
@@ -19,10 +20,11 @@ pub fn evaluate<'a>(arguments: Arguments<'_, 'a>) -> Evaluated<'a> {
     if separator.is_empty() {
         return Err(Code::location(40087).error("$split requires a non-empty separator"));
     }
+    let mut written = Held::default();
     let mut out = ArrayWriter::new();
     for part in input.split(separator) {
         out.push(RawBsonRef::String(part));
-        coerce::check_size(out.bytes())?;
+        written.write(out.bytes())?;
         interrupt::check()?;
     }
     own(out.finish())
