@@ -13,14 +13,14 @@ use value::Path;
 /// Visits a document, of so many bytes.
 pub type Visit<'a> = dyn FnMut(&RawDocument, usize) + Send + 'a;
 
-/// What was committed at one moment. It takes no intents and blocks no writer; whoever goes on
-/// for long takes a new one now and then.
+/// What was committed at one moment. It takes no intents and blocks no writer. Long work takes
+/// a new one now and then.
 pub trait Snapshot: Send {
     type Row: Deref<Target = RawDocument> + Send + Sync;
 
     /// The next documents after an `_id`, in the order of the collection's `_id` index; none at
     /// the end. No more are wanted once they take so many bytes. It seeks: the cost does not
-    /// depend on what lies before. Values may be missing from rows in all but name.
+    /// depend on what lies before. Large values need not be loaded.
     fn walk(
         &mut self,
         namespace: &Namespace,

@@ -136,8 +136,8 @@ impl Rules {
         Ok(Rules { spec: spec.clone(), context, filter, refusal: OnceLock::new() })
     }
 
-    /// What cannot be evaluated on a document does not accept it. That the server has no room
-    /// to evaluate it now, or is told to stop, says nothing of the document.
+    /// What cannot be evaluated on a document does not accept it. A lack of memory, or an
+    /// interrupt, is no fault of the document and is an error of its own.
     fn accepts(&self, document: &RawDocument) -> Result<bool> {
         match self.filter.matches(document) {
             Err(error) if NOT_THE_DOCUMENTS.contains(&error.code()) => Err(error),

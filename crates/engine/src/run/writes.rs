@@ -77,7 +77,7 @@ impl Writes {
         Writes { proposal: Some(proposal), ..self }
     }
 
-    /// The same, ended by whoever may stop the operation.
+    /// The same, stopped by another interrupt.
     #[cfg(test)]
     pub fn stopped_by(self, interrupt: Interrupt) -> Writes {
         Writes { interrupt, ..self }
@@ -174,7 +174,8 @@ impl write::Backend for Writes {
         if let Some(home) = &self.home {
             return home.give_back(transaction);
         }
-        // What wrote nothing leaves no record: it may as well be carried out again.
+        // What wrote nothing leaves no record: it may as well be carried out again. What was
+        // written under a proposal is rolled back.
         if transaction.is_empty() || self.proposal.is_some() {
             return Ok(());
         }

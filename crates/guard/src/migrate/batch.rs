@@ -1,7 +1,7 @@
 //! What a batch of a migration has done, or would do.
 
 use crate::adopt::{Cost, Over, Settled};
-use crate::verify::{append_count, append_id};
+use crate::verify::{append_count, append_id, append_over};
 use bson::{RawBson, RawBsonRef};
 use error::{Error, Result};
 use value::DocumentWriter;
@@ -66,14 +66,7 @@ impl Batch {
             append_count(out, "indexEntries", entries);
         }
         append_count(out, "stillOver", self.over_documents);
-        out.begin_array("over");
-        for (id, over) in &self.over {
-            out.begin_next_document();
-            append_id(out, "_id", id.as_raw_bson_ref());
-            over.write(out);
-            out.end();
-        }
-        out.end();
+        append_over(out, &self.over);
         append_count(out, "failures", self.failed.len() as u64);
         out.begin_array("failed");
         for (id, error) in self.failed.iter().take(LISTED_MAX) {

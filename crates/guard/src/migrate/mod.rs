@@ -2,8 +2,8 @@
 //! a transaction a document.
 //!
 //! What is left to do shows in the documents themselves, so that a migration is idempotent: one
-//! that was broken off is resumed by starting over, and `after` only saves the way. A dry run is the same
-//! work in transactions that are rolled back.
+//! that was broken off is resumed by starting over, and `after` only saves the way. A dry run is
+//! the same work in transactions that are rolled back.
 
 mod batch;
 

@@ -31,7 +31,7 @@ impl<'a, R: Deref<Target = RawDocument>> Documents<'a, R> {
         Documents { namespace, after: id.map(RawBson::from), batch: Vec::new().into_iter() }
     }
 
-    /// The next document, with what is stored beside it missing in all but name.
+    /// The next document. Its large values are not loaded.
     pub async fn next<S: Snapshot<Row = R>>(&mut self, snapshot: &mut S) -> Result<Option<R>> {
         if let Some(row) = self.batch.next() {
             return Ok(Some(row));

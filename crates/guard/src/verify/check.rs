@@ -1,6 +1,6 @@
 //! A whole collection compared with what its policy has kept of it.
 
-use super::{Drift, Kind, Sequence, append_count, append_id};
+use super::{Drift, Kind, Sequence, append_count, append_over};
 use crate::adopt::{Need, Over, PageSize, looked_at};
 use crate::patterns::place;
 use crate::policy::{Overflow, Policy};
@@ -182,14 +182,7 @@ impl Check {
         append_count(out, "pages", self.pages);
         append_count(out, "gaps", self.gaps);
         append_count(out, "oversize", self.oversize);
-        out.begin_array("over");
-        for (id, over) in &self.over {
-            out.begin_next_document();
-            append_id(out, "_id", id.as_raw_bson_ref());
-            over.write(out);
-            out.end();
-        }
-        out.end();
+        append_over(out, &self.over);
         append_count(out, "drifted", self.drifted);
         if let Some(repaired) = self.repaired {
             append_count(out, "repaired", repaired);

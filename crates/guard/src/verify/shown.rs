@@ -1,6 +1,7 @@
 //! `_id`s and figures in replies. An `_id` may be as long as a document, and many of
 //! them would not fit in a reply.
 
+use crate::adopt::Over;
 use bson::{RawBson, RawBsonRef};
 use value::DocumentWriter;
 
@@ -29,6 +30,18 @@ pub fn append_count(out: &mut DocumentWriter, name: &str, count: u64) {
         Ok(count) => out.append_i32(name, count),
         Err(_) => out.append_i64(name, i64::try_from(count).unwrap_or(i64::MAX)),
     }
+}
+
+/// Appends the documents that are over a bound, and what they are over.
+pub fn append_over(out: &mut DocumentWriter, over: &[(RawBson, Over)]) {
+    out.begin_array("over");
+    for (id, over) in over {
+        out.begin_next_document();
+        append_id(out, "_id", id.as_raw_bson_ref());
+        over.write(out);
+        out.end();
+    }
+    out.end();
 }
 
 /// The size of what can be long.

@@ -43,10 +43,6 @@ fn hoist(stages: &mut Vec<Box<dyn Stage>>, mut at: usize) -> usize {
         let (Some(last), Some(stage)) = (before.last_mut(), behind.first_mut()) else { break };
         let stage: &mut dyn Any = &mut **stage;
         let Some(filter) = stage.downcast_mut::<Match>() else { break };
-        // Documents come from there: a filter that reads nothing must not pass it either.
-        if last.source().is_some() {
-            break;
-        }
         let union: &mut dyn Any = &mut **last;
         if let Some(union) = union.downcast_mut::<UnionWith>() {
             // What it adds is filtered there.
@@ -67,10 +63,10 @@ fn hoist(stages: &mut Vec<Box<dyn Stage>>, mut at: usize) -> usize {
 
 /// Whether a filter may as well go before a stage; then it asks for what stands there.
 pub fn goes_before(filter: &mut Match, stage: &dyn Stage) -> bool {
-    let may_pass = |filter: &mut Match| {
-        passes(stage, &filter.filter.root) || filter.rename(|path| source_of(stage, path))
-    };
-    stage.source().is_none() && may_pass(filter)
+    let root = &filter.filter.root;
+    // One that reads nothing has nothing to rename: the stage may be where documents come from.
+    let renames = !matches!(read_by(root), Needs::Paths(paths) if paths.is_empty());
+    passes(stage, root) || (renames && filter.rename(|path| source_of(stage, path)))
 }
 
 /// Where the value at a path stands before a stage.

@@ -9,7 +9,6 @@ use crate::policy::Policy;
 use crate::provision::{self, Needed};
 use bson::RawDocument;
 use error::Result;
-use language::Needs;
 use language::update::Update;
 use write::Transaction;
 
@@ -31,9 +30,6 @@ impl<T: Transaction> Pattern<T> for Outlier {
     fn leaves_out<'p>(&self, policy: &'p Policy, update: &Update, plan: &Plan) -> Paths<'p> {
         apart::left_out(policy, update, &plan.reach)
     }
-
-    /// The counters are always loaded: they are small.
-    fn delete_needs(&self, _: &Policy, _: &mut Needs) {}
 
     fn has_fast_insert(&self) -> bool {
         true
