@@ -63,6 +63,8 @@ pub struct State {
     /// Writers hold it shared from their first look at the definition until
     /// their commit is applied; a change of definition holds it alone.
     pub gate: Arc<RwLock<()>>,
+    /// The queue of changes of definition that wait for the gate; its first one holds it.
+    pub definitions: Mutex<()>,
     /// Changes of definition that have waited for the gate in vain so far.
     pub definitions_waiting: AtomicUsize,
     /// The next record id, or 0 until the first insert has looked it up.

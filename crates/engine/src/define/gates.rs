@@ -4,14 +4,15 @@
 //! writes hold it shared for a moment, but a client's transaction may hold it for a minute.
 //! So a change of definition waits in turns and withdraws its request between them, so that
 //! plain writes go on. A client's transaction that would begin to write meanwhile is refused
-//! (write conflict), or the change would starve.
+//! (write conflict), or the change would starve. Changes of definition stand in a queue of
+//! their own, so that a withdrawn request keeps its place: first come, first served.
 
 use crate::catalog::Collection;
 use crate::operation::held_up;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
-use tokio::sync::OwnedRwLockWriteGuard;
+use tokio::sync::{MutexGuard, OwnedRwLockWriteGuard};
 use tokio::time::{sleep, timeout};
 
 /// For how long writers are kept waiting by one who waits for the gate, at a time.
@@ -24,6 +25,7 @@ pub type Gate = OwnedRwLockWriteGuard<()>;
 /// Takes the gates of collections, all of them together, in the order in which they stand.
 pub async fn take(collections: &[Arc<Collection>]) -> Vec<Gate> {
     held_up(async {
+        let _places = stand_in_queue(collections).await;
         let mut waiting = None;
         loop {
             match timeout(TURN_MAX, take_in_order(collections)).await {
@@ -37,6 +39,15 @@ pub async fn take(collections: &[Arc<Collection>]) -> Vec<Gate> {
         }
     })
     .await
+}
+
+/// Waits until no earlier change waits for any of these collections.
+async fn stand_in_queue(collections: &[Arc<Collection>]) -> Vec<MutexGuard<'_, ()>> {
+    let mut places = Vec::with_capacity(collections.len());
+    for collection in collections {
+        places.push(collection.state.definitions.lock().await);
+    }
+    places
 }
 
 async fn take_in_order(collections: &[Arc<Collection>]) -> Vec<Gate> {
