@@ -68,6 +68,10 @@ fn prepare(connection: &mut Connection, keep: &str) {
         "page": PAGE_MAX as i32,
         "page_bytes": PAGE_BYTES_MAX as i32,
         "keep": keep,
+        "read": "head",
+        "count": "logCount",
+        "flag": "logHasOverflow",
+        "pages": "logOverflowPages",
     };
     let rule = doc! { "max": HEAD_MAX as i32, "on_limit": "overflow", "overflow": overflow };
     let policy = doc! { "arrays": { "log": rule } };

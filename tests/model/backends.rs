@@ -50,7 +50,10 @@ struct Twins {
 
 impl Twins {
     fn new(mut connection: Connection, seed: u64, keep: &str, read: &str) -> Result<Twins> {
-        let overflow = doc! { "into": "pages", "page": 3, "keep": keep, "read": read };
+        let mut overflow = doc! { "into": "pages", "page": 3, "keep": keep, "read": read };
+        if read == "head" {
+            overflow.insert("count", "aCount");
+        }
         let policy = doc! {
             "document": { "max_bytes": 600 },
             "arrays": {

@@ -24,7 +24,10 @@ async fn database(name: &str) -> Result<Database> {
     Ok(database)
 }
 
-async fn set_policy(database: &Database, overflow: Document, max: i32) -> Result<()> {
+/// A policy that names what counts the array, and shows the head where it says nothing else.
+async fn set_policy(database: &Database, mut overflow: Document, max: i32) -> Result<()> {
+    overflow.extend(doc! { "count": "aCount", "flag": "aHasOverflow", "pages": "aOverflowPages" });
+    overflow.entry("read".to_owned()).or_insert_with(|| "head".into());
     let rule = doc! { "max": max, "on_limit": "overflow", "overflow": overflow };
     let policy = doc! { "arrays": { "a": rule } };
     database.run_command(doc! { "setGrowthPolicy": "c", "policy": policy }).await?;

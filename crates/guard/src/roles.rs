@@ -11,7 +11,7 @@ use language::query::{Filter, Matched};
 use language::update::Update;
 use std::borrow::Cow;
 use value::Path;
-use write::{Applied, FastInsert, Guard, Inserted, Outcome, Returns, Transaction};
+use write::{Applied, FastInsert, Guard, Inserted, Outcome, Returns, Transaction, Version};
 
 /// The roles of one collection. It can have several at once.
 #[derive(Debug, Clone)]
@@ -21,6 +21,8 @@ pub struct Roles {
     own: Own,
     /// It holds the pages of this collection: only that one's policy writes to it.
     pub pages_of: Option<Namespace>,
+    /// It is the view of the elements of this collection.
+    pub view_of: Option<Namespace>,
 }
 
 /// Whether a collection has a policy of its own.
@@ -42,11 +44,11 @@ const PATH_TIMES: usize = 8;
 impl Roles {
     /// None so far.
     pub(crate) fn none(namespace: &Namespace) -> Roles {
-        Roles { rules: Policy::empty(namespace), own: Own::Absent, pages_of: None }
+        Roles { rules: Policy::empty(namespace), own: Own::Absent, pages_of: None, view_of: None }
     }
 
     pub(crate) fn is_none(&self) -> bool {
-        !self.has_policy() && self.pages_of.is_none()
+        !self.has_policy() && self.pages_of.is_none() && self.view_of.is_none()
     }
 
     pub(crate) fn set_policy(&mut self, policy: Policy) {
@@ -108,12 +110,12 @@ impl Roles {
 
     /// The arrays of a document that appending leaves as they are: what is pushed
     /// goes to their pages.
-    pub fn cold(&self, document: &RawDocument, measured: Option<&Measured>) -> Vec<&Path> {
+    pub fn cold(&self, version: Version<'_>, measured: Option<&Measured>) -> Vec<&Path> {
         let has_pages = |at: usize, rule: &Overflow| {
             let arrays = measured.map_or(&[][..], |measured| &measured.arrays);
             match arrays.iter().find(|array| array.rule == at) {
                 Some(array) => array.after.is_some_and(|length| length.pages > 0),
-                None => overflow::has_pages(document, rule),
+                None => overflow::has_pages(version, rule),
             }
         };
         let rules = self.rules.arrays.iter().enumerate();
@@ -165,11 +167,11 @@ impl<T: Transaction> Guard<T> for Roles {
     async fn shown(
         &self,
         transaction: &mut T,
-        document: &RawDocument,
+        version: Version<'_>,
         returns: &Returns<'_>,
     ) -> Result<RawDocumentBuf> {
         let Returns { needs, projection, .. } = returns;
-        read::shown(self.rules()?, transaction, document, *projection, needs).await
+        read::shown(self.rules()?, transaction, version, *projection, needs).await
     }
 
     fn fast_insert<'d>(&self, document: Cow<'d, RawDocument>) -> Result<FastInsert<'d, Measured>> {

@@ -1,7 +1,7 @@
 //! Every policy that is in force, by namespace.
 
 use crate::lease::{Lease, Leases};
-use crate::policy::{Overflow, VIEW_SUFFIX, salvage};
+use crate::policy::{Overflow, legacy, salvage};
 use crate::{Policy, Roles};
 use bson::{RawBsonRef, RawDocument};
 use command::Namespace;
@@ -13,7 +13,7 @@ use rustc_hash::FxBuildHasher;
 use value::element::get_value;
 
 /// Where a database keeps its policies, one document each: `{_id: <collection>,
-/// policy, version, setAt}`, and `counted: false` while documents that are older than
+/// policy, version, setAt, defaults}`, and `counted: false` while documents that are older than
 /// the policy have not been looked through.
 pub fn policies_of(database: &str) -> Namespace {
     Namespace { database: database.into(), collection: POLICIES.into() }
@@ -44,9 +44,22 @@ impl Table {
 
     /// The collection whose policy keeps this view of all elements.
     pub fn of_view(&self, view: &Namespace) -> Option<&Namespace> {
-        let pages = view.collection.strip_suffix(VIEW_SUFFIX)?;
-        let (database, collection) = (view.database.clone(), pages.into());
-        self.of_pages(&Namespace { database, collection })
+        self.get(view)?.view_of.as_ref()
+    }
+
+    /// The views of a collection's elements.
+    fn views_of(&self, of: &Namespace) -> Vec<Namespace> {
+        let own = |view: &&Namespace| self.of_view(view) == Some(of);
+        match self.get(of) {
+            Some(roles) if roles.is_unreadable() => {
+                self.roles.keys().filter(own).cloned().collect()
+            }
+            Some(roles) => {
+                let overflows = roles.policy().into_iter().flat_map(Policy::overflows);
+                overflows.filter_map(|overflow| overflow.view.clone()).collect()
+            }
+            None => Vec::new(),
+        }
     }
 
     /// Where the pages of a collection are, those of a policy that cannot be read too.
@@ -90,16 +103,19 @@ impl Table {
 
     fn put(&mut self, policy: Policy) {
         self.remove(&policy.namespace);
-        self.give_pages(&policy);
+        self.give_names(&policy);
         let namespace = policy.namespace.clone();
         self.alter(&namespace, |roles| roles.set_policy(policy));
     }
 
-    /// Gives the collections of a policy's pages their role.
-    fn give_pages(&mut self, policy: &Policy) {
+    /// Gives the collections and views that a policy keeps their roles.
+    fn give_names(&mut self, policy: &Policy) {
         for overflow in policy.overflows() {
-            let of = policy.namespace.clone();
-            self.alter(&overflow.into, |roles| roles.pages_of = Some(of));
+            let of = || Some(policy.namespace.clone());
+            self.alter(&overflow.into, |roles| roles.pages_of = of());
+            if let Some(view) = &overflow.view {
+                self.alter(view, |roles| roles.view_of = of());
+            }
         }
     }
 
@@ -127,6 +143,9 @@ impl Table {
         for pages in self.pages_of(namespace) {
             self.alter(&pages, |roles| roles.pages_of = None);
         }
+        for view in self.views_of(namespace) {
+            self.alter(&view, |roles| roles.view_of = None);
+        }
         self.alter(namespace, Roles::drop_policy);
     }
 
@@ -135,8 +154,8 @@ impl Table {
     pub fn load(&mut self, database: &str, stored: &RawDocument) {
         let Some(name) = get_value(stored, "_id").and_then(|name| name.as_str()) else { return };
         let namespace = Namespace { database: database.into(), collection: name.into() };
-        let document = get_value(stored, "policy").and_then(|policy| policy.as_document());
-        let policy = match document {
+        let document = legacy::explicit(&namespace, stored);
+        let policy = match &document {
             Some(policy) => Policy::parse(&namespace, policy),
             None => Err(Code::BadValue.error("the document holds no policy")),
         };
@@ -145,11 +164,17 @@ impl Table {
             Err(error) => {
                 tracing::error!(%namespace, %error, "a policy cannot be read; \
                     writes to its collection are refused until it is set anew");
-                let salvaged = document.map(|document| salvage(&namespace, document));
+                let salvaged = document.map(|document| salvage(&namespace, &document));
                 for overflow in salvaged.iter().flat_map(Policy::overflows) {
                     if !self.roles.contains_key(&overflow.into) {
                         let of = namespace.clone();
                         self.alter(&overflow.into, |roles| roles.pages_of = Some(of));
+                    }
+                    if let Some(view) = &overflow.view
+                        && !self.roles.contains_key(view)
+                    {
+                        let of = namespace.clone();
+                        self.alter(view, |roles| roles.view_of = Some(of));
                     }
                 }
                 self.alter(&namespace, |roles| roles.set_unreadable(error));
@@ -202,10 +227,12 @@ impl Table {
                 "the policy key 'arrays.{path}.overflow.into' names '{into}', which {why}"
             )));
         }
-        if self.kept_for_another(policy, view).is_some() {
+        if let Some(view) = view
+            && self.kept_for_another(policy, view).is_some()
+        {
             return Err(refused(format!(
-                "the policy key 'arrays.{path}.overflow.into' wants the name '{view}' for the view \
-                 of all elements, and that is under a policy itself; expected a name that is free"
+                "the policy key 'arrays.{path}.overflow.elements' names '{view}', which is under a \
+                 policy itself; expected a name that is free"
             )));
         }
         Ok(())
@@ -216,10 +243,11 @@ impl Table {
         let own = &policy.namespace;
         if let Some(roles) = self.get(name) {
             let pages = roles.pages_of.as_ref().filter(|of| *of != own).map(Kept::Pages);
+            let view = roles.view_of.as_ref().filter(|of| *of != own).map(Kept::View);
             let policy = (roles.has_policy() && name != own).then_some(Kept::Policy);
-            return pages.or(policy);
+            return pages.or(view).or(policy);
         }
-        self.of_view(name).filter(|of| *of != own).map(Kept::View)
+        None
     }
 }
 

@@ -2,15 +2,15 @@
 
 use crate::Error;
 use bson::spec::ElementType;
-use bson::{Bson, Document, RawDocument, RawDocumentBuf, doc};
+use bson::{Bson, Document, RawBsonRef, RawDocument, RawDocumentBuf, doc};
 use command::Namespace;
 use guard::Policy;
-use guard::patterns::overflow::{Counters, Seen};
+use guard::patterns::place;
 use guard::policy::Overflow;
 use mongodb::error::ErrorKind;
 use mongodb::{Client, Collection};
 use std::borrow::Cow;
-use value::{DocumentWriter, Elements, Path, elements};
+use value::{DocumentWriter, Element, Elements, Number, Path, elements};
 
 /// The code of a document that is too large for a reply.
 const TOO_LARGE: i32 = 10334;
@@ -56,7 +56,7 @@ impl Whole {
     /// of the same names that say something else are the client's.
     pub fn without_pages<'d>(&self, document: &'d RawDocument) -> Cow<'d, RawDocument> {
         let paged = self.policy.overflows().filter(|rule| has_pages(document, rule));
-        let said: Vec<&Path> = paged.flat_map(|rule| [&rule.flag, &rule.pages]).collect();
+        let said: Vec<&Path> = paged.flat_map(|rule| [&rule.flag, &rule.pages]).flatten().collect();
         if said.is_empty() {
             return Cow::Borrowed(document);
         }
@@ -126,11 +126,17 @@ impl Whole {
 
 /// Whether a document, its array whole, says of it that it has pages, as the server does.
 fn has_pages(document: &RawDocument, rule: &Overflow) -> bool {
-    let seen = Seen::of(document, rule);
-    let array = seen.array.filter(|array| array.kind == ElementType::Array);
+    let find = |path: Option<&Path>| path.and_then(|path| place::find(document, path));
+    let number = |field: Element<'_>| Number::from_value(field.value())?.to_i64_exact();
+    let array = find(Some(&rule.path)).filter(|array| array.kind == ElementType::Array);
     let Some(array) = array else { return false };
-    let pages = seen.counters().pages;
-    pages > 0 && Counters::of(array.children().count(), pages).are_said(&seen)
+    let len = array.children().count() as i64;
+    let [count, flag, pages] = rule.names();
+    let counted = count.is_none() || find(count).and_then(number) == Some(len);
+    let is_true = |flag: Element<'_>| flag.value() == RawBsonRef::Boolean(true);
+    let flagged = flag.is_none() || find(flag).is_some_and(is_true);
+    let paged = pages.is_none() || find(pages).and_then(number).is_some_and(|pages| pages > 0);
+    counted && flagged && paged
 }
 
 fn copy_without(fields: Elements<'_>, at: usize, paths: &[&Path], out: &mut DocumentWriter) {
@@ -164,7 +170,9 @@ mod tests {
         let policy = rawdoc! { "arrays": {
             "a": { "max": 2, "on_limit": "overflow" }, "s.a": { "max": 2, "on_limit": "overflow" },
         } };
-        let policy = Policy::parse(&Namespace::new("d", "c").unwrap(), &policy).unwrap();
+        let namespace = Namespace::new("d", "c").unwrap();
+        let policy = guard::policy::legacy::written_out(&namespace, &policy);
+        let policy = Policy::parse(&namespace, &policy).unwrap();
         let whole = Whole { policy };
         let paged = rawdoc! {
             "_id": 1, "a": [1, 2, 3], "aCount": 3, "aHasOverflow": true, "aOverflowPages": 1,

@@ -23,10 +23,38 @@ use value::element::get_value;
 use value::{DocumentWriter, Element, Path, elements};
 use write::{
     Backend, Candidates, Cause, Change, Find, Insert, NoteOf, Record, Returns, Selection,
-    Transaction, Updated,
+    StoredRow, Transaction, Updated, Version,
 };
 
-type Collections = BTreeMap<Namespace, Vec<RawDocumentBuf>>;
+type Collections = BTreeMap<Namespace, Vec<Kept>>;
+
+/// A document, and what its policy keeps beside it.
+#[derive(Debug, Clone)]
+pub struct Kept {
+    document: RawDocumentBuf,
+    sidecar: Option<RawDocumentBuf>,
+}
+
+impl Kept {
+    fn of(version: Version<'_>) -> Kept {
+        let Version { document, sidecar } = version;
+        Kept { document: document.to_owned(), sidecar: sidecar.map(RawDocument::to_owned) }
+    }
+}
+
+impl From<RawDocumentBuf> for Kept {
+    fn from(document: RawDocumentBuf) -> Kept {
+        Kept { document, sidecar: None }
+    }
+}
+
+impl Deref for Kept {
+    type Target = RawDocument;
+
+    fn deref(&self) -> &RawDocument {
+        &self.document
+    }
+}
 
 /// What stands for an array that was not asked for.
 const ABSENT: BinarySubtype = BinarySubtype::UserDefined(0xF0);
@@ -70,17 +98,28 @@ impl Memory {
     /// Stores a document as it is, past the policy.
     pub fn put(&self, collection: &str, document: RawDocumentBuf) {
         let mut committed = self.committed.lock().unwrap();
-        committed.entry(namespace(collection)).or_default().push(document);
+        committed.entry(namespace(collection)).or_default().push(document.into());
     }
 
     /// Puts documents in the place of all that are there, past the policy.
     pub fn replace_all(&self, collection: &str, documents: Vec<RawDocumentBuf>) {
-        self.committed.lock().unwrap().insert(namespace(collection), documents);
+        self.committed
+            .lock()
+            .unwrap()
+            .insert(namespace(collection), documents.into_iter().map(Kept::from).collect());
     }
 
     pub fn documents(&self, collection: &str) -> Vec<RawDocumentBuf> {
         let committed = self.committed.lock().unwrap();
-        committed.get(&namespace(collection)).cloned().unwrap_or_default()
+        let kept = committed.get(&namespace(collection)).into_iter().flatten();
+        kept.map(|kept| kept.document.clone()).collect()
+    }
+
+    /// What the policy keeps beside each of them.
+    pub fn sidecars(&self, collection: &str) -> Vec<Option<RawDocumentBuf>> {
+        let committed = self.committed.lock().unwrap();
+        let kept = committed.get(&namespace(collection)).into_iter().flatten();
+        kept.map(|kept| kept.sidecar.clone()).collect()
     }
 
     pub async fn insert(&self, collection: &str, document: &RawDocument) -> Result<()> {
@@ -211,19 +250,25 @@ pub struct Copied {
 }
 
 pub struct Row {
-    whole: RawDocumentBuf,
+    whole: Kept,
     shown: RawDocumentBuf,
 }
 
 impl Row {
-    fn new(whole: &RawDocument, needs: &Needs) -> Row {
+    fn new(whole: &Kept, needs: &Needs) -> Row {
         let mut shown = DocumentWriter::new();
         hide(elements(whole), "", needs, &mut shown);
-        Row { whole: whole.to_owned(), shown: shown.finish() }
+        Row { whole: whole.clone(), shown: shown.finish() }
     }
 
     fn id(&self) -> RawBsonRef<'_> {
         get_value(&self.whole, "_id").unwrap()
+    }
+}
+
+impl StoredRow for Row {
+    fn sidecar(&self) -> Option<&RawDocument> {
+        self.whole.sidecar.as_deref()
     }
 }
 
@@ -299,7 +344,7 @@ impl Copied {
     }
 
     /// What is asked for of a document, or all of it.
-    fn row(&self, whole: &RawDocument, needs: &Needs) -> Row {
+    fn row(&self, whole: &Kept, needs: &Needs) -> Row {
         Row::new(whole, if self.shows_all { &Needs::All } else { needs })
     }
 
@@ -355,14 +400,14 @@ impl Transaction for Copied {
     async fn insert(
         &mut self,
         namespace: &Namespace,
-        document: &RawDocument,
+        version: Version<'_>,
         _: Option<&NoteOf<Copied>>,
     ) -> Result<()> {
         self.write()?;
-        if self.position(namespace, get_value(document, "_id").unwrap()).is_some() {
+        if self.position(namespace, get_value(version.document, "_id").unwrap()).is_some() {
             return Err(Code::DuplicateKey.error(format!("E11000 in {namespace}")));
         }
-        self.collections.entry(namespace.clone()).or_default().push(document.to_owned());
+        self.collections.entry(namespace.clone()).or_default().push(Kept::of(version));
         Ok(())
     }
 
@@ -370,14 +415,16 @@ impl Transaction for Copied {
         &mut self,
         namespace: &Namespace,
         row: &Row,
-        after: &RawDocument,
+        after: Version<'_>,
         _: Cause<'_, Copied>,
     ) -> Result<()> {
         self.write()?;
         let at = self.position(namespace, row.id()).unwrap();
         let mut whole = DocumentWriter::new();
-        restore(elements(after), &row.whole, &mut whole);
-        self.collections.get_mut(namespace).unwrap()[at] = whole.finish();
+        restore(elements(after.document), &row.whole, &mut whole);
+        let (document, sidecar) = (whole.finish(), after.sidecar);
+        let kept = Kept::of(Version { document: &document, sidecar });
+        self.collections.get_mut(namespace).unwrap()[at] = kept;
         Ok(())
     }
 

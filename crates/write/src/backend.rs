@@ -1,6 +1,6 @@
 //! What the write loop asks of whoever keeps the documents.
 
-use crate::{Guard, NoteOf, Record, Snapshot};
+use crate::{Guard, NoteOf, Record, Snapshot, StoredRow, Version};
 use bson::{RawBsonRef, RawDocument};
 use command::Namespace;
 use error::Result;
@@ -17,7 +17,7 @@ use std::sync::Arc;
 /// that intent, it fails with `WriteConflict`; the loop then asks `retry`.
 pub trait Transaction: Send + Sized {
     /// A document that this transaction holds an intent on.
-    type Row: Deref<Target = RawDocument> + Send + Sync;
+    type Row: StoredRow;
     /// What takes part in writes to a collection that has a policy, for as long as one
     /// holds it.
     type Guard: Deref<Target: Guard<Self>> + Send + Sync;
@@ -61,17 +61,18 @@ pub trait Transaction: Send + Sized {
     fn insert(
         &mut self,
         namespace: &Namespace,
-        document: &RawDocument,
+        version: Version<'_>,
         note: Option<&NoteOf<Self>>,
     ) -> impl Future<Output = Result<()>> + Send;
 
     /// Puts `after` in the place of `row`, as it is: past patterns and validators.
-    /// `write::update_in` goes through them. Their `_id`s are equal.
+    /// `write::update_in` goes through them. Their `_id`s are equal. Only the sidecar may
+    /// differ.
     fn replace(
         &mut self,
         namespace: &Namespace,
         row: &Self::Row,
-        after: &RawDocument,
+        after: Version<'_>,
         cause: Cause<'_, Self>,
     ) -> impl Future<Output = Result<()>> + Send;
 

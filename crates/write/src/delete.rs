@@ -1,7 +1,7 @@
 //! Deletes.
 
 use crate::{
-    Backend, Candidates, Guard, Record, Retry, Returns, Selection, Transaction, Work,
+    Backend, Candidates, Guard, Record, Retry, Returns, Selection, StoredRow, Transaction, Work,
     in_transaction,
 };
 use bson::RawDocumentBuf;
@@ -85,7 +85,7 @@ impl<T: Transaction, C: Candidates<T>> Work<T> for Step<'_, C> {
             (_, None) => None,
             (None, Some(_)) => Some((*row).to_owned()),
             (Some(guard), Some(returns)) => {
-                Some(Box::pin(guard.shown(transaction, &row, returns)).await?)
+                Some(Box::pin(guard.shown(transaction, row.version(), returns)).await?)
             }
         };
         delete_guarded(transaction, &guard, self.namespace, &row).await?;

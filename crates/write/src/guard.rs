@@ -1,6 +1,6 @@
 //! The patterns of a collection that has a policy, as the write loop meets them.
 
-use crate::{Returns, Transaction};
+use crate::{Returns, Sidecar, Transaction, Version};
 use bson::{RawDocument, RawDocumentBuf};
 use error::Result;
 use language::Needs;
@@ -46,7 +46,7 @@ pub trait Guard<T: Transaction>: Send + Sync {
     fn shown(
         &self,
         transaction: &mut T,
-        document: &RawDocument,
+        version: Version<'_>,
         returns: &Returns<'_>,
     ) -> impl Future<Output = Result<RawDocumentBuf>> + Send;
 
@@ -102,6 +102,7 @@ pub struct Applied<'a, P> {
 pub struct Inserted<'d, N> {
     /// The document to insert; `None` if a pattern has put it elsewhere.
     pub document: Option<Cow<'d, RawDocument>>,
+    pub sidecar: Option<RawDocumentBuf>,
     pub note: N,
 }
 
@@ -118,6 +119,7 @@ pub enum FastInsert<'d, N> {
 pub struct Outcome<N> {
     /// The document to store; `None` if it stays as it is.
     pub after: Option<RawDocumentBuf>,
+    pub sidecar: Sidecar,
     /// Whether the update has changed something elsewhere.
     pub elsewhere: bool,
     pub note: N,

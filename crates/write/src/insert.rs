@@ -1,10 +1,10 @@
 //! Inserts.
 
 use crate::{
-    Backend, FastInsert, Guard, Inserted, NoteOf, Record, Transaction, Work, document,
+    Backend, FastInsert, Guard, Inserted, NoteOf, Record, Transaction, Version, Work, document,
     in_transaction, limits,
 };
-use bson::RawDocument;
+use bson::{RawDocument, RawDocumentBuf};
 use command::Namespace;
 use error::{Code, Error, Result};
 use std::borrow::Cow;
@@ -150,16 +150,30 @@ pub async fn insert_in<'d, T: Transaction>(
     document: Cow<'d, RawDocument>,
     bypass_validation: bool,
     check: fn(&RawDocument) -> Result<()>,
-) -> Result<Option<Cow<'d, RawDocument>>> {
+) -> Result<Option<Stored<'d>>> {
     let guard = transaction.guard(namespace).await?;
-    let Inserted { document, note } = guarded(&guard, transaction, document).await?;
+    let Inserted { document, sidecar, note } = guarded(&guard, transaction, document).await?;
     let Some(document) = document else { return Ok(None) };
     check(&document)?;
     if !bypass_validation {
         transaction.check(namespace, None, &document)?;
     }
-    transaction.insert(namespace, &document, Some(&note)).await?;
-    Ok(Some(document))
+    let stored = Stored { document, sidecar };
+    transaction.insert(namespace, stored.version(), Some(&note)).await?;
+    Ok(Some(stored))
+}
+
+/// A document as it has been inserted.
+#[derive(Debug)]
+pub struct Stored<'d> {
+    pub document: Cow<'d, RawDocument>,
+    sidecar: Option<RawDocumentBuf>,
+}
+
+impl Stored<'_> {
+    pub fn version(&self) -> Version<'_> {
+        Version { document: &self.document, sidecar: self.sidecar.as_deref() }
+    }
 }
 
 /// What the patterns make of a new document. The slow path is boxed: what an asynchronous
@@ -170,7 +184,8 @@ async fn guarded<'d, T: Transaction>(
     document: Cow<'d, RawDocument>,
 ) -> Result<Inserted<'d, NoteOf<T>>> {
     let Some(guard) = guard else {
-        return Ok(Inserted { document: Some(document), note: NoteOf::<T>::default() });
+        let note = NoteOf::<T>::default();
+        return Ok(Inserted { document: Some(document), sidecar: None, note });
     };
     match guard.fast_insert(document)? {
         FastInsert::Done(inserted) => Ok(inserted),

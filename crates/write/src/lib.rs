@@ -19,6 +19,7 @@ mod snapshot;
 pub mod statement;
 mod transaction;
 mod update;
+mod version;
 
 pub use backend::{Backend, Candidates, Cause, Find, Selection, Transaction};
 pub use delete::{Delete, Deleted, delete, delete_in};
@@ -29,3 +30,4 @@ pub use retry::{Record, Retry, RetryUpdate};
 pub use snapshot::{Outline, Snapshot, Visit};
 pub use transaction::{Work, in_transaction};
 pub use update::{Change, Returns, Touched, Updated, update};
+pub use version::{Sidecar, StoredRow, Version};

@@ -1,6 +1,6 @@
 //! An update made ready for the documents of one collection.
 
-use crate::{Applied, Cause, Guard, GuardOf, Outcome, Transaction};
+use crate::{Applied, Cause, Guard, GuardOf, Outcome, Sidecar, StoredRow, Transaction, Version};
 use bson::{RawBsonRef, RawDocumentBuf};
 use command::Namespace;
 use error::Result;
@@ -26,6 +26,7 @@ struct Met<T: Transaction> {
 pub struct Written {
     /// What is stored now; `None` if it stayed as it was.
     pub after: Option<RawDocumentBuf>,
+    pub sidecar: Sidecar,
     /// Whether the update has changed it, or something that belongs to it.
     pub modified: bool,
 }
@@ -80,7 +81,7 @@ impl<'a, T: Transaction> Prepared<'a, T> {
         loaded: &Needs,
     ) -> Result<Written> {
         let update = self.update;
-        let Outcome { after, elsewhere, note } = match &self.met {
+        let Outcome { after, sidecar, elsewhere, note } = match &self.met {
             None => Outcome { after: update.apply(row, matched)?, ..Outcome::default() },
             Some(Met { guard, plan }) => {
                 let applied = Applied { update, plan, matched, loaded };
@@ -90,14 +91,18 @@ impl<'a, T: Transaction> Prepared<'a, T> {
                 }
             }
         };
-        if let Some(after) = &after {
-            if !self.bypass_validation {
-                transaction.check(self.namespace, Some(row), after)?;
-            }
-            let cause = Cause { update: Some(update), note: Some(&note) };
-            transaction.replace(self.namespace, row, after, cause).await?;
+        if let Some(after) = &after
+            && !self.bypass_validation
+        {
+            transaction.check(self.namespace, Some(row), after)?;
         }
-        Ok(Written { modified: after.is_some() || elsewhere, after })
+        if after.is_some() || sidecar.changes() {
+            let document = after.as_deref().unwrap_or(row);
+            let version = Version { document, sidecar: sidecar.after(row.sidecar()) };
+            let cause = Cause { update: Some(update), note: Some(&note) };
+            transaction.replace(self.namespace, row, version, cause).await?;
+        }
+        Ok(Written { modified: after.is_some() || elsewhere, after, sidecar })
     }
 }
 

@@ -1,12 +1,12 @@
 //! Documents as of one moment, for those who look through collections.
 
+use crate::StoredRow;
 use bson::{RawBsonRef, RawDocument};
 use command::Namespace;
 use error::Result;
 use language::Needs;
 use language::query::Filter;
 use std::future::Future;
-use std::ops::Deref;
 use std::sync::Arc;
 use value::Path;
 
@@ -16,7 +16,7 @@ pub type Visit<'a> = dyn FnMut(&RawDocument, usize) + Send + 'a;
 /// What was committed at one moment. It takes no intents and blocks no writer. Long work takes
 /// a new one now and then.
 pub trait Snapshot: Send {
-    type Row: Deref<Target = RawDocument> + Send + Sync;
+    type Row: StoredRow;
 
     /// The next documents after an `_id`, in the order of the collection's `_id` index; none at
     /// the end. No more are wanted once they take so many bytes. It seeks: the cost does not

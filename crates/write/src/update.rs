@@ -3,8 +3,8 @@
 use crate::insert::insert_in;
 use crate::prepared::{Prepared, Written};
 use crate::{
-    Backend, Candidates, Guard, Record, RetryUpdate, Selection, Transaction, Work, document,
-    in_transaction, limits,
+    Backend, Candidates, Guard, Record, RetryUpdate, Selection, StoredRow, Transaction, Version,
+    Work, document, in_transaction, limits,
 };
 use bson::{RawBson, RawBsonRef, RawDocument, RawDocumentBuf};
 use command::Namespace;
@@ -144,15 +144,16 @@ impl<T: Transaction, C: Candidates<T>> Work<T> for Statement<'_, T, C> {
         let Some(matched) = matched else { return Ok(None) };
         let mut shown = match &change.returns {
             Some(returns) if !returns.after => {
-                Some(show(self.prepared.guard(), transaction, Cow::Borrowed(&row), returns).await?)
+                Some(show(self.prepared.guard(), transaction, row.version(), returns).await?)
             }
             _ => None,
         };
         let written = self.prepared.write(transaction, &row, matched, &needs).await?;
-        let Written { after, modified } = written;
+        let Written { after, sidecar, modified } = written;
         if let Some(returns) = change.returns.as_ref().filter(|returns| returns.after) {
-            let after = after.map_or(Cow::Borrowed(&*row), Cow::Owned);
-            shown = Some(show(self.prepared.guard(), transaction, after, returns).await?);
+            let document = after.as_deref().unwrap_or(&row);
+            let version = Version { document, sidecar: sidecar.after(row.sidecar()) };
+            shown = Some(show(self.prepared.guard(), transaction, version, returns).await?);
         }
         let touched = shown.map(|document| Touched { document: Some(document), matched });
         Ok(Some(Updated { matched: 1, modified: u64::from(modified), upserted: None, touched }))
@@ -167,12 +168,12 @@ impl<T: Transaction, C: Candidates<T>> Work<T> for Statement<'_, T, C> {
 async fn show<T: Transaction>(
     guard: Option<&T::Guard>,
     transaction: &mut T,
-    document: Cow<'_, RawDocument>,
+    version: Version<'_>,
     returns: &Returns<'_>,
 ) -> Result<RawDocumentBuf> {
     match guard {
-        None => Ok(document.into_owned()),
-        Some(guard) => Box::pin(guard.shown(transaction, &document, returns)).await,
+        None => Ok(version.document.to_owned()),
+        Some(guard) => Box::pin(guard.shown(transaction, version, returns)).await,
     }
 }
 
@@ -232,7 +233,7 @@ impl<T: Transaction> Work<T> for Upsert<'_> {
                 let document = match stored.filter(|_| returns.after) {
                     Some(stored) => {
                         let guard = transaction.guard(namespace).await?;
-                        Some(show(guard.as_ref(), transaction, stored, returns).await?)
+                        Some(show(guard.as_ref(), transaction, stored.version(), returns).await?)
                     }
                     None => None,
                 };

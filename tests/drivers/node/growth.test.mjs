@@ -31,7 +31,10 @@ function policy(read = 'head') {
         feed: {
           max: 3,
           on_limit: 'overflow',
-          overflow: { into: 'pages', parent_key: 'userId', page: 2, read },
+          overflow: {
+            into: 'pages', parent_key: 'userId', page: 2, read, elements: 'pages_all',
+            count: 'feedCount', flag: 'feedHasOverflow', pages: 'feedOverflowPages',
+          },
         },
         prefs: { max: 2, on_limit: 'reject' },
       },

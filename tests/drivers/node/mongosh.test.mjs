@@ -105,7 +105,9 @@ test('an array goes on past its bound', async () => {
   const result = await shell.value(`
     db.dropDatabase();
     db.runCommand({ setGrowthPolicy: 'users', policy: { arrays: {
-      feed: { max: 3, on_limit: 'overflow', overflow: { into: 'pages', parent_key: 'userId', page: 2 } },
+      feed: { max: 3, on_limit: 'overflow', overflow: {
+        into: 'pages', parent_key: 'userId', page: 2, read: 'head', elements: 'pages_all',
+        count: 'feedCount', flag: 'feedHasOverflow', pages: 'feedOverflowPages' } },
       prefs: { max: 2 },
     } } });
     db.users.insertOne({ _id: 1, feed: [], prefs: ['a', 'b'] });

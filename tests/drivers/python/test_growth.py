@@ -10,8 +10,19 @@ HEAD = 3
 PAGE = 2
 
 
+# What an application says that knows the outlier pattern.
+KNOWN = {
+    "read": "head",
+    "count": "feedCount",
+    "flag": "feedHasOverflow",
+    "pages": "feedOverflowPages",
+    "elements": "pages_all",
+}
+
+
 def guard(db, **overflow):
-    overflow = {"into": "pages", "parent_key": "userId", "page": PAGE, **overflow}
+    overflow = {"into": "pages", "parent_key": "userId", "page": PAGE, **KNOWN, **overflow}
+    overflow = {key: value for key, value in overflow.items() if value is not None}
     policy = {"arrays": {"feed": {"max": HEAD, "on_limit": "overflow", "overflow": overflow}}}
     db.command("setGrowthPolicy", "users", policy=policy)
     return db.users
@@ -126,6 +137,26 @@ def test_merged_reads_show_the_array_whole(db):
     users.replace_one({"_id": 1}, document)
     assert users.find_one({"_id": 1})["feed"] == list(range(9))
     assert users.find_one({"_id": 1})["feedCount"] == 9
+
+
+def test_by_default_nobody_notices(db):
+    users = guard(db, **{key: None for key in KNOWN})
+    users.insert_one({"_id": 1, "name": "Ann", "feed": []})
+    for number in range(8):
+        users.update_one({"_id": 1}, {"$push": {"feed": {"n": number}}})
+    document = {"_id": 1, "name": "Ann", "feed": [{"n": number} for number in range(8)]}
+    assert users.find_one({"_id": 1}) == document
+    # Push if absent.
+    again = users.update_one({"_id": 1, "feed.n": {"$ne": 7}}, {"$push": {"feed": {"n": 7}}})
+    assert again.matched_count == 0
+    assert users.count_documents({"feed": {"$size": 8}}) == 1
+    # Append, and save the whole document.
+    document["feed"].append({"n": 8})
+    assert users.replace_one({"_id": 1}, document).modified_count == 1
+    assert users.find_one({"_id": 1}) == document
+    assert db.pages.count_documents({}) == 3
+    seen = users.find_one_and_update({"_id": 1}, {"$pop": {"feed": -1}}, return_document=True)
+    assert seen == {**document, "feed": document["feed"][1:]}
 
 
 def test_deleting_the_document_deletes_its_pages(db):

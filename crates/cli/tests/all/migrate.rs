@@ -12,7 +12,8 @@ database: d
 collections:
   c:
     arrays:
-      a: { max: 10, on_limit: overflow, overflow: { into: p, page: 50 } }
+      a: { max: 10, on_limit: overflow, overflow: { into: p, page: 50, read: head, count: aCount,
+           flag: aHasOverflow, pages: aOverflowPages, elements: p_all } }
       log: { max: 2, on_limit: drop_oldest }
       tags: { max: 2 }
 ";

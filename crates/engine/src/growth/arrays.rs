@@ -147,7 +147,7 @@ impl Arrays {
 /// Where documents count the elements of an array that overflows.
 fn count(rule: &ArrayRule) -> Option<&Path> {
     match &rule.on_limit {
-        OnLimit::Overflow(overflow) => Some(&overflow.count),
+        OnLimit::Overflow(overflow) => overflow.count.as_ref(),
         _ => None,
     }
 }

@@ -15,6 +15,7 @@ use language::Needs;
 use language::update::Update;
 use smallvec::SmallVec;
 use value::{Element, Elements, Path, elements};
+use write::Version;
 
 /// Loads what of a document is out of line; `None` if nothing was.
 pub type Load<'l> = dyn FnMut(&RawDocument, &Needs) -> Result<Option<RawDocumentBuf>> + 'l;
@@ -22,8 +23,8 @@ pub type Load<'l> = dyn FnMut(&RawDocument, &Needs) -> Result<Option<RawDocument
 /// A document becomes another.
 #[derive(Debug, Clone, Copy)]
 pub struct Exchange<'a> {
-    pub before: Option<&'a RawDocument>,
-    pub after: Option<&'a RawDocument>,
+    pub before: Option<Version<'a>>,
+    pub after: Option<Version<'a>>,
     /// The update, which bounds what may have changed.
     pub update: Option<&'a Update>,
     /// What patterns have measured.
@@ -52,7 +53,7 @@ pub fn lengthened(
         if update.is_some_and(|update| !may_lengthen(update, rule)) {
             continue;
         }
-        let glance = |document| Glance::of(document, rule, secret);
+        let glance = |version| Glance::of(version, rule, secret);
         let (before, after) = (before.map(glance), after.map(glance));
         if let (Some(before), Some(after)) = (&before, &after)
             && before.is_same(after, rule)
@@ -80,12 +81,12 @@ fn may_lengthen(update: &Update, rule: &ArrayRule) -> bool {
 /// How long the arrays of a rule are in a document. Of one that overflows the
 /// document has counted all elements, those on pages too.
 pub fn lengths(
-    document: &RawDocument,
+    version: Version<'_>,
     rule: &ArrayRule,
     secret: &Secret,
     load: &mut Load<'_>,
 ) -> Result<Lengths> {
-    Glance::of(document, rule, secret).lengths(rule, secret, load)
+    Glance::of(version, rule, secret).lengths(rule, secret, load)
 }
 
 /// A document, and what its counters say of an array that overflows.
@@ -95,17 +96,17 @@ struct Glance<'d> {
 }
 
 impl<'d> Glance<'d> {
-    fn of(document: &'d RawDocument, rule: &ArrayRule, secret: &Secret) -> Glance<'d> {
+    fn of(version: Version<'d>, rule: &ArrayRule, secret: &Secret) -> Glance<'d> {
         let mut counters = Counters::default();
         if let OnLimit::Overflow(overflow) = &rule.on_limit {
-            let seen = Seen::of(document, overflow);
+            let seen = Seen::of(version, overflow);
             let said = seen.counters();
             // A count beside no array counts nothing.
             if said.pages > 0 || seen.array.is_some_and(|it| is_array(&it, secret)) {
                 counters = said;
             }
         }
-        Glance { document, counters }
+        Glance { document: version.document, counters }
     }
 
     /// Whether the arrays are as long as in the other, as far as that can be told.
@@ -197,7 +198,9 @@ mod tests {
                 "o": { "max": 3, "on_limit": "overflow" },
             },
         };
-        Policy::parse(&Namespace::new("d", "c").unwrap(), &policy).unwrap()
+        let namespace = Namespace::new("d", "c").unwrap();
+        let policy = guard::policy::legacy::written_out(&namespace, &policy);
+        Policy::parse(&namespace, &policy).unwrap()
     }
 
     /// What is stored of a document, and its lengths by rule.
@@ -213,7 +216,7 @@ mod tests {
         let policy = policy();
         let rules = policy.arrays.iter();
         let lengths: Vec<_> = rules
-            .map(|rule| lengths(stored, rule, &SECRET, &mut load).unwrap().each.into_vec())
+            .map(|rule| lengths(stored.into(), rule, &SECRET, &mut load).unwrap().each.into_vec())
             .collect();
         assert!(loaded <= 1, "only what is in an array out of line is loaded");
         lengths
@@ -242,6 +245,7 @@ mod tests {
     fn only_what_changes_is_told() {
         let mut load = |_: &RawDocument, _: &Needs| Ok(None);
         let mut told = |before: Option<&RawDocument>, after: Option<&RawDocument>| -> Vec<_> {
+            let (before, after) = (before.map(Version::from), after.map(Version::from));
             let exchange = Exchange { before, after, update: None, measured: &[] };
             let changed = lengthened(&policy(), exchange, &SECRET, &mut load).unwrap();
             let each = |lengths: Lengths| lengths.each.into_vec();

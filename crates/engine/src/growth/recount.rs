@@ -24,6 +24,7 @@ use guard::Lease;
 use std::ops::Bound;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use write::Version;
 
 /// Documents between two looks at whether to stop.
 const DOCUMENTS_PER_LOOK: usize = 128;
@@ -263,7 +264,7 @@ fn found(place: Place<'_>, view: &View, secret: &Secret, record: &Record) -> Res
     let mut load = |document: &bson::RawDocument, needs: &language::Needs| {
         large::join(view, record, document, needs)
     };
-    let stored = Some(record.stored());
+    let stored = Some(Version { document: record.stored(), sidecar: record.sidecar() });
     let arrays = match place.policy {
         Some(policy) => {
             let exchange = Exchange { before: None, after: stored, update: None, measured: &[] };

@@ -19,6 +19,7 @@ use guard::policy::ArrayRule;
 use parking_lot::Mutex;
 use std::sync::Arc;
 use tokio::sync::Notify;
+use write::Version;
 
 /// One of the largest documents, or of those with the longest arrays of a rule.
 #[derive(Clone, Copy)]
@@ -49,7 +50,8 @@ impl Unresolved<'_> {
         let mut load = |document: &bson::RawDocument, needs: &language::Needs| {
             large::join(view, &record, document, needs)
         };
-        let Lengths { each, .. } = measure::lengths(record.stored(), rule, secret, &mut load)?;
+        let version = Version { document: record.stored(), sidecar: record.sidecar() };
+        let Lengths { each, .. } = measure::lengths(version, rule, secret, &mut load)?;
         Ok(each.into_iter().max())
     }
 }

@@ -324,7 +324,7 @@ async fn what_was_not_measured_is_counted_anew() {
     let namespace = Namespace::new("d", "c").unwrap();
     transaction.guard(&namespace).await.unwrap();
     let document = rawdoc! { "_id": "new", "a": [1, 2, 3, 4, 5] };
-    transaction.insert(&namespace, &document, None).await.unwrap();
+    transaction.insert(&namespace, (&document).into(), None).await.unwrap();
     is_on.store(true, Ordering::Relaxed);
     let ticket = transaction.commit_client().await.unwrap().unwrap();
     engine.store.reach(ticket, Mark::Applied).await.unwrap();

@@ -19,8 +19,10 @@ pub struct Paged {
     pub filtered: Vec<Path>,
     /// Whether documents are completed before they are sorted.
     pub sorted: bool,
-    /// What a completed document may weigh.
+    /// What a completed document may weigh while it is looked at,
     pub bytes_max: usize,
+    /// and what it may weigh above this stage.
+    pub shown_bytes_max: usize,
     /// What is loaded of a document before it is completed.
     pub(super) needs: Needs,
 }
@@ -73,7 +75,8 @@ impl Query {
         if completion.arrays.is_empty() && !filtered {
             return Ok(());
         }
-        let shown_whole = audience == Audience::Client && self.projection.is_none() && !filtered;
+        let shown_whole = audience == Audience::Client && self.projection.is_none();
+        let shown_bytes_max = if shown_whole { DOCUMENT_BYTES_MAX } else { SEEN_BYTES_MAX };
         if audience == Audience::Matching {
             needs.merge(&self.shown());
         }
@@ -86,7 +89,8 @@ impl Query {
             arrays: arrays.collect(),
             filtered: if filtered { merged } else { Vec::new() },
             sorted,
-            bytes_max: if shown_whole { DOCUMENT_BYTES_MAX } else { SEEN_BYTES_MAX },
+            bytes_max: if filtered { SEEN_BYTES_MAX } else { shown_bytes_max },
+            shown_bytes_max,
             needs,
         });
         Ok(())

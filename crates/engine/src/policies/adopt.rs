@@ -74,7 +74,9 @@ impl Engine {
             let mut stored = DocumentWriter::new();
             let kept = elements(&row).filter(|field| field.key != "counted");
             kept.for_each(|field| stored.copy(field));
-            transaction.replace(&home, &row, &stored.finish(), write::Cause::UNKNOWN).await?;
+            transaction
+                .replace(&home, &row, (&stored.finish()).into(), write::Cause::UNKNOWN)
+                .await?;
         }
         definition.policies = Some(current.with(policy.with_counted(true)));
         definition.commit_with(transaction).await

@@ -12,7 +12,7 @@ use command::Namespace;
 use command::common::WriteConcern;
 use error::{Code, Error, Result};
 use guard::adopt::Adopted;
-use guard::policy::{Overflow, salvage};
+use guard::policy::{Overflow, legacy, salvage};
 use guard::{Policy, Table, policies_of};
 use language::Needs;
 use std::sync::Arc;
@@ -83,9 +83,8 @@ impl Engine {
             return Ok(roles.and_then(|roles| roles.policy().cloned()));
         }
         let stored = self.stored_policy(namespace, &self.store.view())?;
-        let policy = stored.as_deref().and_then(|stored| get_value(stored, "policy"));
-        let policy = policy.and_then(|policy| policy.as_document());
-        Ok(policy.map(|policy| salvage(namespace, policy)))
+        let policy = stored.as_deref().and_then(|stored| legacy::explicit(namespace, stored));
+        Ok(policy.map(|policy| salvage(namespace, &policy)))
     }
 
     /// The document that holds the policy of a collection.
@@ -170,7 +169,7 @@ impl Engine {
     fn is_counted(&self, old: Option<&Policy>, new: &Policy) -> Result<bool> {
         let goes_on = |now: &Arc<Overflow>| {
             let mut own = old.into_iter().flat_map(|policy| policy.overflows());
-            own.any(|was| was.counted && was.path == now.path && was.counters() == now.counters())
+            own.any(|was| was.counted && was.path == now.path && was.names() == now.names())
         };
         Ok(new.overflows().all(goes_on) || !self.holds_documents(&new.namespace)?)
     }
@@ -206,7 +205,7 @@ impl Engine {
                     && now.into == was.into
                     && now.parent_key == was.parent_key
                     && now.keep == was.keep
-                    && now.counters() == was.counters()
+                    && now.names() == was.names()
             };
             if new_overflows().find(goes_on).is_none() && self.holds_documents(&was.into)? {
                 return Err(refused(
@@ -263,13 +262,16 @@ async fn store(
     document.append_document("policy", policy);
     document.append_i32("version", version + 1);
     document.append("setAt", RawBsonRef::DateTime(DateTime::now()));
+    document.append_i32(legacy::DEFAULTS, legacy::DEFAULTS_NOW);
     if !counted {
         document.append_bool("counted", false);
     }
     let document: RawDocumentBuf = document.finish();
     match row {
-        Some(row) => transaction.replace(home, &row, &document, write::Cause::UNKNOWN).await?,
-        None => transaction.insert(home, &document, None).await?,
+        Some(row) => {
+            transaction.replace(home, &row, (&document).into(), write::Cause::UNKNOWN).await?
+        }
+        None => transaction.insert(home, (&document).into(), None).await?,
     }
     Ok(version + 1)
 }

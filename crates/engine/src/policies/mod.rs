@@ -92,7 +92,7 @@ impl Policies {
     pub fn is_view_of(&self, view: &Namespace, collection: &Namespace) -> bool {
         let table = self.current.load();
         let policy = table.policy(collection);
-        policy.is_some_and(|policy| policy.overflows().any(|it| it.view == *view))
+        policy.is_some_and(|policy| policy.overflows().any(|it| it.view.as_ref() == Some(view)))
     }
 
     /// Refuses to change the definition of what policies keep for themselves.
@@ -170,8 +170,7 @@ pub fn check_kind(roles: Option<&Roles>, collection: &Collection) -> Result<()> 
 pub fn check_validator(policy: &Policy, collection: &Collection) -> Result<()> {
     let Some(validator) = &collection.validator else { return Ok(()) };
     for overflow in policy.overflows() {
-        let mut counters = overflow.counters().into_iter();
-        if let Some(counter) = counters.find(|path| validator.keeps_out(path.first())) {
+        if let Some(counter) = overflow.named().find(|path| validator.keeps_out(path.first())) {
             return Err(Code::InvalidOptions.error(format!(
                 "the validator of {} allows no additional properties, and not the field \
                  '{counter}', by which the policy counts the array '{}'; name it and its like \

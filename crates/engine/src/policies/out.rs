@@ -12,6 +12,7 @@ use guard::{Policy, Table};
 use language::Needs;
 use std::sync::Arc;
 use value::element::get_value;
+use write::Version;
 
 /// A collection that is to take the place of another.
 pub struct Temporary {
@@ -87,7 +88,9 @@ impl Engine {
                 let Some(id) = get_value(document, "_id") else { continue };
                 let Some(record) = collection.record_of(id, &view)? else { continue };
                 let Some(old) = view.record(collection.id, record)? else { continue };
-                check_written_back(rule, &old.load(&view, &needs)?, document)?;
+                let loaded = old.load(&view, &needs)?;
+                let old = Version { document: &loaded, sidecar: old.sidecar() };
+                check_written_back(rule, old, document)?;
             }
         }
         Ok(())

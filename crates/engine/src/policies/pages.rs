@@ -20,16 +20,17 @@ impl Engine {
     /// Refuses names under which something else is already.
     pub(super) fn check_names(&self, policy: &Policy, overflow: &Overflow) -> Result<()> {
         self.check_into(overflow)?;
-        let Some(existing) = self.registry.get(&overflow.view) else { return Ok(()) };
+        let Some(view) = &overflow.view else { return Ok(()) };
+        let Some(existing) = self.registry.get(view) else { return Ok(()) };
         // One that is the same may have been restored before its policy is.
         let own = self.is_own_view(policy, overflow)
             || existing.options == view_options(policy, overflow);
         match own && existing.is_view() {
             true => Ok(()),
             false => Err(Code::NamespaceExists.error(format!(
-                "'{}' is to be the view of all elements, and is there already; expected a name \
-                 that is free (overflow.into, with _all behind it)",
-                overflow.view
+                "the policy key 'arrays.{}.overflow.elements' names '{view}', which is there \
+                 already; expected a name that is free",
+                overflow.path
             ))),
         }
     }
@@ -177,7 +178,11 @@ impl Engine {
 
     /// Whether the view of all elements is the policy's already.
     fn is_own_view(&self, policy: &Policy, overflow: &Overflow) -> bool {
-        self.policies.current().of_view(&overflow.view) == Some(&policy.namespace)
+        {
+            let view = overflow.view.as_ref();
+            let table = self.policies.current();
+            view.and_then(|view| table.of_view(view)) == Some(&policy.namespace)
+        }
     }
 }
 

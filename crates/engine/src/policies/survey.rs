@@ -28,6 +28,12 @@ pub struct SurveyRow {
     document: Document,
 }
 
+impl write::StoredRow for SurveyRow {
+    fn sidecar(&self) -> Option<&RawDocument> {
+        self.record.sidecar()
+    }
+}
+
 impl Deref for SurveyRow {
     type Target = RawDocument;
 

@@ -14,6 +14,7 @@ use command::{Client, Namespace, Request};
 use error::{Code, Result};
 use guard::Policy;
 use guard::adopt::count_oversize;
+use guard::policy::legacy;
 use language::Needs;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
@@ -34,8 +35,15 @@ fn namespace(collection: &str) -> Namespace {
     Namespace::new("d", collection).unwrap()
 }
 
+/// A policy that names what it keeps.
+fn policy_of(namespace: &Namespace) -> RawDocumentBuf {
+    let overflow = rawdoc! { "page": 2 };
+    let arrays = rawdoc! { "a": { "max": 2, "on_limit": "overflow", "overflow": overflow } };
+    legacy::written_out(namespace, &rawdoc! { "arrays": arrays })
+}
+
 fn policy() -> RawDocumentBuf {
-    rawdoc! { "arrays": { "a": { "max": 2, "on_limit": "overflow", "overflow": { "page": 2 } } } }
+    policy_of(&namespace("c"))
 }
 
 /// A store with four documents of five elements each, in a head and two pages.
@@ -62,9 +70,10 @@ async fn break_in(
     let mut transaction = Transaction::begin(engine.clone());
     let row = transaction.get(&namespace, id, &Needs::All).await.unwrap().unwrap();
     match change(&row) {
-        Some(after) => {
-            transaction.replace(&namespace, &row, &after, write::Cause::UNKNOWN).await.unwrap()
-        }
+        Some(after) => transaction
+            .replace(&namespace, &row, (&after).into(), write::Cause::UNKNOWN)
+            .await
+            .unwrap(),
         None => transaction.delete(&namespace, &row).await.unwrap(),
     }
     engine.store.commit(transaction.into_commit(), Mark::Synced).await.unwrap();
@@ -116,7 +125,7 @@ async fn a_policy_that_comes_between_is_not_missed() {
     let set = rawdoc! { "setGrowthPolicy": "c", "$db": "d", "policy": policy() };
     run(&engine, set).await.unwrap();
     let document = rawdoc! { "_id": 1, "a": [1, 2, 3] };
-    let refused = transaction.insert(&namespace("c"), &document, None).await.unwrap_err();
+    let refused = transaction.insert(&namespace("c"), (&document).into(), None).await.unwrap_err();
     assert_eq!(refused.code(), Code::WriteConflict);
     assert!(transaction.retry().await.unwrap());
     assert!(transaction.guard(&namespace("c")).await.unwrap().is_some());
@@ -130,7 +139,7 @@ async fn a_policy_that_comes_before_the_commit_is_not_missed() {
     let mut transaction = Transaction::begin_client(engine.clone());
     assert!(transaction.guard(&namespace("c")).await.unwrap().is_none());
     let document = rawdoc! { "_id": 1, "a": [1, 2, 3] };
-    transaction.insert(&namespace("c"), &document, None).await.unwrap();
+    transaction.insert(&namespace("c"), (&document).into(), None).await.unwrap();
     let set = rawdoc! { "setGrowthPolicy": "c", "$db": "d", "policy": policy() };
     run(&engine, set).await.unwrap();
     let refused = transaction.commit_client().await.unwrap_err();
@@ -255,15 +264,15 @@ async fn a_missing_collection_is_made_with_nothing_held() {
     run(&engine, rawdoc! { "drop": "c", "$db": "d" }).await.unwrap();
     let mut transaction = Transaction::begin(engine.clone());
     let page = rawdoc! { "_id": 1, "parentId": 1, "page": 1, "count": 1, "a": [1] };
-    transaction.insert(&namespace("c_a"), &page, None).await.unwrap();
+    transaction.insert(&namespace("c_a"), (&page).into(), None).await.unwrap();
     // Whoever waits for that page may be in the way of a change of definition.
     let document = rawdoc! { "_id": 1 };
-    let refused = transaction.insert(&namespace("c"), &document, None).await.unwrap_err();
+    let refused = transaction.insert(&namespace("c"), (&document).into(), None).await.unwrap_err();
     assert_eq!(refused.code(), Code::WriteConflict);
     assert!(engine.registry.get(&namespace("c")).is_none());
     transaction.start_over().await.unwrap();
     assert!(engine.registry.get(&namespace("c")).is_some());
-    transaction.insert(&namespace("c"), &document, None).await.unwrap();
+    transaction.insert(&namespace("c"), (&document).into(), None).await.unwrap();
     drop(transaction);
     engine.close().await;
 }
@@ -295,7 +304,7 @@ async fn upserts_and_drops_get_out_of_each_others_way() {
             let overflow = rawdoc! { "page": 2 + round % 2 };
             let arrays =
                 rawdoc! { "a": { "max": 2, "on_limit": "overflow", "overflow": overflow } };
-            let policy = rawdoc! { "arrays": arrays };
+            let policy = legacy::written_out(&namespace("c"), &rawdoc! { "arrays": arrays });
             let set = rawdoc! { "setGrowthPolicy": "c", "$db": "d", "policy": policy };
             run(&engine, set).await.unwrap();
         }
@@ -429,7 +438,8 @@ async fn of_policies_that_contradict_each_other_none_is_set() {
     let engine = Engine::open(directory.path()).await.unwrap();
     let paged = |into: &str| {
         let overflow = rawdoc! { "into": into };
-        rawdoc! { "arrays": { "a": { "max": 1, "on_limit": "overflow", "overflow": overflow } } }
+        let arrays = rawdoc! { "a": { "max": 1, "on_limit": "overflow", "overflow": overflow } };
+        legacy::written_out(&namespace("c"), &rawdoc! { "arrays": arrays })
     };
     for pair in [
         [(namespace("c"), paged("p")), (namespace("p_all"), rawdoc! {})],
@@ -458,4 +468,37 @@ async fn a_count_that_is_stopped_ends_early_once_the_policy_is_set() {
     assert!(!adopted.complete);
     // A migration has nothing to show for that.
     assert_eq!(adopt(None).await.unwrap_err().code(), Code::MaxTimeMSExpired);
+}
+
+/// A policy that was stored when other defaults held keeps its meaning.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_policy_of_former_defaults_goes_on() {
+    let directory = tempfile::tempdir().unwrap();
+    let engine = filled(&directory).await;
+    let short = rawdoc! {
+        "arrays": { "a": { "max": 2, "on_limit": "overflow", "overflow": { "page": 2 } } },
+    };
+    break_in(&engine, "freeboard.policies", RawBsonRef::String("c"), |row| {
+        let mut out = DocumentWriter::new();
+        let kept = elements(row).filter(|it| !matches!(it.key, "policy" | legacy::DEFAULTS));
+        kept.for_each(|field| out.copy(field));
+        out.append_document("policy", &short);
+        Some(out.finish())
+    })
+    .await;
+    engine.close().await;
+    drop(engine);
+    let engine = Engine::open(directory.path()).await.unwrap();
+    let got = run(&engine, rawdoc! { "getGrowthPolicy": "c", "$db": "d" }).await.unwrap();
+    assert_eq!(get_value(&got, "policy"), Some(RawBsonRef::Document(&policy())));
+    let update = rawdoc! { "q": { "_id": 1 }, "u": { "$push": { "a": 6 } } };
+    run(&engine, rawdoc! { "update": "c", "updates": [update], "$db": "d" }).await.unwrap();
+    let found = run(&engine, rawdoc! { "find": "c", "filter": { "_id": 1 }, "$db": "d" }).await;
+    let found = found.unwrap();
+    let batch = found.get_document("cursor").unwrap().get_array("firstBatch").unwrap();
+    let document = batch.get_document(0).unwrap();
+    assert_eq!(get_value(document, "aCount"), Some(RawBsonRef::Int32(6)));
+    assert_eq!(value::element::array_len(document.get_array("a").unwrap()), 2);
+    assert!(clean(&verify(&engine, false).await));
+    engine.close().await;
 }

@@ -2,10 +2,13 @@
 
 use super::{Call, lookup, reading};
 use crate::storage::Document;
+use bson::RawDocument;
+use command::Namespace;
 use command::views::{GrowthPolicy, ListGrowthPolicies};
 use command::{Reply, ReplyWriter};
 use error::Result;
 use guard::policies_of;
+use guard::policy::legacy;
 use language::Needs;
 use std::ops::Bound;
 use value::element::get_value;
@@ -16,7 +19,7 @@ pub async fn get(call: Call<'_>) -> Result<Reply> {
     let stored = call.engine.stored_policy(&get.namespace, &reading::view(call)?)?;
     let mut reply = ReplyWriter::new();
     match stored {
-        Some(stored) => append(reply.writer(), &stored),
+        Some(stored) => append(reply.writer(), &get.namespace, &stored),
         None => reply.writer().append_null("policy"),
     }
     Ok(reply.finish())
@@ -29,10 +32,10 @@ pub async fn list(call: Call<'_>) -> Result<Reply> {
     writer.begin_array("policies");
     for stored in stored(call, call.common.database)? {
         writer.begin_next_document();
-        if let Some(name) = get_value(&stored, "_id") {
-            writer.append("collection", name);
-        }
-        append(writer, &stored);
+        let name = get_value(&stored, "_id").and_then(|name| name.as_str()).unwrap_or_default();
+        writer.append_str("collection", name);
+        let database = call.common.database.into();
+        append(writer, &Namespace { database, collection: name.into() }, &stored);
         writer.end();
     }
     writer.end();
@@ -47,8 +50,14 @@ pub async fn drop(call: Call<'_>) -> Result<Reply> {
     Ok(lookup::finish(call, reply))
 }
 
-fn append(writer: &mut DocumentWriter, stored: &bson::RawDocument) {
-    elements(stored).filter(|field| field.key != "_id").for_each(|field| writer.copy(field));
+/// The policy as it reads by the defaults of now, and what is known of it.
+fn append(writer: &mut DocumentWriter, namespace: &Namespace, stored: &RawDocument) {
+    for field in elements(stored).filter(|field| !matches!(field.key, "_id" | legacy::DEFAULTS)) {
+        match legacy::explicit(namespace, stored).filter(|_| field.key == "policy") {
+            Some(policy) => writer.append_document("policy", &policy),
+            None => writer.copy(field),
+        }
+    }
 }
 
 /// The documents that hold the policies of a database, by collection.

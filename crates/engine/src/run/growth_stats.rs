@@ -11,11 +11,13 @@ use command::views::GrowthPolicy;
 use command::{Reply, ReplyWriter};
 use error::Result;
 use guard::Policy;
+use guard::patterns::overflow::Counters;
 use guard::patterns::place;
 use guard::policy::{ArrayRule, OnLimit};
 use statistics::{Histogram, Largest, Trend, reached};
+use value::DocumentWriter;
 use value::element::get_value;
-use value::{DocumentWriter, Number};
+use write::Version;
 use write::limits::DOCUMENT_BYTES_MAX;
 
 pub async fn run(call: Call<'_>) -> Result<Reply> {
@@ -169,10 +171,8 @@ impl<'a> Stats<'a> {
             number(out, "length", u64::from(length));
             if let OnLimit::Overflow(overflow) = &rule.on_limit {
                 number(out, "head", self.head_length(&record, rule));
-                let pages = place::find(record.stored(), &overflow.pages);
-                let pages = pages.and_then(|pages| Number::from_value(pages.value()));
-                let pages = pages.and_then(Number::to_i64_exact).unwrap_or(0);
-                number(out, "pages", pages.unsigned_abs());
+                let version = Version { document: record.stored(), sidecar: record.sidecar() };
+                number(out, "pages", Counters::read(version, overflow).pages as u64);
             }
             out.end();
         }

@@ -1,5 +1,6 @@
 //! A document read from the store.
 
+use super::large::TRAILER_BYTES;
 use bson::{RawDocument, RawDocumentBuf};
 use error::{Code, Result};
 use fjall::Slice;
@@ -11,7 +12,8 @@ pub enum Document {
     Built(RawDocumentBuf),
 }
 
-/// Stored bytes that begin with a whole document.
+/// Stored bytes: a whole document, then what policies keep beside it, if anything, then what
+/// large values need, if there are any. Both are told apart by their lengths.
 #[derive(Debug, Clone)]
 pub struct Stored {
     bytes: Slice,
@@ -34,9 +36,24 @@ impl Stored {
         RawDocument::from_bytes(&self.bytes[..self.length]).expect("a checked document")
     }
 
-    /// What follows the document.
+    /// What policies keep beside the document.
+    pub fn sidecar(&self) -> Option<&RawDocument> {
+        RawDocument::from_bytes(self.after_document().0).ok()
+    }
+
+    /// What large values need.
     pub fn trailer(&self) -> &[u8] {
-        &self.bytes[self.length..]
+        self.after_document().1
+    }
+
+    /// The sidecar and the trailer.
+    fn after_document(&self) -> (&[u8], &[u8]) {
+        let rest = &self.bytes[self.length..];
+        if rest.len() <= TRAILER_BYTES {
+            return (&[], rest);
+        }
+        let length = rest.first_chunk().map_or(0, |length| u32::from_le_bytes(*length) as usize);
+        rest.split_at_checked(length).unwrap_or((&[], &[]))
     }
 }
 

@@ -18,9 +18,10 @@ use std::time::{Duration, Instant};
 use tokio::sync::watch;
 
 /// What this build reads and writes. A change of layout raises it.
-const FORMAT: u32 = 4;
-/// Format 1 had no arrays in segments, 2 no inventory, and 3 opened without it and had no index
-/// keys longer than those of the trees; what they have is read as it is.
+const FORMAT: u32 = 5;
+/// Format 1 had no arrays in segments, 2 no inventory, 3 opened without it and had no index
+/// keys longer than those of the trees, 4 kept nothing beside documents; what they have is read
+/// as it is.
 const FORMAT_OLDEST: u32 = 1;
 /// Names the directory as ours and tells its format before anything is opened.
 pub(super) const MARKER: &str = "FREEBOARD";

@@ -191,6 +191,11 @@ impl Record {
         self.stored.document()
     }
 
+    /// What policies keep beside the document.
+    pub fn sidecar(&self) -> Option<&bson::RawDocument> {
+        self.stored.sidecar()
+    }
+
     /// The large value at a path of sub-documents, or on the way there.
     pub fn large_at(&self, view: &View, path: &Path) -> Option<Large> {
         large::find(self.stored(), path, view.secret())

@@ -13,6 +13,7 @@ use language::update::Update;
 use std::borrow::Cow;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use write::{StoredRow, Version};
 
 impl Transaction {
     /// What guards a collection. Everyone who writes to it shares that, so that each copy
@@ -31,7 +32,7 @@ impl Transaction {
         &self,
         guarded: Option<&Lease>,
         before: Option<&Row>,
-        after: Option<&RawDocument>,
+        after: Option<Version<'_>>,
         update: Option<&Update>,
         measured: Option<&Measured>,
     ) -> Result<Option<LengthenedArrays>> {
@@ -50,8 +51,12 @@ impl Transaction {
             Some(row) => large::join(&self.last_view(), &row.record, document, needs),
             None => Ok(None),
         };
-        let exchange =
-            growth::Exchange { before: before.map(|row| &**row), after, update, measured: arrays };
+        let exchange = growth::Exchange {
+            before: before.map(StoredRow::version),
+            after,
+            update,
+            measured: arrays,
+        };
         growth::lengthened(policy, exchange, &secret, &mut load).map(Some)
     }
 

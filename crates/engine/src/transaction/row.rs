@@ -14,6 +14,12 @@ pub struct Row {
     pub document: Document,
 }
 
+impl write::StoredRow for Row {
+    fn sidecar(&self) -> Option<&RawDocument> {
+        self.record.sidecar()
+    }
+}
+
 impl Deref for Row {
     type Target = RawDocument;
 

@@ -19,7 +19,7 @@ use std::borrow::Cow;
 use std::ops::Bound;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use write::{Cause, Find, limits};
+use write::{Cause, Find, Version, limits};
 
 /// The intent that makes inserts into a capped collection wait for each other.
 const WHOLE_COLLECTION: RecordId = RecordId(u64::MAX);
@@ -99,9 +99,10 @@ impl write::Transaction for Transaction {
     async fn insert(
         &mut self,
         namespace: &Namespace,
-        document: &RawDocument,
+        version: Version<'_>,
         note: Option<&Measured>,
     ) -> Result<()> {
+        let document = version.document;
         self.engine.store.space().check()?;
         let collection = self.enter_or_create(namespace).await?;
         if let Kind::Capped { bytes_max, .. } = collection.kind {
@@ -112,7 +113,7 @@ impl write::Transaction for Transaction {
         }
         let record = self.next_record(&collection)?;
         let cause = Cause { update: None, note };
-        let (split, lengthened) = self.split(namespace, None, document, None, cause)?;
+        let (split, lengthened) = self.split(namespace, None, version, None, cause)?;
         self.add_entries(&collection, record, document).await?;
         for (number, value) in split.values {
             self.put(Tree::Large, keys::large(collection.id, record, number), value);
@@ -127,9 +128,10 @@ impl write::Transaction for Transaction {
         &mut self,
         namespace: &Namespace,
         row: &Row,
-        after: &RawDocument,
+        version: Version<'_>,
         cause: Cause<'_, Transaction>,
     ) -> Result<()> {
+        let after = version.document;
         self.engine.store.space().check()?;
         let record = &row.record;
         let numbers = self.large_numbers(row);
@@ -139,12 +141,13 @@ impl write::Transaction for Transaction {
             numbers: &numbers,
             next,
         });
-        let told = self.is_told(&row.collection);
+        // Where only the sidecar changes, no client sees anything.
+        let told = self.is_told(&row.collection) && *after != **row;
         let more = self.load_former(row, before, after, told)?;
         if let (Some(before), Some(more)) = (&mut before, &more) {
             before.loaded = more;
         }
-        let (split, lengthened) = self.split(namespace, Some(row), after, before, cause)?;
+        let (split, lengthened) = self.split(namespace, Some(row), version, before, cause)?;
         if split.size > limits::DOCUMENT_BYTES_MAX {
             return Err(limits::update_too_large());
         }
@@ -287,7 +290,7 @@ impl Transaction {
         &self,
         namespace: &Namespace,
         row: Option<&Row>,
-        document: &RawDocument,
+        version: Version<'_>,
         before: Option<Before<'_>>,
         cause: Cause<'_, Transaction>,
     ) -> Result<(large::Split, Option<LengthenedArrays>)> {
@@ -300,11 +303,11 @@ impl Transaction {
         // Arrays that stay as they are stay in line where nothing is out of line.
         let none = before.is_none() && without_pages;
         let cold = match guarded {
-            Some(guarded) if !none => guarded.cold(document, note),
+            Some(guarded) if !none => guarded.cold(version, note),
             _ => Vec::new(),
         };
-        let split = large::split(document, before, self.engine.store.secret(), &cold);
-        Ok((split, self.lengthened(guarded, row, Some(document), update, note)?))
+        let split = large::split(version, before, self.engine.store.secret(), &cold);
+        Ok((split, self.lengthened(guarded, row, Some(version), update, note)?))
     }
 
     /// The row with those arrays loaded that are to be compared with their successors, to

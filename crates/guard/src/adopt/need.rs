@@ -4,10 +4,10 @@ use super::Over;
 use crate::patterns::bounds;
 use crate::patterns::overflow::{Counters, Seen, head_len};
 use crate::policy::{Keep, OnLimit, Overflow, Policy, Undeclared};
-use bson::RawDocument;
 use bson::spec::ElementType;
 use language::Needs;
 use value::Element;
+use write::Version;
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Need {
@@ -42,12 +42,8 @@ pub fn looked_at(policy: &Policy) -> Needs {
 impl Need {
     /// What a document of this size needs. `pages` has those of each array that overflows, in
     /// the order of the policy; they count only where the document says that there are some.
-    pub fn of(
-        policy: &Policy,
-        document: &RawDocument,
-        size: usize,
-        pages: &[Vec<PageSize>],
-    ) -> Need {
+    pub fn of(policy: &Policy, version: Version<'_>, size: usize, pages: &[Vec<PageSize>]) -> Need {
+        let document = version.document;
         let mut need = Need::default();
         let mut left = size;
         let mut pages = pages.iter();
@@ -61,7 +57,7 @@ impl Need {
                 }
                 OnLimit::Overflow(rule) => {
                     let pages = pages.next().map(Vec::as_slice).unwrap_or_default();
-                    let moved = need.overflow(rule, document, pages);
+                    let moved = need.overflow(rule, version, pages);
                     left = left.saturating_sub(moved);
                 }
             }
@@ -81,8 +77,8 @@ impl Need {
     }
 
     /// Adds what an array needs, and gives back the bytes that leave the document.
-    fn overflow(&mut self, rule: &Overflow, document: &RawDocument, pages: &[PageSize]) -> usize {
-        let seen = Seen::of(document, rule);
+    fn overflow(&mut self, rule: &Overflow, version: Version<'_>, pages: &[PageSize]) -> usize {
+        let seen = Seen::of(version, rule);
         let array = seen.array.filter(|it| it.kind == ElementType::Array);
         let items: Vec<Element<'_>> =
             array.map(|array| array.children().items().collect()).unwrap_or_default();
@@ -98,7 +94,7 @@ impl Need {
                 Counters::of(elements, len)
             }
         };
-        self.counters |= counters.are_misstated(&seen);
+        self.counters |= counters.are_misstated(rule, &seen);
         let mut moved = 0;
         if !rule.head.hold(items.len(), bytes) {
             self.bounds = true;
@@ -133,13 +129,16 @@ impl PageSize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use bson::rawdoc;
+    use crate::policy::legacy;
+    use bson::{RawDocument, rawdoc};
     use command::Namespace;
 
     fn need(policy: &RawDocument, document: &RawDocument, pages: &[PageSize]) -> Need {
-        let policy = Policy::parse(&Namespace::new("d", "c").unwrap(), policy).unwrap();
+        let namespace = Namespace::new("d", "c").unwrap();
+        let policy = legacy::written_out(&namespace, policy);
+        let policy = Policy::parse(&namespace, &policy).unwrap();
         let size = document.as_bytes().len();
-        Need::of(&policy, document, size, &[pages.to_vec()])
+        Need::of(&policy, document.into(), size, &[pages.to_vec()])
     }
 
     #[test]

@@ -12,7 +12,7 @@ use language::Needs;
 use std::borrow::Cow;
 use std::ops::Deref;
 use value::Path;
-use write::{Backend, Cause, Transaction, Work, in_transaction};
+use write::{Backend, Cause, StoredRow, Transaction, Version, Work, in_transaction};
 
 /// How far a document is settled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -164,23 +164,28 @@ impl<T: Transaction<Guard: Deref<Target = Roles>>> Work<T> for Settle<'_> {
                 }
             }
         }
-        let mut edits = fields::Edits::new();
+        let mut amends = overflow::Amends::default();
         let parent = place::id(&row);
         for rule in policy.overflows() {
             let mut work = overflow::Work { policy, rule, transaction, parent };
             let (done, cost) = work.resettle(&row, &needs, aim).await?;
-            done.write(rule, &Seen::of(&row, rule), &mut edits);
+            done.write(rule, &Seen::of(row.version(), rule), &mut amends);
             settled.cost.add(cost);
         }
-        if !edits.is_empty() {
-            after = Cow::Owned(fields::edit(&after, &edits)?);
+        if !amends.edits.is_empty() {
+            after = Cow::Owned(fields::edit(&after, &amends.edits)?);
         }
         settled.over = Over::of(policy, &after, transaction.size(&row, &after));
         // Pages may be packed anew beside a document that says what it said before.
         settled.changed = settled.cost != Cost::default();
-        if after.as_bytes() != row.as_bytes() {
+        let sidecar = amends.sidecar(row.sidecar());
+        let is_other = after.as_bytes() != row.as_bytes();
+        if is_other {
             transaction.check(namespace, Some(&row), &after)?;
-            transaction.replace(namespace, &row, &after, Cause::UNKNOWN).await?;
+        }
+        if is_other || sidecar.changes() {
+            let version = Version { document: &after, sidecar: sidecar.after(row.sidecar()) };
+            transaction.replace(namespace, &row, version, Cause::UNKNOWN).await?;
             settled.changed = true;
         }
         Ok(Some(settled))

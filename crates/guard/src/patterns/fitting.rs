@@ -43,7 +43,7 @@ fn meet(rule: &ArrayRule, counted: &mut ArrayLength, key: &[u8], field: Element<
     }
     match &rule.on_limit {
         OnLimit::Overflow(rule) => {
-            let is_counter = rule.counters().iter().any(|path| key == path.as_str().as_bytes());
+            let is_counter = rule.named().any(|path| key == path.as_str().as_bytes());
             (!is_counter).then_some(())
         }
         _ => Some(()),

@@ -13,7 +13,7 @@ use smallvec::SmallVec;
 use std::borrow::Cow;
 use std::pin::Pin;
 use value::Path;
-use write::{Applied, Transaction};
+use write::{Applied, Sidecar, Transaction};
 
 /// One remedy, such as bounds or overflow. `table` lists all of them; `sequence` has each take
 /// part in every write, in that order. What it is apart from that is its `Declaration`.
@@ -118,6 +118,8 @@ pub struct Insertion<'p, 'd> {
     pub policy: &'p Policy,
     /// `None` once a pattern has put it elsewhere.
     pub document: Option<Cow<'d, RawDocument>>,
+    /// What is kept beside it.
+    pub sidecar: Option<RawDocumentBuf>,
     pub measured: Measured,
 }
 
@@ -133,6 +135,7 @@ pub struct Change<'c, T: Transaction> {
     pub basis: Basis<T>,
     /// What the update has made of it.
     pub after: RawDocumentBuf,
+    pub sidecar: Sidecar,
     /// Whether a pattern has altered that since: then it may be what it was before.
     pub altered: bool,
     /// Whether something else has changed that belongs to the document.
@@ -149,6 +152,7 @@ impl<'c, T: Transaction> Change<'c, T> {
             glance: Glance::default(),
             basis: Basis::default(),
             after: RawDocumentBuf::new(),
+            sidecar: Sidecar::Stays,
             altered: false,
             elsewhere: false,
             measured: Measured::default(),

@@ -53,7 +53,7 @@ impl Reach {
             return Reach { touched: smallvec![at], counters: false, only: Some(at), appended };
         }
         let touched = rules.filter(|(_, rule)| update.touches(&rule.path)).map(|(at, _)| at);
-        let mut counters = policy.overflows().flat_map(|rule| rule.counters());
+        let mut counters = policy.overflows().flat_map(|rule| rule.named());
         let counters = counters.any(|path| update.touches(path));
         Reach { touched: touched.collect(), counters, ..Reach::default() }
     }

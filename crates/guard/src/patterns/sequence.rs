@@ -66,7 +66,7 @@ pub fn fast_insert<'d, T: Transaction>(
         return Ok(FastInsert::Slow(document));
     };
     let measured = Measured { arrays, complete: true };
-    let mut insertion = Insertion { policy, document: Some(document), measured };
+    let mut insertion = Insertion { policy, document: Some(document), sidecar: None, measured };
     for pattern in table::of::<T>(policy) {
         pattern.fast_insert(&mut insertion)?;
     }
@@ -79,7 +79,8 @@ pub async fn insert<'d, T: Transaction>(
     document: Cow<'d, RawDocument>,
 ) -> Result<Inserted<'d, Measured>> {
     let document = Some(document);
-    let mut insertion = Insertion { policy, document, measured: Measured::default() };
+    let measured = Measured::default();
+    let mut insertion = Insertion { policy, document, sidecar: None, measured };
     for pattern in table::of::<T>(policy) {
         pattern.insert(transaction, &mut insertion).await?;
     }
@@ -89,7 +90,7 @@ pub async fn insert<'d, T: Transaction>(
 impl<'d> Insertion<'_, 'd> {
     fn end(self) -> Inserted<'d, Measured> {
         let note = self.measured.of_rules(self.policy.arrays.len());
-        Inserted { document: self.document, note }
+        Inserted { document: self.document, sidecar: self.sidecar, note }
     }
 }
 
@@ -152,9 +153,9 @@ impl<T: Transaction> Change<'_, T> {
 
     fn end(self) -> Outcome<Measured> {
         let changed = !self.altered || self.after.as_bytes() != self.held().as_bytes();
-        let Change { policy, after, elsewhere, measured, .. } = self;
+        let Change { policy, after, sidecar, elsewhere, measured, .. } = self;
         let note = measured.of_rules(policy.arrays.len());
-        Outcome { after: changed.then_some(after), elsewhere, note }
+        Outcome { after: changed.then_some(after), sidecar, elsewhere, note }
     }
 }
 

@@ -33,20 +33,22 @@ pub fn check(policy: &Policy) -> Result<()> {
 /// with each, to tell which they are.
 fn is_apart(policy: &Policy) -> bool {
     let arrays = policy.arrays.iter().map(|rule| &rule.path);
-    let counters = policy.overflows().flat_map(|overflow| overflow.counters());
+    let counters = policy.overflows().flat_map(|overflow| overflow.named());
     let mut names = FxHashSet::from_iter([&policy.namespace]);
-    let targets = policy.overflows().flat_map(|overflow| [&overflow.into, &overflow.view]);
-    Apart::all(arrays.chain(counters)) && targets.into_iter().all(|target| names.insert(target))
+    let targets = policy.overflows().flat_map(|it| [Some(&it.into), it.view.as_ref()]);
+    Apart::all(arrays.chain(counters)) && targets.flatten().all(|target| names.insert(target))
 }
 
 fn check_overflow(policy: &Policy, overflow: &Overflow, apart: bool) -> Result<()> {
     let path = &overflow.path;
     let key = |key: &str| Path::new(&format!("{path}.overflow.{key}"));
-    let targets = [("into", &overflow.into), ("into (its view)", &overflow.view)];
-    for (name, target) in targets.into_iter().filter(|_| !apart) {
+    let targets = [("into", Some(&overflow.into)), ("elements", overflow.view.as_ref())];
+    let targets = targets.into_iter().filter_map(|(name, target)| Some((name, target?)));
+    for (name, target) in targets.filter(|_| !apart) {
         let others = policy.overflows().filter(|other| other.path != overflow.path);
         let taken = *target == policy.namespace
-            || others.into_iter().any(|other| other.into == *target || other.view == *target);
+            || others.into_iter().any(|it| it.into == *target || it.view.as_ref() == Some(target))
+            || (name == "elements" && overflow.into == *target);
         if taken {
             return Err(refused(
                 &key(name),
@@ -77,12 +79,13 @@ fn check_overflow(policy: &Policy, overflow: &Overflow, apart: bool) -> Result<(
             ),
         ));
     }
-    let names = ["count", "flag", "pages"];
-    for (at, (name, counter)) in names.iter().zip(overflow.counters()).enumerate() {
+    let names = ["count", "flag", "pages"].into_iter().zip(overflow.names());
+    let named = names.filter_map(|(name, counter)| Some((name, counter?)));
+    for (at, (name, counter)) in named.enumerate() {
         let arrays = policy.arrays.iter().map(|rule| &rule.path);
         let others = policy.overflows().filter(|other| other.path != overflow.path);
-        let counters = others.flat_map(|other| other.counters());
-        let own = overflow.counters().into_iter().take(at);
+        let counters = others.flat_map(|other| other.named());
+        let own = overflow.named().take(at);
         let mut taken = arrays.chain(counters).chain(own);
         if !apart && let Some(taken) = taken.find(|taken| taken.overlaps(counter)) {
             return Err(refused(

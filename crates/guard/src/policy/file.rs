@@ -142,18 +142,18 @@ mod tests {
             ),
             (
                 "version: 1\ndatabase: d\ncollections: {c: {arrays: {a: {max: 1, on_limit: \
-                 overflow}}}, c_a_all: {arrays: {a: {max: 1}}}}\n",
+                 overflow, overflow: {elements: c_a_all}}}}, c_a_all: {arrays: {a: {max: 1}}}}\n",
                 "collections.c_a_all: 'd.c_a_all' is the view of all elements that the policy of \
                  'd.c' keeps",
             ),
             (
                 "version: 1\ndatabase: d\ncollections: {c_a_all: {arrays: {a: {max: 1}}}, \
-                 c: {arrays: {a: {max: 1, on_limit: overflow}}}}\n",
-                "'arrays.a.overflow.into' wants the name 'd.c_a_all' for the view",
+                 c: {arrays: {a: {max: 1, on_limit: overflow, overflow: {elements: c_a_all}}}}}\n",
+                "'arrays.a.overflow.elements' names 'd.c_a_all', which is under a policy itself",
             ),
             (
                 "version: 1\ndatabase: d\ncollections: {c: {arrays: {a: {max: 1, on_limit: \
-                 overflow, overflow: {into: p}}}}, x: {arrays: {a: {max: 1, on_limit: overflow, \
+                 overflow, overflow: {into: p, elements: p_all}}}}, x: {arrays: {a: {max: 1, on_limit: overflow, \
                  overflow: {into: p_all}}}}}\n",
                 "'arrays.a.overflow.into' names 'd.p_all', which is the view of all elements that \
                  the policy of 'd.c' keeps",
@@ -161,8 +161,8 @@ mod tests {
             (
                 "version: 1\ndatabase: d\ncollections: {x: {arrays: {a: {max: 1, on_limit: \
                  overflow, overflow: {into: p_all}}}}, c: {arrays: {a: {max: 1, on_limit: \
-                 overflow, overflow: {into: p}}}}}\n",
-                "'arrays.a.overflow.into' wants the name 'd.p_all' for the view",
+                 overflow, overflow: {into: p, elements: p_all}}}}}\n",
+                "'arrays.a.overflow.elements' names 'd.p_all', which is under a policy itself",
             ),
             (": :", "no policy in YAML or JSON: line 1"),
             ("version: 1\nversion: 1\n", "line 2 column 1: duplicate mapping key: version"),

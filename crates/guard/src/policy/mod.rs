@@ -11,6 +11,7 @@ mod diff;
 mod document;
 pub mod file;
 mod key;
+pub mod legacy;
 mod overflow;
 mod reader;
 mod salvage;
@@ -18,7 +19,6 @@ pub mod size;
 
 pub use diff::diff;
 pub use key::{KEYS, Key};
-pub use overflow::VIEW_SUFFIX;
 pub use salvage::salvage;
 
 use crate::patterns::place::EMPTY_ARRAY_BYTES;
@@ -124,8 +124,8 @@ pub struct Overflow {
     pub head: Bounds,
     /// The collection of the pages.
     pub into: Namespace,
-    /// The view with one document an element.
-    pub view: Namespace,
+    /// The view with one document an element, if the policy names one.
+    pub view: Option<Namespace>,
     /// The field of a page that holds the `_id` of its document.
     pub parent_key: Box<str>,
     /// The most elements and bytes of a page.
@@ -133,12 +133,13 @@ pub struct Overflow {
     pub page_bytes: usize,
     pub keep: Keep,
     pub read: Read,
-    /// Where the document counts all elements.
-    pub count: Path,
-    /// Where it says that there are pages,
-    pub flag: Path,
+    pub too_large: TooLarge,
+    /// Where the document counts all elements, if clients are to see that,
+    pub count: Option<Path>,
+    /// says that there are pages,
+    pub flag: Option<Path>,
     /// and how many.
-    pub pages: Path,
+    pub pages: Option<Path>,
     /// Whether these are the policy's own in every document. Documents that are
     /// older than the policy may hold fields by the same names: until they have
     /// been looked through, counters are not taken at their word.
@@ -159,6 +160,14 @@ pub enum Keep {
 pub enum Read {
     Head,
     Merged,
+}
+
+/// What is shown of a document that would pass 16 MB with its array whole, under `read: merged`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TooLarge {
+    /// Its head, so that one such document does not break a listing.
+    Head,
+    Error,
 }
 
 impl Policy {
@@ -291,7 +300,7 @@ fn fields(rules: &[ArrayRule]) -> FxHashMap<Box<[u8]>, Field> {
     let name = |path: &Path| path.as_str().as_bytes().into();
     let arrays = rules.iter().enumerate().map(|(at, rule)| (name(&rule.path), Field::Array(at)));
     let overflows = rules.iter().filter_map(ArrayRule::overflow);
-    let counters = overflows.flat_map(Overflow::counters).map(|path| (name(path), Field::Counter));
+    let counters = overflows.flat_map(Overflow::named).map(|path| (name(path), Field::Counter));
     arrays.chain(counters).collect()
 }
 
@@ -317,11 +326,8 @@ impl ArrayRule {
 
     /// The paths of what is looked at in a document: the array, and what counts it.
     pub fn paths(&self) -> impl Iterator<Item = &Path> {
-        let counters = match &self.on_limit {
-            OnLimit::Overflow(overflow) => Some(overflow.counters()),
-            _ => None,
-        };
-        counters.into_iter().flatten().chain([&self.path])
+        let counters = self.overflow().into_iter().flat_map(Overflow::named);
+        counters.chain([&self.path])
     }
 }
 
@@ -331,10 +337,20 @@ impl Overflow {
         self.path.last()
     }
 
-    /// Where the document says how many elements there are, that there are pages,
-    /// and how many.
-    pub fn counters(&self) -> [&Path; 3] {
-        [&self.count, &self.flag, &self.pages]
+    /// Where clients see how many elements there are, that there are pages, and how many.
+    pub fn names(&self) -> [Option<&Path>; 3] {
+        [self.count.as_ref(), self.flag.as_ref(), self.pages.as_ref()]
+    }
+
+    /// Those that the policy names.
+    pub fn named(&self) -> impl Iterator<Item = &Path> {
+        self.names().into_iter().flatten()
+    }
+
+    /// Whether what the server must know of an array with pages is kept in the sidecar, since
+    /// not all of it has a name.
+    pub fn is_hidden(&self) -> bool {
+        self.count.is_none() || self.pages.is_none()
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::array::is_too_long;
 use super::reader::Reader;
-use super::{Bounds, Keep, OnLimit, Overflow, Policy, Read};
+use super::{Bounds, Keep, OnLimit, Overflow, Policy, Read, TooLarge};
 use crate::patterns::place::EMPTY_ARRAY_BYTES;
 use command::Namespace;
 use error::Result;
@@ -10,8 +10,6 @@ use std::sync::Arc;
 use value::Path;
 use write::limits::DOCUMENT_BYTES_MAX;
 
-/// What the name of the view of all elements has behind that of the pages.
-pub const VIEW_SUFFIX: &str = "_all";
 /// The weight of what a document keeps of an array, at the most, where the policy does not say.
 const HEAD_BYTES: usize = 4 * 1024 * 1024;
 /// A page's weight, where the policy does not say.
@@ -21,8 +19,19 @@ const PAGE_BYTES_MAX: usize = 4 * 1024 * 1024;
 /// Elements of a page, where the policy bounds the array by bytes alone.
 const PAGE_ELEMENTS: usize = 1_000;
 
-const KEYS: &[&str] =
-    &["count", "flag", "into", "keep", "page", "page_bytes", "pages", "parent_key", "read"];
+const KEYS: &[&str] = &[
+    "count",
+    "elements",
+    "flag",
+    "into",
+    "keep",
+    "page",
+    "page_bytes",
+    "pages",
+    "parent_key",
+    "read",
+    "too_large",
+];
 
 /// Bounds the heads that are bounded in number only: elements may be large, and documents must
 /// not come near their own bound by what they keep of arrays that have pages to go to.
@@ -58,19 +67,19 @@ pub fn read(
         Some(into) => into.to_owned(),
         None => format!("{}_{}", namespace.collection, path.as_str().replace('.', "_")),
     };
-    let target = |collection: &str| {
-        let target = Namespace::new(&namespace.database, collection)?;
-        target.check_write()?;
-        Ok(target)
-    };
-    let refused = |error: error::Error| {
-        rule.refuse("overflow.into", &format!("names no collection: {}", error.message()))
+    let target = |key: &str, collection: &str| {
+        let target = Namespace::new(&namespace.database, collection);
+        let target = target.and_then(|target| target.check_write().map(|()| target));
+        target.map_err(|error| {
+            let why = format!("names no collection: {}", error.message());
+            rule.refuse(&format!("overflow.{key}"), &why)
+        })
     };
     let parent_key = options.text("parent_key")?.unwrap_or("parentId");
     if parent_key.contains('.') || parent_key.starts_with('$') || is_too_long(parent_key) {
         return Err(options.refuse("parent_key", "must be one field name, of at most 1,024 bytes"));
     }
-    let counter = |key: &str, default: &str| -> Result<Path> {
+    let counter = |key: &str| -> Result<Option<Path>> {
         let text = options.text(key)?;
         if text.is_some_and(|text| {
             text.split('.').any(|name| name.is_empty() || name.starts_with('$'))
@@ -81,13 +90,13 @@ pub fn read(
             let expected = "must be a path of at most 100 names and 1,024 bytes";
             return Err(options.refuse(key, expected));
         }
-        Ok(text.map_or_else(|| Path::new(&format!("{path}{default}")), Path::new))
+        Ok(text.map(Path::new))
     };
-    Ok(Overflow {
+    let overflow = Overflow {
         path: path.clone(),
         head,
-        into: target(&into).map_err(refused)?,
-        view: target(&format!("{into}{VIEW_SUFFIX}")).map_err(refused)?,
+        into: target("into", &into)?,
+        view: options.text("elements")?.map(|it| target("elements", it)).transpose()?,
         parent_key: parent_key.into(),
         page: options.count("page")?.or(head.max).unwrap_or(PAGE_ELEMENTS),
         page_bytes,
@@ -96,10 +105,19 @@ pub fn read(
             .unwrap_or(Keep::Oldest),
         read: options
             .word("read", &[("head", Read::Head), ("merged", Read::Merged)])?
-            .unwrap_or(Read::Head),
-        count: counter("count", "Count")?,
-        flag: counter("flag", "HasOverflow")?,
-        pages: counter("pages", "OverflowPages")?,
+            .unwrap_or(Read::Merged),
+        too_large: options
+            .word("too_large", &[("head", TooLarge::Head), ("error", TooLarge::Error)])?
+            .unwrap_or(TooLarge::Head),
+        count: counter("count")?,
+        flag: counter("flag")?,
+        pages: counter("pages")?,
         counted: true,
-    })
+    };
+    if overflow.read == Read::Head && overflow.count.is_none() && overflow.flag.is_none() {
+        let why = "is head, so documents must say where there is more; expected 'count' or 'flag' \
+                   to name a field, or read: merged";
+        return Err(options.refuse("read", why));
+    }
+    Ok(overflow)
 }

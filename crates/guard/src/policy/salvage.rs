@@ -13,9 +13,9 @@ use value::element::get_value;
 use value::{DocumentWriter, Path, elements};
 
 /// What pages and counters are known by. The rest may change while there are pages.
-const IDENTITY: &[&str] = &["count", "flag", "into", "keep", "pages", "parent_key"];
+const IDENTITY: &[&str] = &["count", "elements", "flag", "into", "keep", "pages", "parent_key"];
 /// The same, where the end that documents keep is called by an unknown word,
-const WITHOUT_KEEP: &[&str] = &["count", "flag", "into", "pages", "parent_key"];
+const WITHOUT_KEEP: &[&str] = &["count", "elements", "flag", "into", "pages", "parent_key"];
 /// and where nothing else can be made out.
 const PLACE: &[&str] = &["into"];
 

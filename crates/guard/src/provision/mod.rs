@@ -61,17 +61,18 @@ pub(crate) fn of_overflow(
     policy: &Policy,
     overflow: &Overflow,
     indexes: &[&RawDocument],
-) -> [Needed; 2] {
+) -> Vec<Needed> {
     let needed = |namespace: &Namespace, what| {
         let (namespace, path) = (namespace.clone(), overflow.path.clone());
         Needed { namespace, path, what }
     };
     let indexes = page_indexes(overflow, indexes.iter().copied());
-    let options = view_options(policy, overflow);
-    [
-        needed(&overflow.into, What::Collection { indexes }),
-        needed(&overflow.view, What::View { options }),
-    ]
+    let mut all = vec![needed(&overflow.into, What::Collection { indexes })];
+    if let Some(view) = &overflow.view {
+        let options = view_options(policy, overflow);
+        all.push(needed(view, What::View { options }));
+    }
+    all
 }
 
 impl Needed {

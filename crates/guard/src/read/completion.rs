@@ -74,7 +74,7 @@ impl Completion {
                 // Whose pages they are, and whether there are any.
                 needs.add(&Path::new("_id"));
                 for (rule, _) in &self.arrays {
-                    rule.counters().into_iter().for_each(|counter| needs.add(counter));
+                    rule.named().for_each(|counter| needs.add(counter));
                 }
                 needs
             }
@@ -149,6 +149,7 @@ mod tests {
     fn slices_of_the_array_are_taken_out_of_the_projection() {
         let namespace = Namespace::new("d", "c").unwrap();
         let policy = rawdoc! { "arrays": { "s.a": { "max": 2, "on_limit": "overflow" } } };
+        let policy = crate::policy::legacy::written_out(&namespace, &policy);
         let policy = Policy::parse(&namespace, &policy).unwrap();
         let completion = |spec: &RawDocument| Completion::new(&policy, Some(spec));
         for spec in [

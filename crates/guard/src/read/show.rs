@@ -4,13 +4,16 @@ use super::Show;
 use crate::patterns::fields;
 use crate::patterns::overflow::Counters;
 use crate::patterns::place::{self, EMPTY_ARRAY_BYTES, weight};
-use crate::policy::{Keep, Overflow};
+use crate::policy::{Keep, Overflow, Read, TooLarge};
+use bson::spec::ElementType;
 use bson::{RawArrayBuf, RawBson, RawBsonRef, RawDocument, RawDocumentBuf};
 use error::{Code, Error, Result};
 use std::future::Future;
 use std::ops::{Range, RangeInclusive};
-use value::ArrayWriter;
 use value::element::{array_elements, array_len, get};
+use value::{ArrayWriter, Element};
+use write::Version;
+use write::limits::DOCUMENT_BYTES_MAX;
 
 /// What a document may weigh with its arrays whole where it is not shown so, but only looked
 /// at: by a filter, by the stages of a pipeline.
@@ -42,28 +45,44 @@ pub trait Pages: Send {
 
 pub type TakePage<'t> = dyn FnMut(&RawDocument) -> Result<()> + Send + 't;
 
-/// The document with its array as it is to be shown, of so many bytes at the most.
+/// The document with its array as it is to be shown, of so many bytes at the most; `None` if
+/// that is how it is.
 pub async fn show<P: Pages>(
     rule: &Overflow,
     how: &Show,
-    document: &RawDocument,
+    version: Version<'_>,
     pages: &mut P,
     bytes_max: usize,
-) -> Result<RawDocumentBuf> {
-    let counters = Counters::read(document, rule);
-    let own = place::find(document, &rule.path).map_or(0, |own| own.bytes.len());
+) -> Result<Option<RawDocumentBuf>> {
+    let document = version.document;
+    let counters = Counters::read(version, rule);
+    let own = place::find(document, &rule.path);
+    if counters.pages == 0 && matches!(how, Show::Whole) && own.is_none_or(is_array) {
+        // All of it is there.
+        return Ok(None);
+    }
+    let own = own.map_or(0, |own| own.bytes.len());
     let bytes = document.as_bytes().len() - own + EMPTY_ARRAY_BYTES;
     let mut reading = Reading { rule, pages, weight: Weight { bytes, bytes_max, elements: 0 } };
     let shown = match counters {
         Counters { pages: 0, .. } => reading.head_alone(how).await?,
         Counters { count, .. } => {
             let parent = place::id(document);
-            reading.sequence(how, parent, count.filter(|_| rule.counted)).await?
+            let whole = reading.sequence(how, parent, count.filter(|_| rule.counted)).await;
+            match whole {
+                Err(error) if shows_head(rule, how, bytes_max, &error) => {
+                    reading.pages.head(rule).await?
+                }
+                Err(error) if error.code() == Code::BSONObjectTooLarge => {
+                    return Err(too_large(rule, parent, bytes_max));
+                }
+                whole => whole?,
+            }
         }
     };
     match shown {
-        Some(_) => fields::edit(document, &[(&rule.path, shown)]),
-        None => Ok(document.to_owned()),
+        Some(_) => fields::edit(document, &[(&rule.path, shown)]).map(Some),
+        None => Ok(None),
     }
 }
 
@@ -148,7 +167,7 @@ impl<P: Pages> Reading<'_, P> {
         let mut out = ArrayWriter::new();
         let newest = self.rule.keep == Keep::Newest;
         if !newest && let Some(head) = &head {
-            self.weight.copy(self.rule, head, &from_head, head_span.start, &mut out)?;
+            self.weight.copy(head, &from_head, head_span.start, &mut out)?;
         }
         if from_head.len() < picked.len() {
             let counts = match counted {
@@ -158,7 +177,7 @@ impl<P: Pages> Reading<'_, P> {
             self.copy_pages(parent, &counts, &picked, count, &mut out).await?;
         }
         if newest && let Some(head) = &head {
-            self.weight.copy(self.rule, head, &from_head, head_span.start, &mut out)?;
+            self.weight.copy(head, &from_head, head_span.start, &mut out)?;
         }
         Ok(Some(RawBson::Array(out.finish())))
     }
@@ -210,7 +229,7 @@ impl<P: Pages> Reading<'_, P> {
             let array = get(page, rule.name()).map(|array| array.value());
             match (rest.next(), array) {
                 (Some((_, span)), Some(RawBsonRef::Array(array))) => {
-                    weight.copy(rule, array, &intersection(picked, span), span.start, out)
+                    weight.copy(array, &intersection(picked, span), span.start, out)
                 }
                 _ => Ok(()),
             }
@@ -223,7 +242,6 @@ impl Weight {
     /// Copies the elements in `picked` of an array that begins at `start`.
     fn copy(
         &mut self,
-        rule: &Overflow,
         array: &bson::RawArray,
         picked: &Range<usize>,
         start: usize,
@@ -234,7 +252,7 @@ impl Weight {
             self.bytes += weight(item, self.elements);
             self.elements += 1;
             if self.bytes > self.bytes_max {
-                return Err(too_large(rule, self.bytes_max));
+                return Err(Code::BSONObjectTooLarge.error("too large with its array"));
             }
             out.copy(item);
         }
@@ -251,6 +269,10 @@ impl Show {
     }
 }
 
+fn is_array(found: Element<'_>) -> bool {
+    found.kind == ElementType::Array
+}
+
 /// How many elements the pages hold.
 fn sum(counts: &[(i64, usize)]) -> usize {
     counts.iter().map(|(_, count)| count).sum()
@@ -261,10 +283,22 @@ fn intersection(a: &Range<usize>, b: &Range<usize>) -> Range<usize> {
     start..a.end.min(b.end).max(start)
 }
 
-fn too_large(rule: &Overflow, bytes_max: usize) -> Error {
+/// Whether a document that is too large for a reply is shown with its head. What is only looked
+/// at, by a filter or by stages, is seen whole or not at all.
+fn shows_head(rule: &Overflow, how: &Show, bytes_max: usize, error: &Error) -> bool {
+    error.code() == Code::BSONObjectTooLarge
+        && rule.too_large == TooLarge::Head
+        && rule.read == Read::Merged
+        && matches!(how, Show::Whole)
+        && bytes_max <= DOCUMENT_BYTES_MAX
+}
+
+fn too_large(rule: &Overflow, parent: RawBsonRef<'_>, bytes_max: usize) -> Error {
     Code::BSONObjectTooLarge.error(format!(
-        "with so much of its array '{}' the document would pass {bytes_max} bytes; read \
-         the array in parts, with a $slice projection, or from the pages in '{}'",
-        rule.path, rule.into
+        "with so much of its array '{}' the document with _id {} would pass {bytes_max} bytes; \
+         read the array in parts, with a $slice projection, or from the pages in '{}'",
+        rule.path,
+        value::text::short(parent),
+        rule.into
     ))
 }

@@ -11,17 +11,18 @@ use language::Needs;
 use language::query::{Filter, Matched};
 use std::ops::RangeInclusive;
 use value::Path;
-use write::Transaction;
 use write::limits::DOCUMENT_BYTES_MAX;
+use write::{StoredRow, Transaction, Version};
 
 /// What a client is to see of a document under a projection.
 pub async fn shown<T: Transaction>(
     policy: &Policy,
     transaction: &mut T,
-    document: &RawDocument,
+    version: Version<'_>,
     projection: Option<&RawDocument>,
     needs: &Needs,
 ) -> Result<RawDocumentBuf> {
+    let Version { document, sidecar } = version;
     let Some(mut completion) = Completion::new(policy, projection) else {
         return Ok(document.to_owned());
     };
@@ -29,7 +30,9 @@ pub async fn shown<T: Transaction>(
     let mut whole = document.to_owned();
     for (rule, how) in &completion.arrays {
         let mut pages = Inside { policy, transaction, document };
-        whole = show(rule, how, &whole, &mut pages, DOCUMENT_BYTES_MAX).await?;
+        let seen = Version { document: &whole, sidecar };
+        let shown = show(rule, how, seen, &mut pages, DOCUMENT_BYTES_MAX).await?;
+        whole = shown.unwrap_or(whole);
     }
     Ok(whole)
 }
@@ -44,15 +47,16 @@ pub async fn matches<T: Transaction>(
     let mut needs = Needs::none();
     let mut whole: Option<RawDocumentBuf> = None;
     for rule in policy.merged() {
-        if !has_pages(row, rule) {
+        if !has_pages(row.version(), rule) {
             continue;
         }
         filter.needs(&mut needs);
         if needs.contains(&rule.path) {
             let mut pages = Inside { policy, transaction, document: row };
             let document = whole.as_deref().unwrap_or(row);
-            let seen = show(rule, &Show::Whole, document, &mut pages, SEEN_BYTES_MAX).await?;
-            whole = Some(seen);
+            let version = Version { document, sidecar: row.sidecar() };
+            let seen = show(rule, &Show::Whole, version, &mut pages, SEEN_BYTES_MAX).await?;
+            whole = seen.or(whole);
         }
     }
     filter.matches_at(whole.as_deref().unwrap_or(row))

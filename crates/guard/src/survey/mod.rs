@@ -12,9 +12,9 @@ use crate::policy::{OnLimit, Overflow, Policy};
 use bson::{RawBsonRef, RawDocument, rawdoc};
 use error::Result;
 use language::Needs;
+use value::Number;
 use value::element::get_value;
-use value::{Number, Path};
-use write::{Outline, Snapshot, Visit};
+use write::{Outline, Snapshot, StoredRow, Visit};
 
 #[derive(Debug, Clone, Copy)]
 pub struct Survey<'a> {
@@ -34,12 +34,12 @@ impl Survey<'_> {
         let row = snapshot.load(row, &needs).await?;
         let mut pages = Vec::new();
         for rule in self.policy.overflows() {
-            pages.push(match Seen::of(&row, rule).counters().pages {
+            pages.push(match Seen::of(row.version(), rule).counters().pages {
                 0 => Vec::new(),
                 _ => page_sizes(snapshot, rule, place::id(&row)).await?,
             });
         }
-        let mut need = Need::of(self.policy, &row, snapshot.size(&row), &pages);
+        let mut need = Need::of(self.policy, row.version(), snapshot.size(&row), &pages);
         need.bounds |= surely_over;
         // Where they can be trusted, a value that is not loaded is not missed.
         need.counters &= !self.policy.is_counted();
@@ -62,8 +62,7 @@ impl Survey<'_> {
             };
             let counted = match &rule.on_limit {
                 OnLimit::Overflow(overflow) => {
-                    let says = |path: &&Path| place::find(row, path).is_some();
-                    overflow.counted || !overflow.counters().iter().any(says)
+                    overflow.counted || !Seen::of(row.version(), overflow).says_something()
                 }
                 _ => true,
             };

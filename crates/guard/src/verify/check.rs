@@ -11,7 +11,7 @@ use language::Needs;
 use std::sync::Arc;
 use value::element::{get, get_value};
 use value::{DocumentWriter, Number, Path};
-use write::Snapshot;
+use write::{Snapshot, StoredRow};
 
 /// What is listed one by one; the rest is counted.
 const LISTED_MAX: usize = 100;
@@ -103,7 +103,7 @@ impl Check {
                 own.push(PageSize { count: (sequence.elements - before) as usize, bytes });
             })
             .await?;
-            sequence.finish(&document);
+            sequence.finish(document.version());
             *met += sequence.pages;
             self.elements += sequence.elements;
             self.pages += sequence.pages;
@@ -111,7 +111,7 @@ impl Check {
             sequence.drifts.into_iter().for_each(|drift| self.note(drift));
             sizes.push(own);
         }
-        let need = Need::of(policy, &document, snapshot.size(&document), &sizes);
+        let need = Need::of(policy, document.version(), snapshot.size(&document), &sizes);
         self.elements += heads(policy, &document);
         if need.is_over() {
             self.note_oversize(parent, need, &document, policy);

@@ -8,6 +8,7 @@ use bson::spec::ElementType;
 use bson::{RawBson, RawBsonRef, RawDocument};
 use value::element::{get, get_value};
 use value::{Number, compare};
+use write::Version;
 
 pub struct Sequence<'a> {
     rule: &'a Overflow,
@@ -65,29 +66,28 @@ impl<'a> Sequence<'a> {
 
     /// Compares the document's counters with what was found. The document must
     /// have its head loaded.
-    pub fn finish(&mut self, document: &RawDocument) {
-        let seen = Seen::of(document, self.rule);
+    pub fn finish(&mut self, version: Version<'_>) {
+        let seen = Seen::of(version, self.rule);
         let head = seen.array.filter(|head| head.kind == ElementType::Array);
         let len = head.map_or(0, |head| head.children().count());
         let counters = match (head, self.pages) {
             (None, 0) => Counters::default(),
             _ => Counters::of(len + self.elements as usize, self.pages as usize),
         };
-        let says = seen.fields().map(|field| field.map(|field| field.value()));
-        if !counters.are_misstated(&seen) && self.pages == 0 {
+        if !counters.are_misstated(self.rule, &seen) && self.pages == 0 {
             return;
         }
         let kinds = [Kind::Count, Kind::Flag, Kind::Pages];
-        for ((kind, found), expected) in kinds.into_iter().zip(says).zip(counters.values()) {
+        let (said, expected) = (seen.said(self.rule), counters.expected(self.rule));
+        for ((kind, found), expected) in kinds.into_iter().zip(said).zip(expected) {
             let same = match (&found, &expected) {
                 (Some(found), Some(expected)) => {
-                    compare(*found, expected.as_raw_bson_ref()).is_eq()
+                    compare(found.as_raw_bson_ref(), expected.as_raw_bson_ref()).is_eq()
                 }
                 (None, None) => true,
                 _ => false,
             };
             if !same {
-                let found = found.map(RawBson::from);
                 self.drifts.push(Drift { page: None, ..self.new_drift(kind, found, expected) });
             }
         }
@@ -108,16 +108,19 @@ impl<'a> Sequence<'a> {
 mod tests {
     use super::*;
     use crate::Policy;
+    use crate::policy::legacy;
     use bson::{RawDocumentBuf, rawdoc};
     use command::Namespace;
 
     fn kinds(document: &RawDocument, pages: &[RawDocumentBuf]) -> Vec<&'static str> {
         let policy = rawdoc! { "arrays": { "a": { "max": 2, "on_limit": "overflow" } } };
-        let policy = Policy::parse(&Namespace::new("d", "c").unwrap(), &policy).unwrap();
+        let namespace = Namespace::new("d", "c").unwrap();
+        let policy = legacy::written_out(&namespace, &policy);
+        let policy = Policy::parse(&namespace, &policy).unwrap();
         let rule = policy.overflows().next().unwrap();
         let mut sequence = Sequence::new(rule, RawBsonRef::Int32(1));
         pages.iter().for_each(|page| sequence.page(page, page.as_bytes().len()));
-        sequence.finish(document);
+        sequence.finish(document.into());
         sequence.drifts.iter().map(|drift| drift.kind.name()).collect()
     }
 

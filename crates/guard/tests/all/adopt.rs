@@ -8,12 +8,12 @@ use value::Path;
 use value::element::{array_elements, get_value};
 
 fn policy(keep: &str, max: i32, page: i32) -> RawDocumentBuf {
-    rawdoc! { "arrays": {
+    crate::named(rawdoc! { "arrays": {
         "a": { "max": max, "on_limit": "overflow",
                "overflow": { "into": "p", "page": page, "keep": keep } },
         "log": { "max": 2, "on_limit": "drop_oldest" },
         "tags": { "max": 2 },
-    } }
+    } })
 }
 
 fn numbers(range: std::ops::Range<i32>) -> RawArrayBuf {

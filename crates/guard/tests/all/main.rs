@@ -15,3 +15,12 @@ mod overflow;
 mod read;
 mod statement;
 mod verify;
+
+use bson::RawDocumentBuf;
+use freeboard_guard::policy::legacy;
+use naive::namespace;
+
+/// A policy that names what counts its arrays, and shows their heads.
+fn named(policy: RawDocumentBuf) -> RawDocumentBuf {
+    legacy::written_out(&namespace("c"), &policy)
+}

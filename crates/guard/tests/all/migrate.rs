@@ -17,11 +17,11 @@ use write::Backend as _;
 const MAX: usize = 4;
 
 fn bounds(keep: &str) -> RawDocumentBuf {
-    rawdoc! { "arrays": {
+    crate::named(rawdoc! { "arrays": {
         "s.a": { "max": MAX as i32, "on_limit": "overflow",
                  "overflow": { "into": "p", "page": 3, "page_bytes": 120, "keep": keep } },
         "log": { "max": 2, "on_limit": "drop_oldest" },
-    } }
+    } })
 }
 
 fn policy(keep: &str) -> Policy {

@@ -10,7 +10,7 @@ use write::Returns;
 fn memory() -> Memory {
     let policy = rawdoc! { "arrays": { "a": { "max": 2, "on_limit": "overflow",
     "overflow": { "into": "p", "page": 2 } } } };
-    Memory::with_policy("c", &policy)
+    Memory::with_policy("c", &crate::named(policy))
 }
 
 #[tokio::test]

@@ -15,7 +15,7 @@ const ELEMENT_BYTES: usize = 1024 * 1024;
 const PAGES: i32 = 24;
 
 fn policy() -> RawDocumentBuf {
-    rawdoc! { "arrays": { "a": { "max": 1, "on_limit": "overflow" } } }
+    crate::named(rawdoc! { "arrays": { "a": { "max": 1, "on_limit": "overflow" } } })
 }
 
 fn element() -> RawBson {
@@ -72,11 +72,14 @@ async fn no_page_is_taken_after_the_one_that_is_too_much() {
     let policy = Policy::parse(&namespace("c"), &policy()).unwrap();
     let rule = policy.overflows().next().unwrap();
     let mut pages = Made { taken: 0 };
-    let refused = show(rule, &Show::Whole, &parent(), &mut pages, 3 * ELEMENT_BYTES).await;
+    let refused = show(rule, &Show::Whole, (&parent()).into(), &mut pages, 3 * ELEMENT_BYTES).await;
     assert_eq!(refused.unwrap_err().code(), Code::BSONObjectTooLarge);
     assert_eq!(pages.taken, 3);
     let mut pages = Made { taken: 0 };
-    let whole = show(rule, &Show::Whole, &parent(), &mut pages, 30 * ELEMENT_BYTES).await.unwrap();
+    let whole = show(rule, &Show::Whole, (&parent()).into(), &mut pages, 30 * ELEMENT_BYTES)
+        .await
+        .unwrap()
+        .unwrap();
     let array = value::element::get_value(&whole, "a").and_then(|array| array.as_array()).unwrap();
     assert_eq!(value::element::array_len(array), PAGES as usize + 1);
 }
@@ -93,7 +96,8 @@ async fn a_transaction_loads_no_more_than_it_shows() {
     let mut read = async |projection: &RawDocument| {
         transaction.loaded_bytes = 0;
         let document: &RawDocument = &parent();
-        let read = shown(policy, &mut transaction, document, Some(projection), &Needs::All).await;
+        let read =
+            shown(policy, &mut transaction, document.into(), Some(projection), &Needs::All).await;
         (read, transaction.loaded_bytes / ELEMENT_BYTES)
     };
     let (few, loaded) = read(&slice(4)).await;

@@ -10,8 +10,8 @@ use naive::{Memory, namespace};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 fn bounds() -> RawDocumentBuf {
-    rawdoc! { "arrays": { "a": { "max": 2, "on_limit": "overflow",
-    "overflow": { "into": "p", "page": 2 } } } }
+    crate::named(rawdoc! { "arrays": { "a": { "max": 2, "on_limit": "overflow",
+    "overflow": { "into": "p", "page": 2 } } } })
 }
 
 fn policy() -> Policy {

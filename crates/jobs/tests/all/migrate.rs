@@ -9,7 +9,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 fn policy(max: i32) -> Document {
-    doc! { "arrays": { "a": { "max": max, "on_limit": "overflow", "overflow": { "into": "p" } } } }
+    let overflow = doc! {
+        "into": "p", "read": "head", "count": "aCount", "flag": "aHasOverflow",
+        "pages": "aOverflowPages",
+    };
+    doc! { "arrays": { "a": { "max": max, "on_limit": "overflow", "overflow": overflow } } }
 }
 
 async fn set(place: &Place, policy: &Document) -> Document {
@@ -141,7 +145,9 @@ async fn a_push_and_a_migration_meet_on_one_document() {
         let name = format!("c{round}");
         let documents = place.collection(&name);
         documents.insert_one(filled(1, 800, 20)).await.unwrap();
-        let policy = doc! { "arrays": { "a": { "max": 50, "on_limit": "overflow" } } };
+        let overflow = doc! { "elements": format!("{name}_a_all") };
+        let rule = doc! { "max": 50, "on_limit": "overflow", "overflow": overflow };
+        let policy = doc! { "arrays": { "a": rule } };
         let set = doc! { "setGrowthPolicy": &name, "policy": policy };
         database.run_command(set).await.unwrap();
         let migration = {

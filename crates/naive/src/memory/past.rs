@@ -1,8 +1,8 @@
 //! The store as it was at one moment.
 
-use super::{Collections, Row};
+use super::{Collections, Kept, Row};
 use bson::spec::ElementType;
-use bson::{RawBson, RawBsonRef, RawDocument, RawDocumentBuf};
+use bson::{RawBson, RawBsonRef, RawDocument};
 use command::Namespace;
 use error::Result;
 use guard::patterns::place;
@@ -27,7 +27,7 @@ impl Snapshot for Past {
         documents: usize,
         bytes: usize,
     ) -> Result<Vec<Row>> {
-        let id = |document: &RawDocumentBuf| RawBson::from(get_value(document, "_id").unwrap());
+        let id = |document: &Kept| RawBson::from(get_value(document, "_id").unwrap());
         let compare =
             |a: &RawBson, b: &RawBson| value::compare(a.as_raw_bson_ref(), b.as_raw_bson_ref());
         let mut found = self.collections.get(namespace).cloned().unwrap_or_default();
@@ -85,7 +85,7 @@ pub fn matching<'c>(
     namespace: &Namespace,
     filter: &Filter,
     sort: &RawDocument,
-) -> Result<Vec<&'c RawDocumentBuf>> {
+) -> Result<Vec<&'c Kept>> {
     let mut found = Vec::new();
     for document in collections.get(namespace).into_iter().flatten() {
         if filter.matches(document)? {

@@ -17,6 +17,7 @@ use std::sync::Arc;
 use std::task::{Poll, Waker};
 use value::element::get_value;
 use value::{Number, Path};
+use write::Version;
 
 pub struct Operation {
     input: Running,
@@ -36,14 +37,11 @@ impl Operator for Operation {
             Work::Advanced(member) => member,
             other => return Ok(other),
         };
-        if let Some(document) = member.document.take() {
-            let document = complete(shared, member.record, document)?;
-            if let Some(filter) = &self.filter
-                && !filter.matches(&document)?
-            {
+        if let Some(stored) = member.document.take() {
+            member.document = complete(shared, member.record, stored, self.filter.as_deref())?;
+            if member.document.is_none() {
                 return Ok(Work::Pending);
             }
-            member.document = Some(document);
         }
         Ok(Work::Advanced(member))
     }
@@ -53,19 +51,60 @@ impl Operator for Operation {
     }
 }
 
-/// The document with its arrays as the query is to see them.
-pub fn complete(shared: &Shared, record: RecordId, document: Document) -> Result<Document> {
-    let Some(Paged { arrays, bytes_max, .. }) = &shared.query.paged else { return Ok(document) };
-    if arrays.is_empty() {
+/// The document with its arrays as the query is to see them; `None` if it does not match.
+pub fn complete(
+    shared: &Shared,
+    record: RecordId,
+    stored: Document,
+    filter: Option<&Residual>,
+) -> Result<Option<Document>> {
+    let Some(paged) = &shared.query.paged else { return Ok(Some(stored)) };
+    let document = whole(shared, paged, paged.bytes_max, record, stored.clone())?;
+    if let Some(filter) = filter
+        && !filter.matches(&document)?
+    {
+        return Ok(None);
+    }
+    match document.as_bytes().len() > paged.shown_bytes_max {
+        true => whole(shared, paged, paged.shown_bytes_max, record, stored).map(Some),
+        false => Ok(Some(document)),
+    }
+}
+
+fn whole(
+    shared: &Shared,
+    paged: &Paged,
+    bytes_max: usize,
+    record: RecordId,
+    document: Document,
+) -> Result<Document> {
+    if paged.arrays.is_empty() {
         return Ok(document);
     }
-    let mut completed: RawDocumentBuf = document.into();
-    for array in arrays {
+    let sidecar = sidecar(shared, record, &document)?;
+    let mut completed: Option<RawDocumentBuf> = None;
+    for array in &paged.arrays {
+        let seen = completed.as_deref().unwrap_or(&document);
+        let version = Version { document: seen, sidecar: sidecar.as_deref() };
         let mut pages = Stored { shared, array, record };
-        let shown = show(&array.rule, &array.show, &completed, &mut pages, *bytes_max);
-        completed = now(shown)??;
+        let shown = show(&array.rule, &array.show, version, &mut pages, bytes_max);
+        completed = now(shown)??.or(completed);
     }
-    Ok(Document::Built(completed))
+    Ok(completed.map_or(document, Document::Built))
+}
+
+/// What policies keep beside a document. One that was put together, or has been sorted, has lost
+/// it on the way.
+fn sidecar(
+    shared: &Shared,
+    record: RecordId,
+    document: &Document,
+) -> Result<Option<RawDocumentBuf>> {
+    if let Document::Stored(stored) = document {
+        return Ok(stored.sidecar().map(RawDocument::to_owned));
+    }
+    let stored = shared.view.record(shared.collection, record)?;
+    Ok(stored.and_then(|stored| stored.sidecar().map(RawDocument::to_owned)))
 }
 
 /// Head and pages of one array of a record.

@@ -23,7 +23,9 @@ pub fn read(plan: &IdRead, shared: &Shared, stats: &mut Stats) -> Result<Option<
     let record = shared.view.record(shared.collection, entry.record)?.ok_or_else(dangling)?;
     stats.documents_examined += 1;
     let document = record.load(&shared.view, &shared.needs)?;
-    let document = complete::complete(shared, entry.record, document)?;
+    let Some(document) = complete::complete(shared, entry.record, document, None)? else {
+        return Ok(None);
+    };
     let document = match shared.query.metadata.any() {
         true => projection::attach(&shared.query, entry.record, None, &document),
         false => document,

@@ -42,7 +42,7 @@ async fn pages_have_their_indexes_once_a_policy_is_set() {
         .unwrap();
     let delete = rawdoc! { "q": {}, "limit": 0 };
     run(&engine, rawdoc! { "delete": "x_a", "$db": "d", "deletes": [delete] }).await.unwrap();
-    engine.set_policy(&namespace("x"), &policy()).await.unwrap();
+    engine.set_policy(&namespace("x"), &policy_of(&namespace("x"))).await.unwrap();
     let pages = engine.registry.get(&namespace("x_a")).unwrap();
     assert!(pages.indexes.iter().any(|it| it.name == index && it.ready));
     engine.close().await;
@@ -58,7 +58,7 @@ async fn policies_of_one_database_are_set_side_by_side() {
             for round in 0..10 {
                 // Some have a collection to themselves, and some have it with others.
                 let name = namespace(&format!("c{}", task % 5));
-                engine.set_policy(&name, &policy()).await.unwrap();
+                engine.set_policy(&name, &policy_of(&name)).await.unwrap();
                 if round % 3 == 2 {
                     engine.drop_policy(&name).await.unwrap();
                 }

@@ -42,7 +42,7 @@ impl Replaced {
 
     /// What tells whether there are pages.
     pub fn needs(&self, needs: &mut Needs) {
-        self.0.iter().for_each(|rule| needs.add(&rule.pages));
+        self.0.iter().flat_map(|rule| rule.named()).for_each(|path| needs.add(path));
     }
 
     pub fn check(&self, document: RawDocumentBuf) -> Result<RawDocumentBuf> {

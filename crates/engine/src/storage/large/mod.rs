@@ -8,7 +8,7 @@
 //! changes are kept apart from `COLD_VALUE_BYTES` on. A value that was loaded and comes
 //! back as it was keeps its place.
 //!
-//! A record that holds stubs ends, after its document, with
+//! A record that holds stubs ends, after its document and what policies keep beside it, with
 //!
 //! ```text
 //! 0   next    u32       the number the next large value gets, if it is free

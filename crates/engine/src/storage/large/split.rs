@@ -8,10 +8,11 @@ use bson::spec::ElementType;
 use fjall::Slice;
 use value::element::get;
 use value::{DocumentWriter, Element, Path, elements};
+use write::Version;
 
 /// A document taken apart for storage.
 pub struct Split {
-    /// The record's bytes: the document with stubs, and the trailer.
+    /// The record's bytes: the document with stubs, the sidecar, and the trailer.
     pub record: Vec<u8>,
     /// New large values and their numbers.
     pub values: Vec<(u32, Slice)>,
@@ -143,15 +144,17 @@ impl<'a> Was<'a> {
 
 /// Takes a document apart, if it is large. Without one `before` it, it holds no stubs
 /// yet, as it came from a client. `cold` are the paths of values that seldom change.
-pub fn split(
-    document: &RawDocument,
+pub fn split<'v>(
+    version: impl Into<Version<'v>>,
     before: Option<Before<'_>>,
     secret: &Secret,
     cold: &[&Path],
 ) -> Split {
+    let Version { document, sidecar } = version.into();
     let size = document.as_bytes().len();
+    let sidecar = sidecar.map_or(&[][..], RawDocument::as_bytes);
     let whole = || Split {
-        record: document.as_bytes().to_vec(),
+        record: [document.as_bytes(), sidecar].concat(),
         values: Vec::new(),
         kept: Vec::new(),
         size,
@@ -177,6 +180,7 @@ pub fn split(
     let inline = splitter.writer.finish();
     let size = inline.as_bytes().len() + splitter.grown;
     let mut record = inline.into_bytes();
+    record.extend_from_slice(sidecar);
     record.extend_from_slice(&splitter.next.to_be_bytes());
     record.extend_from_slice(&(size as u32).to_be_bytes());
     Split { record, values: splitter.values, kept: splitter.kept, size }

@@ -3,7 +3,7 @@
 //! writing it back must not lose the pages.
 
 use super::whole::Loaded;
-use super::{Counters, Done, Head, Work, array, has_pages, items, limits};
+use super::{Counters, Done, Head, Work, array, items, limits, shows_pages};
 use crate::patterns::place::identical;
 use crate::patterns::{fields, place};
 use crate::policy::{Overflow, Read};
@@ -14,7 +14,8 @@ use language::Needs;
 use language::query::Matched;
 use language::update::{Scope, Update};
 use value::Element;
-use write::Transaction;
+use write::limits::DOCUMENT_BYTES_MAX;
+use write::{Transaction, Version};
 
 /// How the array is written.
 pub struct Assigned<'a, R> {
@@ -126,6 +127,16 @@ impl<T: Transaction> Work<'_, T> {
         Ok(Done { head: Head::AsWritten, counters, paged: true })
     }
 
+    /// Refuses to replace an array that no client can have read whole: it would be too large
+    /// for a reply.
+    async fn check_seen_whole(&mut self, row: &T::Row) -> Result<()> {
+        let pages: usize = self.page_sizes().await?.iter().map(|page| page.bytes).sum();
+        match self.transaction.size(row, row) + pages > DOCUMENT_BYTES_MAX {
+            true => Err(limits::replaces_unseen(self.rule)),
+            false => Ok(()),
+        }
+    }
+
     /// The array written is the whole sequence.
     async fn write_whole(
         &mut self,
@@ -134,6 +145,9 @@ impl<T: Transaction> Work<'_, T> {
         new: Option<Element<'_>>,
         loaded: &Needs,
     ) -> Result<Done> {
+        if assigned.loaded.is_none() && !matches!(assigned.scope, Scope::Removed) {
+            self.check_seen_whole(row).await?;
+        }
         let Some(new) = new.filter(|new| new.kind == ElementType::Array) else {
             return self.emptied(None).await;
         };
@@ -163,21 +177,21 @@ impl<T: Transaction> Work<'_, T> {
 
 /// Refuses what a read has shown of an array with pages where it is to stand for the
 /// whole array, in a document that takes the place of `old`.
-pub fn check_written_back(rule: &Overflow, old: &RawDocument, new: &RawDocument) -> Result<()> {
+pub fn check_written_back(rule: &Overflow, old: Version<'_>, new: &RawDocument) -> Result<()> {
     let pages = Counters::read(old, rule).pages;
     let array = place::find(new, &rule.path);
     let Some(array) = array.filter(|_| pages > 0 && rule.read == Read::Head) else { return Ok(()) };
-    let is_head = has_pages(new, rule)
-        || place::find(old, &rule.path).is_some_and(|head| identical(&head, &array));
+    let is_head = shows_pages(new, rule)
+        || place::find(old.document, &rule.path).is_some_and(|head| identical(&head, &array));
     if is_head { Err(limits::replaces_head(rule, pages)) } else { Ok(()) }
 }
 
 /// Refuses a document with pages whose head alone has been read, by what is to take the place
 /// of its collection.
 pub fn check_read_to_replace(rule: &Overflow, document: &RawDocument) -> Result<()> {
-    match Counters::read(document, rule).pages {
-        0 => Ok(()),
-        pages => Err(limits::replaces_head(rule, pages)),
+    match shows_pages(document, rule) {
+        false => Ok(()),
+        true => Err(limits::reads_head(rule)),
     }
 }
 

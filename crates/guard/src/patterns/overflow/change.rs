@@ -3,8 +3,7 @@
 use super::apart::TakenApart;
 use super::glance::{Met, missing};
 use super::settle::Settled;
-use super::update::{Amends, write};
-use super::{Done, Head, Seen, Work, assign, load, whole};
+use super::{Amends, Done, Head, Seen, Work, assign, load, whole};
 use crate::patterns::measured::Measured;
 use crate::patterns::pattern::Change;
 use crate::patterns::place::id;
@@ -16,7 +15,7 @@ use language::update::{Part, Scope, Update};
 use smallvec::SmallVec;
 use std::sync::Arc;
 use value::wide;
-use write::Transaction;
+use write::{StoredRow, Transaction, Version};
 
 /// What an update is applied to, where that is not the row as it is.
 pub struct Basis<T: Transaction> {
@@ -47,7 +46,7 @@ pub async fn before<T: Transaction>(transaction: &mut T, change: &mut Change<'_,
     let (policy, row, applied) = (change.policy, change.row, change.applied);
     let mut arrays: SmallVec<[Met<'_>; 2]> = {
         let _entered = wide::enter(row);
-        Met::all(policy, &applied.plan.reach, row).collect()
+        Met::all(policy, &applied.plan.reach, row.version()).collect()
     };
     for met in arrays.iter_mut().filter(|met| met.paged && !met.rule.counted) {
         // What says that there are pages may be older than the policy.
@@ -83,11 +82,12 @@ pub async fn with_pages<T: Transaction>(
     for (met, part) in parts(&change.glance.arrays, taken) {
         let after = &*change.after;
         let rule = met.rule;
-        let now = Seen::of(after, rule);
+        let now = Seen::of(Version { document: after, sidecar: row.sidecar() }, rule);
         let mut work = Work { policy, rule, transaction, parent: id(row) };
         if !met.paged {
             let settled = Settled { row, was: &met.was, base: change.base(), after, now: &now };
             let done = work.settle(row, &settled).await?;
+            change.elsewhere |= done.paged;
             amends.add(met, done, &now);
             continue;
         }
@@ -114,9 +114,10 @@ pub async fn with_pages<T: Transaction>(
         }
         amends.add(met, done, &now);
     }
-    let Amends { edits, lengths } = amends;
-    change.measured = Measured { arrays: lengths, complete: false };
-    write(&edits, &mut change.after, &mut change.altered)
+    change.sidecar = amends.sidecar(row.sidecar());
+    amends.write(&mut change.after, &mut change.altered)?;
+    change.measured = Measured { arrays: amends.lengths, complete: false };
+    Ok(())
 }
 
 /// Each array, and what the update does to it.

@@ -1,66 +1,162 @@
-//! What a document says of its array: how many elements, and how many pages.
+//! How many elements and pages an array has, as its document and its sidecar say.
 
-use crate::patterns::fields::Edits;
+use super::amends::Amends;
+use super::sidecar;
 use crate::patterns::measured::Length;
 use crate::patterns::place;
 use crate::policy::Overflow;
+use bson::spec::ElementType;
 use bson::{RawBson, RawBsonRef, RawDocument};
-use value::{Element, Number};
+use value::{Element, Number, Path};
+use write::Version;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Counters {
-    /// `None` where there is no array.
+    /// `None` where there is no array, or where nothing says how long it is: without pages it
+    /// is there to be counted.
     pub count: Option<usize>,
     pub pages: usize,
 }
 
-/// A document's array and the fields that count it, found in one walk.
+/// A document's array and what counts it, found in one walk.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Seen<'d> {
     pub array: Option<Element<'d>>,
-    count: Option<Element<'d>>,
-    flag: Option<Element<'d>>,
-    pages: Option<Element<'d>>,
+    /// What stands where the policy names a count, a flag and the pages.
+    fields: [Option<Element<'d>>; 3],
+    /// What the sidecar keeps.
+    hidden: Option<Counters>,
+    counters: Counters,
 }
 
 impl<'d> Seen<'d> {
-    pub fn of(document: &'d RawDocument, rule: &Overflow) -> Seen<'d> {
-        let paths = [&rule.path, &rule.count, &rule.flag, &rule.pages];
-        let [array, count, flag, pages] = place::find_all(document, paths);
-        Seen { array, count, flag, pages }
+    pub fn of(version: Version<'d>, rule: &Overflow) -> Seen<'d> {
+        let (array, fields) = array_and_fields(version.document, rule);
+        Seen::new(array, fields, sidecar::read(version.sidecar, rule), rule)
     }
 
-    /// The same in the document's next version, which is known to have the same counters.
+    fn new(
+        array: Option<Element<'d>>,
+        fields: [Option<Element<'d>>; 3],
+        hidden: Option<Counters>,
+        rule: &Overflow,
+    ) -> Seen<'d> {
+        let [count, _, pages] = fields;
+        let counters = counters(rule, hidden, count, pages);
+        Seen { array, fields, hidden, counters }
+    }
+
+    /// The same in the document's next version, which is known to have the same flag and pages.
     pub fn in_next(self, next: &'d RawDocument, rule: &Overflow) -> Seen<'d> {
-        let [array, count] = place::find_all(next, [&rule.path, &rule.count]);
-        Seen { array, count, ..self }
+        let [_, flag, pages] = self.fields;
+        let (array, count) = match &rule.count {
+            None => (place::find(next, &rule.path), None),
+            Some(count) => {
+                let [array, count] = place::find_all(next, [&rule.path, count]);
+                (array, count)
+            }
+        };
+        Seen::new(array, [count, flag, pages], self.hidden, rule)
+    }
+
+    /// The same in a version that an update has written, be it in the fields that count.
+    pub fn in_written(self, next: &'d RawDocument, rule: &Overflow) -> Seen<'d> {
+        let (array, fields) = array_and_fields(next, rule);
+        Seen::new(array, fields, self.hidden, rule)
     }
 
     pub fn counters(&self) -> Counters {
-        Counters { count: number(self.count), pages: number(self.pages).unwrap_or(0) }
+        self.counters
     }
 
-    /// What stands where `Overflow::counters` are.
-    pub fn fields(&self) -> [Option<Element<'d>>; 3] {
-        [self.count, self.flag, self.pages]
+    /// The count, the flag and the pages that are said, be it where clients see them or not.
+    pub fn said(&self, rule: &Overflow) -> [Option<RawBson>; 3] {
+        let field = |at: usize| self.fields[at].map(|field| RawBson::from(field.value()));
+        let hidden = self.hidden.filter(|_| rule.is_hidden());
+        let [count, _, pages] = rule.names();
+        [
+            if count.is_some() { field(0) } else { hidden.and_then(|it| it.count).map(int) },
+            field(1),
+            if pages.is_some() { field(2) } else { hidden.map(|it| int(it.pages)) },
+        ]
+    }
+
+    /// Whether anything is said of the array.
+    pub fn says_something(&self) -> bool {
+        self.hidden.is_some() || self.fields.iter().any(Option::is_some)
+    }
+}
+
+fn array_and_fields<'d>(
+    document: &'d RawDocument,
+    rule: &Overflow,
+) -> (Option<Element<'d>>, [Option<Element<'d>>; 3]) {
+    let names = rule.names();
+    if names.iter().all(Option::is_none) {
+        return (place::find(document, &rule.path), [None; 3]);
+    }
+    // Where there is no name, the array is found once more.
+    let [count, flag, pages] = names.map(|name| name.unwrap_or(&rule.path));
+    let [array, count, flag, pages] = place::find_all(document, [&rule.path, count, flag, pages]);
+    let mut fields = [count, flag, pages];
+    for (field, name) in fields.iter_mut().zip(names) {
+        *field = field.filter(|_| name.is_some());
+    }
+    (array, fields)
+}
+
+fn counters(
+    rule: &Overflow,
+    hidden: Option<Counters>,
+    count: Option<Element<'_>>,
+    pages: Option<Element<'_>>,
+) -> Counters {
+    match (rule.is_hidden(), hidden) {
+        (true, Some(hidden)) => hidden,
+        (true, None) => Counters { count: number(count), pages: 0 },
+        (false, _) => Counters { count: number(count), pages: number(pages).unwrap_or(0) },
     }
 }
 
 impl Counters {
-    /// As the document has them.
-    pub fn read(document: &RawDocument, rule: &Overflow) -> Counters {
-        let [count, pages] = place::find_all(document, [&rule.count, &rule.pages]);
-        Counters { count: number(count), pages: number(pages).unwrap_or(0) }
+    /// As they stand in a document, or beside it.
+    pub fn read(version: Version<'_>, rule: &Overflow) -> Counters {
+        let find = |name: &Option<Path>| {
+            name.as_ref().and_then(|name| place::find(version.document, name))
+        };
+        match rule.is_hidden() {
+            true => {
+                let hidden = sidecar::read(version.sidecar, rule);
+                hidden.unwrap_or_else(|| counters(rule, None, find(&rule.count), None))
+            }
+            false => counters(rule, None, find(&rule.count), find(&rule.pages)),
+        }
     }
 
     pub fn of(count: usize, pages: usize) -> Counters {
         Counters { count: Some(count), pages }
     }
 
-    /// What `Overflow::counters` are to hold.
+    /// The count, the flag and the pages that are to be said of an array, as `Seen::said`.
+    pub fn expected(self, rule: &Overflow) -> [Option<RawBson>; 3] {
+        let [count, flag, pages] = self.values();
+        let is_hidden = self.hidden(rule).is_some();
+        [
+            count.filter(|_| rule.count.is_some() || is_hidden),
+            flag.filter(|_| rule.flag.is_some()),
+            pages,
+        ]
+    }
+
+    /// What `Overflow::names` are to hold.
     pub fn values(self) -> [Option<RawBson>; 3] {
         let pages = (self.pages > 0).then_some(self.pages);
         [self.count.map(int), pages.map(|_| RawBson::Boolean(true)), pages.map(int)]
+    }
+
+    /// What the sidecar is to keep.
+    pub fn hidden(self, rule: &Overflow) -> Option<Counters> {
+        (rule.is_hidden() && self.pages > 0).then_some(self)
     }
 
     /// How long the array is, if that is known.
@@ -68,43 +164,58 @@ impl Counters {
         self.count.map(|elements| Length { elements, pages: self.pages })
     }
 
-    /// Whether this is what a document says, in the very words that `write` finds for it.
-    pub fn are_said(self, seen: &Seen<'_>) -> bool {
-        let pages = (self.pages > 0).then_some(self.pages);
-        says(seen.count, self.count) && flags(seen.flag, pages.is_some()) && says(seen.pages, pages)
+    /// Whether this is what is said of an array, in the very words that `write` finds for it.
+    pub fn are_said(self, rule: &Overflow, seen: &Seen<'_>) -> bool {
+        let names = rule.names();
+        let mut fields = names.iter().zip(seen.fields).zip(self.values());
+        let are_said = fields.all(|((name, field), value)| name.is_none() || says(field, &value));
+        are_said && seen.hidden == self.hidden(rule)
     }
 
-    /// Whether a document says otherwise. One that says nothing has not been
+    /// Whether something else is said. A document of which nothing is said has not been
     /// written under the policy, and need not; what stands beside no array is no
     /// counter before a write makes it one, unless it speaks of pages.
-    pub fn are_misstated(self, seen: &Seen<'_>) -> bool {
-        if self == Counters::default() && seen.counters().pages == 0 {
+    pub fn are_misstated(self, rule: &Overflow, seen: &Seen<'_>) -> bool {
+        if self == Counters::default() && seen.counters.pages == 0 && seen.hidden.is_none() {
             return false;
         }
-        !self.are_said(seen) && seen.fields().iter().any(Option::is_some)
+        !self.are_said(rule, seen) && seen.says_something()
     }
 
-    /// The edits that give a document these counters.
-    pub fn write<'r>(self, rule: &'r Overflow, seen: &Seen<'_>, edits: &mut Edits<'r>) {
-        let pages = (self.pages > 0).then_some(self.pages);
-        if !says(seen.count, self.count) {
-            edits.push((&rule.count, self.count.map(int)));
+    /// Adds the edits after which this is said of an array.
+    pub fn write<'r>(self, rule: &'r Overflow, seen: &Seen<'_>, amends: &mut Amends<'r>) {
+        for ((name, field), value) in rule.names().into_iter().zip(seen.fields).zip(self.values()) {
+            if let Some(name) = name
+                && !says(field, &value)
+            {
+                amends.edits.push((name, value));
+            }
         }
-        if !flags(seen.flag, pages.is_some()) {
-            edits.push((&rule.flag, pages.map(|_| RawBson::Boolean(true))));
-        }
-        if !says(seen.pages, pages) {
-            edits.push((&rule.pages, pages.map(int)));
+        let hidden = self.hidden(rule);
+        if seen.hidden != hidden {
+            amends.sidecar.push((&rule.path, hidden));
         }
     }
 }
 
-/// Whether a document says that its array has pages.
-pub fn has_pages(document: &RawDocument, rule: &Overflow) -> bool {
-    number(place::find(document, &rule.pages)).is_some_and(|pages| pages > 0)
+/// Whether an array has pages.
+pub fn has_pages(version: Version<'_>, rule: &Overflow) -> bool {
+    Counters::read(version, rule).pages > 0
 }
 
-fn number(element: Option<Element<'_>>) -> Option<usize> {
+/// Whether a document says, where clients see it, that its array has pages: by their number, by
+/// the flag, or by a count of more than it shows.
+pub fn shows_pages(document: &RawDocument, rule: &Overflow) -> bool {
+    let seen = Seen::of(document.into(), rule);
+    let [count, flag, pages] = seen.fields;
+    let shown = seen.array.filter(|it| it.kind == ElementType::Array);
+    let shown = shown.map_or(0, |array| array.children().count());
+    number(pages).is_some_and(|pages| pages > 0)
+        || flag.is_some_and(|flag| flag.value() == RawBsonRef::Boolean(true))
+        || number(count).is_some_and(|count| count > shown)
+}
+
+pub fn number(element: Option<Element<'_>>) -> Option<usize> {
     let number = match element?.value() {
         RawBsonRef::Int32(number) => i64::from(number),
         other => Number::from_value(other)?.to_i64_exact()?,
@@ -112,21 +223,12 @@ fn number(element: Option<Element<'_>>) -> Option<usize> {
     usize::try_from(number).ok()
 }
 
-/// Whether a field is there with this number, or neither is.
-fn says(field: Option<Element<'_>>, number: Option<usize>) -> bool {
-    match (field.map(|field| field.value()), number) {
-        (Some(RawBsonRef::Int32(said)), Some(number)) => i32::try_from(number) == Ok(said),
-        (Some(said), Some(number)) => said == int(number).as_raw_bson_ref(),
+/// Whether a field is there with this value, or neither is.
+fn says(field: Option<Element<'_>>, value: &Option<RawBson>) -> bool {
+    match (field, value) {
+        (Some(field), Some(value)) => field.value() == value.as_raw_bson_ref(),
         (None, None) => true,
         _ => false,
-    }
-}
-
-/// Whether a flag is there that says so, or neither is.
-fn flags(field: Option<Element<'_>>, flagged: bool) -> bool {
-    match field {
-        Some(field) => flagged && field.value() == RawBsonRef::Boolean(true),
-        None => !flagged,
     }
 }
 

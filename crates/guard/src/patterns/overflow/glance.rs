@@ -13,7 +13,7 @@ use language::update::Update;
 use smallvec::SmallVec;
 use std::sync::Arc;
 use value::{Element, wide};
-use write::Applied;
+use write::{Applied, Version};
 
 /// What a row shows.
 #[derive(Default)]
@@ -29,14 +29,14 @@ impl<'a> Glance<'a> {
     /// the update looks at.
     pub fn of(
         policy: &'a Policy,
-        row: &'a RawDocument,
+        row: Version<'a>,
         applied: &Applied<'_, Plan>,
     ) -> Option<Glance<'a>> {
         let push = Push::of(policy, row, applied.plan);
         if push.is_some() {
             return Some(Glance { push, ..Glance::default() });
         }
-        let _entered = wide::enter(row);
+        let _entered = wide::enter(row.document);
         let mut arrays = SmallVec::new();
         for met in Met::all(policy, &applied.plan.reach, row) {
             if !met.is_simple() {
@@ -72,11 +72,11 @@ impl<'a> Met<'a> {
     pub fn all(
         policy: &'a Policy,
         reach: &Reach,
-        row: &'a RawDocument,
+        row: Version<'a>,
     ) -> impl Iterator<Item = Met<'a>> {
         policy.arrays.iter().enumerate().filter_map(move |(at, rule)| {
             let OnLimit::Overflow(rule) = &rule.on_limit else { return None };
-            if rule.counted && !reach.may_change(at) && is_settled(row, rule) {
+            if rule.counted && !reach.may_change(at) && is_settled(row.document, rule) {
                 return None;
             }
             let was = Seen::of(row, rule);
@@ -91,7 +91,7 @@ impl<'a> Met<'a> {
         'a: 'n,
     {
         match reach.counters {
-            true => Seen::of(after, self.rule),
+            true => self.was.in_written(after, self.rule),
             false => self.was.in_next(after, self.rule),
         }
     }
@@ -103,17 +103,22 @@ impl<'a> Met<'a> {
 
     /// Adds how long the array was and is, if the document says how long it was.
     pub fn measure(&self, after: Counters, lengths: &mut ArrayLengths) {
-        if let Known::Length(before) = self.known() {
+        let unsaid = after.count.is_none() && self.rule.count.is_none() && self.was.array.is_some();
+        if !unsaid && let Known::Length(before) = self.known() {
             lengths.push(ArrayLength { rule: self.at, before, after: after.length() });
         }
     }
 
-    /// What the document says of the array's length. A count beside no array says nothing.
+    /// What is said of the array's length, or can be counted. A count beside no array says
+    /// nothing.
     fn known(&self) -> Known {
-        let is_array = |found: Element<'_>| found.kind == ElementType::Array;
-        match self.counters.length() {
-            Some(length) if self.paged || self.was.array.is_some_and(is_array) => {
-                Known::Length(Some(length))
+        let array = self.was.array.filter(|found| found.kind == ElementType::Array);
+        match (self.counters.length(), array) {
+            (Some(length), _) if self.paged => Known::Length(Some(length)),
+            (Some(length), Some(_)) => Known::Length(Some(length)),
+            (None, Some(array)) if self.rule.count.is_none() && self.counters.pages == 0 => {
+                let elements = array.children().count();
+                Known::Length(Some(Length { elements, pages: 0 }))
             }
             _ if self.was.array.is_none() && self.counters.pages == 0 => Known::Length(None),
             _ => Known::Nothing,
@@ -121,7 +126,7 @@ impl<'a> Met<'a> {
     }
 }
 
-/// What is known of an array's length without a look at it.
+/// What is known of an array's length.
 enum Known {
     /// `None`: there is no array.
     Length(Option<Length>),
@@ -132,7 +137,8 @@ enum Known {
 /// or is not there. The first write under a policy counts what there was before.
 fn is_settled(row: &RawDocument, rule: &Overflow) -> bool {
     let is_number = |it: Element<'_>| matches!(it.kind, ElementType::Int32 | ElementType::Int64);
-    let [array, count] = place::find_all(row, [&rule.path, &rule.count]);
+    let Some(count) = &rule.count else { return true };
+    let [array, count] = place::find_all(row, [&rule.path, count]);
     array.is_some() == count.is_some_and(is_number)
 }
 

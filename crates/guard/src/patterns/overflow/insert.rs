@@ -1,7 +1,7 @@
 //! New documents that hold more than they may keep, or say what only the policy does.
 
-use super::{Seen, Work};
-use crate::patterns::fields::{self, Edits};
+use super::{Amends, Seen, Work};
+use crate::patterns::fields;
 use crate::patterns::measured::ArrayLength;
 use crate::patterns::pattern::Insertion;
 use crate::patterns::place::id;
@@ -11,7 +11,7 @@ use error::Result;
 use smallvec::SmallVec;
 use std::borrow::Cow;
 use value::{DocumentWriter, wide};
-use write::Transaction;
+use write::{Sidecar, Transaction, Version};
 
 /// What the counters of most policies add to a document.
 const ROOM_BYTES: usize = 64;
@@ -26,19 +26,23 @@ pub async fn insert<T: Transaction>(
 ) -> Result<()> {
     let policy = insertion.policy;
     let Some(document) = insertion.document.take() else { return Ok(()) };
-    let mut edits = Edits::new();
+    let mut amends = Amends::default();
     for (at, rule, seen) in seen(policy, &document) {
         let mut work = Work { policy, rule, transaction, parent: id(&document) };
         if let Some(done) = work.settle_new(&document, &seen).await? {
             let after = done.counters.length();
             insertion.measured.arrays.push(ArrayLength { rule: at, before: None, after });
-            done.write(rule, &seen, &mut edits);
+            done.write(rule, &seen, &mut amends);
         }
     }
+    if let Sidecar::Becomes(sidecar) = amends.sidecar(None) {
+        insertion.sidecar = sidecar;
+    }
+    let edits = &amends.edits;
     insertion.document = Some(match document {
         document if edits.is_empty() => document,
-        Cow::Borrowed(document) => Cow::Owned(fields::edit(document, &edits)?),
-        Cow::Owned(document) => Cow::Owned(fields::edit_own(document, &edits)?),
+        Cow::Borrowed(document) => Cow::Owned(fields::edit(document, edits)?),
+        Cow::Owned(document) => Cow::Owned(fields::edit_own(document, edits)?),
     });
     Ok(())
 }
@@ -49,7 +53,7 @@ fn seen<'p, 'd>(policy: &'p Policy, document: &'d RawDocument) -> Met<'p, 'd> {
     let rules = policy.arrays.iter().enumerate();
     rules
         .filter_map(|(at, rule)| match &rule.on_limit {
-            OnLimit::Overflow(rule) => Some((at, &**rule, Seen::of(document, rule))),
+            OnLimit::Overflow(rule) => Some((at, &**rule, Seen::of(Version::from(document), rule))),
             _ => None,
         })
         .collect()
@@ -59,7 +63,9 @@ fn seen<'p, 'd>(policy: &'p Policy, document: &'d RawDocument) -> Met<'p, 'd> {
 pub fn add_counts(insertion: &mut Insertion<'_, '_>) {
     let rules = insertion.policy.arrays.iter().zip(&insertion.measured.arrays);
     let counts = rules.filter_map(|(rule, measured)| match (&rule.on_limit, measured.after) {
-        (OnLimit::Overflow(rule), Some(length)) => Some((rule.count.as_str(), length.elements)),
+        (OnLimit::Overflow(rule), Some(length)) => {
+            Some((rule.count.as_ref()?.as_str(), length.elements))
+        }
         _ => None,
     });
     let document = insertion.document.take();
@@ -96,14 +102,18 @@ mod tests {
     use super::*;
     use crate::patterns::fitting;
     use crate::patterns::measured::Measured;
+    use crate::policy::legacy;
     use bson::{RawDocumentBuf, rawdoc};
     use command::Namespace;
 
     fn inserted(policy: &RawDocument, document: &RawDocument) -> Option<RawDocumentBuf> {
-        let policy = Policy::parse(&Namespace::new("d", "c").unwrap(), policy).unwrap();
+        let namespace = Namespace::new("d", "c").unwrap();
+        let policy = legacy::written_out(&namespace, policy);
+        let policy = Policy::parse(&namespace, &policy).unwrap();
         let done = |given: Cow<'_, RawDocument>| {
             let measured = Measured { arrays: fitting::measure(&policy, &given)?, complete: true };
-            let mut insertion = Insertion { policy: &policy, document: Some(given), measured };
+            let mut insertion =
+                Insertion { policy: &policy, document: Some(given), sidecar: None, measured };
             add_counts(&mut insertion);
             insertion.document.map(Cow::into_owned)
         };

@@ -82,6 +82,23 @@ pub fn replaces_head(rule: &Overflow, pages: usize) -> Error {
     ))
 }
 
+pub fn replaces_unseen(rule: &Overflow) -> Error {
+    Code::OperationFailed.error(format!(
+        "with its array '{}' the document is too large for a reply, so that reads show no more than \
+         the head, and this write would replace the whole. Use $push, $pull, $pop or \
+         $[<identifier>] to change the array, or $unset to clear it",
+        rule.path
+    ))
+}
+
+pub fn reads_head(rule: &Overflow) -> Error {
+    Code::OperationFailed.error(format!(
+        "the array '{}' has overflowed into pages of '{}', and what is read here is only its head, \
+         which cannot take the place of the whole. Use the policy's read: merged to read it whole",
+        rule.path, rule.into
+    ))
+}
+
 pub fn compares_head(rule: &Overflow, pages: usize) -> Error {
     Code::OperationFailed.error(format!(
         "the array '{}' has overflowed into {pages} page(s) of '{}', and $min or $max would compare \

@@ -20,6 +20,7 @@
 //! Whoever writes to pages holds the intent on their document, so nobody else
 //! does at the same time.
 
+mod amends;
 mod apart;
 mod append;
 mod assign;
@@ -40,20 +41,21 @@ mod refill;
 mod resettle;
 mod ripple;
 mod settle;
+mod sidecar;
 mod update;
 mod whole;
 
+pub(crate) use amends::Amends;
 pub use apart::Apart;
 pub use assign::{check_read_to_replace, check_written_back};
 pub(crate) use change::Basis;
 pub(crate) use counters::int;
-pub use counters::{Counters, Seen, has_pages};
+pub use counters::{Counters, Seen, has_pages, shows_pages};
 pub(crate) use glance::Glance;
 pub use pack::{head_len, pages_of};
 pub use page::{filter as page_filter, id as page_id};
 pub(crate) use pattern::Outlier;
 
-use crate::patterns::fields::Edits;
 use crate::patterns::place::{self, id};
 use crate::policy::{Keep, Overflow, Policy};
 use bson::spec::ElementType;
@@ -63,7 +65,7 @@ use language::Needs;
 use language::update::{Part, Scope, Update};
 use page::{Look, Page, Walk};
 use value::Element;
-use write::Transaction;
+use write::{StoredRow, Transaction};
 
 /// Work on one array of one document.
 pub(crate) struct Work<'a, T: Transaction> {
@@ -116,10 +118,10 @@ impl Done {
     }
 
     /// The edits of the document that come of it.
-    pub fn write<'r>(self, rule: &'r Overflow, seen: &Seen<'_>, edits: &mut Edits<'r>) {
-        self.counters.write(rule, seen, edits);
+    pub fn write<'r>(self, rule: &'r Overflow, seen: &Seen<'_>, amends: &mut Amends<'r>) {
+        self.counters.write(rule, seen, amends);
         if let Head::Becomes(head) = self.head {
-            edits.push((&rule.path, Some(RawBson::Array(head))));
+            amends.edits.push((&rule.path, Some(RawBson::Array(head))));
         }
     }
 }
@@ -127,7 +129,7 @@ impl Done {
 /// Deletes the pages of a document that is deleted.
 async fn delete<T: Transaction>(policy: &Policy, transaction: &mut T, row: &T::Row) -> Result<()> {
     for rule in policy.overflows() {
-        if has_pages(row, rule) {
+        if has_pages(row.version(), rule) {
             Work { policy, rule, transaction, parent: id(row) }.clear().await?;
         }
     }
@@ -165,7 +167,7 @@ impl<T: Transaction> Work<'_, T> {
     /// The document's counters; counted again if they say nothing, or are not to be
     /// trusted.
     async fn counters(&mut self, row: &T::Row, loaded: &Needs) -> Result<Counters> {
-        let counters = Counters::read(row, self.rule);
+        let counters = Counters::read(row.version(), self.rule);
         if counters.count.is_some() && self.rule.counted {
             return Ok(counters);
         }

@@ -205,7 +205,7 @@ impl<T: Transaction> Work<'_, T> {
         if bytes > DOCUMENT_BYTES_MAX {
             return Err(limits::element_too_large(self.rule, bytes));
         }
-        self.transaction.insert(&self.rule.into, &page, None).await
+        self.transaction.insert(&self.rule.into, (&page).into(), None).await
     }
 
     /// Gives a page other elements; without any it is deleted.
@@ -215,7 +215,7 @@ impl<T: Transaction> Work<'_, T> {
         }
         interrupt::check_now()?;
         let after = document(self.rule, self.parent, page.number, items);
-        self.transaction.replace(&self.rule.into, &page.row, &after, Cause::UNKNOWN).await
+        self.transaction.replace(&self.rule.into, &page.row, (&after).into(), Cause::UNKNOWN).await
     }
 
     /// Adds elements behind those of a page, which are copied as they are.
@@ -223,7 +223,7 @@ impl<T: Transaction> Work<'_, T> {
         interrupt::check_now()?;
         let held = (page.array(self.rule), page.count());
         let after = extended(self.rule, self.parent, page.number, held, items);
-        self.transaction.replace(&self.rule.into, &page.row, &after, Cause::UNKNOWN).await
+        self.transaction.replace(&self.rule.into, &page.row, (&after).into(), Cause::UNKNOWN).await
     }
 
     pub async fn delete_page(&mut self, page: &Page<T::Row>) -> Result<()> {

@@ -10,7 +10,7 @@ use crate::provision::{self, Needed};
 use bson::RawDocument;
 use error::Result;
 use language::update::Update;
-use write::Transaction;
+use write::{StoredRow, Transaction};
 
 /// Moves the elements of long arrays to pages: the outlier pattern.
 pub struct Outlier;
@@ -49,7 +49,7 @@ impl<T: Transaction> Pattern<T> for Outlier {
     }
 
     fn has_fast_update<'c>(&self, change: &mut Change<'c, T>) -> bool {
-        let glance = Glance::of(change.policy, change.row, change.applied);
+        let glance = Glance::of(change.policy, change.row.version(), change.applied);
         let is_fast = glance.is_some();
         change.glance = glance.unwrap_or_default();
         is_fast

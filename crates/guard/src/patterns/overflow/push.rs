@@ -1,6 +1,7 @@
 //! A push onto an array that its document keeps whole: most of all writes that meet an array
 //! that overflows, and so the one that is kept short.
 
+use super::sidecar;
 use crate::patterns::fields::Overwrite;
 use crate::patterns::measured::{ArrayLength, Length, Measured};
 use crate::patterns::plan::Plan;
@@ -10,15 +11,16 @@ use bson::{RawDocument, RawDocumentBuf};
 use error::Result;
 use smallvec::smallvec;
 use value::{Element, Path, elements};
+use write::Version;
 
-/// An update that does nothing but append to one array, which its document keeps whole and
-/// has counted.
+/// An update that does nothing but append to one array, which its document keeps whole.
 pub struct Push<'a> {
     /// Which array of the policy it is about.
     at: usize,
     rule: &'a Overflow,
     array: Element<'a>,
-    count: Element<'a>,
+    /// Where its length stands, if the policy names a field for that.
+    count: Option<Element<'a>>,
     /// How many elements there were and will be.
     was: usize,
     len: usize,
@@ -26,22 +28,29 @@ pub struct Push<'a> {
 
 impl<'a> Push<'a> {
     /// `None` if there is more to it.
-    pub fn of(policy: &'a Policy, row: &'a RawDocument, plan: &Plan) -> Option<Push<'a>> {
+    pub fn of(policy: &'a Policy, row: Version<'a>, plan: &Plan) -> Option<Push<'a>> {
         let (at, appended) = (plan.reach.only?, plan.reach.appended?);
         let OnLimit::Overflow(rule) = &policy.arrays.get(at)?.on_limit else { return None };
         let is_flat = |path: &Path| path.len() == 1;
-        let all_flat = is_flat(&rule.path) && is_flat(&rule.count) && is_flat(&rule.pages);
-        if !rule.counted || !all_flat {
+        let all_flat = is_flat(&rule.path) && rule.named().all(is_flat);
+        if !rule.counted || !all_flat || sidecar::read(row.sidecar, rule).is_some() {
             return None;
         }
-        let paths = [&rule.path, &rule.count, &rule.pages];
-        let [array, count, pages] = elements(row).find_keys(paths.map(Path::as_str));
+        let name = |name: &'a Option<Path>| name.as_ref().unwrap_or(&rule.path);
+        let paths = [&rule.path, name(&rule.count), name(&rule.pages)];
+        let [array, count, pages] = elements(row.document).find_keys(paths.map(Path::as_str));
         let array = array.filter(|it| it.kind == ElementType::Array)?;
-        let count = count.filter(|it| it.kind == ElementType::Int32)?;
-        if pages.is_some() {
+        if rule.pages.is_some() && pages.is_some() {
             return None;
         }
-        let was = usize::try_from(i32::from_le_bytes(*count.bytes.first_chunk()?)).ok()?;
+        let (count, was) = match &rule.count {
+            None => (None, array.children().count()),
+            Some(_) => {
+                let count = count.filter(|it| it.kind == ElementType::Int32)?;
+                let number = i32::from_le_bytes(*count.bytes.first_chunk()?);
+                (Some(count), usize::try_from(number).ok()?)
+            }
+        };
         Some(Push { at, rule, array, count, was, len: was.checked_add(appended)? })
     }
 
@@ -56,7 +65,8 @@ impl<'a> Push<'a> {
         if !self.rule.head.hold(self.len, self.array.bytes.len() + grown) {
             return Ok(None);
         }
-        match self.count_in(row, grown) {
+        let Some(count) = self.count else { return Ok(Some(after)) };
+        match self.count_in(row, count, grown) {
             Some(count) => count.write(after).map(Some),
             None => Ok(None),
         }
@@ -64,10 +74,10 @@ impl<'a> Push<'a> {
 
     /// Where the count is to be written once the array has grown: what stands behind that
     /// has moved with it.
-    fn count_in(&self, row: &RawDocument, grown: usize) -> Option<Overwrite> {
+    fn count_in(&self, row: &RawDocument, count: Element<'_>, grown: usize) -> Option<Overwrite> {
         let number = i32::try_from(self.len).ok()?;
-        let count = Overwrite::new(row, self.count, number)?;
-        let is_behind = self.count.bytes.as_ptr() > self.array.bytes.as_ptr();
+        let is_behind = count.bytes.as_ptr() > self.array.bytes.as_ptr();
+        let count = Overwrite::new(row, count, number)?;
         Some(if is_behind { count.moved_by(grown) } else { count })
     }
 
@@ -82,6 +92,7 @@ impl<'a> Push<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::policy::legacy;
     use bson::{RawBson, RawBsonRef, rawdoc};
     use command::Namespace;
     use language::Context;
@@ -90,9 +101,11 @@ mod tests {
 
     fn pushed(update: RawDocumentBuf, row: &RawDocument) -> Option<RawDocumentBuf> {
         let policy = rawdoc! { "arrays": { "o": { "max": 4, "on_limit": "overflow" } } };
-        let policy = Policy::parse(&Namespace::new("d", "c").unwrap(), &policy).unwrap();
+        let namespace = Namespace::new("d", "c").unwrap();
+        let policy = legacy::written_out(&namespace, &policy);
+        let policy = Policy::parse(&namespace, &policy).unwrap();
         let update = Update::parse(RawBsonRef::Document(&update), None, &Context::new()).unwrap();
-        let push = Push::of(&policy, row, &Plan::of(&policy, &update))?;
+        let push = Push::of(&policy, row.into(), &Plan::of(&policy, &update))?;
         assert!(push.measured().complete);
         let after = update.apply(row, Matched::default()).unwrap()?;
         push.count(row, after).unwrap()

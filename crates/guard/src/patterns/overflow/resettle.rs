@@ -100,7 +100,7 @@ impl<T: Transaction> Work<'_, T> {
         Ok(())
     }
 
-    async fn page_sizes(&mut self) -> Result<Vec<PageSize>> {
+    pub async fn page_sizes(&mut self) -> Result<Vec<PageSize>> {
         let mut sizes = Vec::new();
         let mut walk = Walk::new(Look::Count);
         while let Some(pages) = self.next(&mut walk).await? {

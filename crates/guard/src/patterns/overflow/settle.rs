@@ -39,8 +39,12 @@ impl<'d> Settled<'d> {
         if rule.path.len() > 1 || !rule.counted {
             return None;
         }
-        let count = self.was.counters().count?;
         let (old, now) = (self.old(rule)?, self.now.array?);
+        let count = match &rule.count {
+            Some(_) => self.was.counters().count?,
+            None if is_array(&old) => old.children().count(),
+            None => return place::identical(&old, &now).then(Done::default),
+        };
         if place::identical(&old, &now) {
             return Some(Done::whole(count));
         }
@@ -111,6 +115,10 @@ impl<T: Transaction> Work<'_, T> {
         array: Option<Element<'_>>,
     ) -> Result<Counters> {
         let Some(found) = array else { return Ok(Counters::default()) };
+        if self.rule.count.is_none() {
+            // Nothing is to be said of it.
+            return Ok(Counters::default());
+        }
         if let Counters { count: Some(count), .. } = was
             && self.rule.counted
         {

@@ -1,16 +1,13 @@
 //! Updates of documents whose arrays have no pages; `change` has the others.
 
-use super::glance::Met;
 use super::settle::Settled;
-use super::{Done, Seen, Work};
-use crate::patterns::fields::{self, Edits};
-use crate::patterns::measured::{ArrayLengths, Measured};
+use super::{Amends, Work};
+use crate::patterns::measured::Measured;
 use crate::patterns::pattern::Change;
 use crate::patterns::place::id;
-use bson::RawDocumentBuf;
 use error::Result;
 use value::wide;
-use write::Transaction;
+use write::{StoredRow, Transaction};
 
 /// Counts the arrays of an updated document that keeps them whole; false if one no longer
 /// fits.
@@ -34,9 +31,9 @@ pub fn fast<T: Transaction>(change: &mut Change<'_, T>) -> Result<bool> {
     drop(entered);
     let counted = amends.lengths.len() == change.glance.arrays.len();
     let complete = counted && reach.is_of(&amends.lengths);
-    let Amends { edits, lengths } = amends;
-    change.measured = Measured { arrays: lengths, complete };
-    write(&edits, &mut change.after, &mut change.altered)?;
+    change.sidecar = amends.sidecar(change.row.sidecar());
+    amends.write(&mut change.after, &mut change.altered)?;
+    change.measured = Measured { arrays: amends.lengths, complete };
     Ok(true)
 }
 
@@ -56,34 +53,12 @@ pub async fn settle<T: Transaction>(transaction: &mut T, change: &mut Change<'_,
                 work.settle(row, &settled).await?
             }
         };
+        // The document may keep what it kept before.
+        change.elsewhere |= done.paged;
         amends.add(met, done, &now);
     }
-    let Amends { edits, lengths } = amends;
-    change.measured = Measured { arrays: lengths, complete: false };
-    write(&edits, &mut change.after, &mut change.altered)
-}
-
-/// What is to be changed in an updated document, so that what it says of its arrays is true.
-#[derive(Default)]
-pub struct Amends<'r> {
-    pub edits: Edits<'r>,
-    pub lengths: ArrayLengths,
-}
-
-impl<'r> Amends<'r> {
-    /// Adds what became of an array, which `now` shows as the update has left it.
-    pub fn add(&mut self, met: &Met<'r>, done: Done, now: &Seen<'_>) {
-        met.measure(done.counters, &mut self.lengths);
-        done.write(met.rule, now, &mut self.edits);
-    }
-}
-
-/// Edits a document. It may end as it was before the update: what that wrote may be no more
-/// than counters that the server knows better.
-pub fn write(edits: &Edits<'_>, after: &mut RawDocumentBuf, altered: &mut bool) -> Result<()> {
-    if !edits.is_empty() {
-        *after = fields::edit_own(std::mem::take(after), edits)?;
-        *altered = true;
-    }
+    change.sidecar = amends.sidecar(row.sidecar());
+    amends.write(&mut change.after, &mut change.altered)?;
+    change.measured = Measured { arrays: amends.lengths, complete: false };
     Ok(())
 }

@@ -21,6 +21,7 @@ use super::facts::Collection;
 use super::options::{Reach, SAMPLE_DOCUMENTS};
 use bson::{Bson, Document, doc};
 use futures::StreamExt;
+use guard::policy::Keep;
 use mongodb::Client;
 use mongodb::error::{Error, ErrorKind, Result};
 use mongodb::raw_batch_cursor::{RawBatch, RawBatchCursor};
@@ -46,6 +47,8 @@ const PLANNED_SHARE: f64 = 0.5;
 const BUDGETED_SAMPLE_MAX: u64 = 100_000;
 /// Batches that wait to be walked.
 const WAITING_BATCHES: usize = 1;
+/// Elements of an array that its document keeps, where a policy bounds only their bytes.
+const HEAD_ELEMENTS: usize = 100;
 
 /// What the commands of a scan are called in the server's log.
 pub const COMMENT: &str = "freeboard audit";
@@ -157,6 +160,9 @@ impl Scan<'_> {
         if let Some(limit) = limit {
             find = find.limit(i64::try_from(limit).unwrap_or(i64::MAX));
         }
+        if let Some(heads) = self.heads() {
+            find = find.projection(heads);
+        }
         if !plain {
             find = find.comment(COMMENT);
         }
@@ -164,6 +170,19 @@ impl Scan<'_> {
             find = find.max_time(left.max(Duration::from_millis(1)));
         }
         find.batch().await
+    }
+
+    /// The projection that shows of arrays with pages what their documents keep: that is what
+    /// may become too large, though reads show the whole.
+    fn heads(&self) -> Option<Document> {
+        let policy = self.collection.policy.as_ref()?;
+        let heads = policy.merged().map(|rule| {
+            let kept = i32::try_from(rule.head.max.unwrap_or(HEAD_ELEMENTS)).unwrap_or(i32::MAX);
+            let slice = if rule.keep == Keep::Newest { -kept } else { kept };
+            (rule.path.as_str().to_owned(), Bson::from(doc! { "$slice": slice }))
+        });
+        let heads: Document = heads.collect();
+        (!heads.is_empty()).then_some(heads)
     }
 
     fn handle(&self) -> mongodb::Collection<Document> {

@@ -60,7 +60,11 @@ impl Scan<'_> {
         // One by one: ten of them may weigh more than a reply takes.
         for id in ids.into_iter().take(2 * OUTLIERS_MAX as usize) {
             let handle = self.handle().clone_with_type::<RawDocumentBuf>();
-            found.extend(handle.find_one(doc! { "_id": id }).await?);
+            let mut find = handle.find_one(doc! { "_id": id });
+            if let Some(heads) = self.heads() {
+                find = find.projection(heads);
+            }
+            found.extend(find.await?);
         }
         Ok(found)
     }

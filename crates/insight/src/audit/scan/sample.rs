@@ -35,6 +35,7 @@ impl Scan<'_> {
             return self.first(asked, census, progress).await;
         }
         let cheap = self.samples_cheaply
+            && self.heads().is_none()
             && all.is_some_and(|all| {
                 all > CHEAP_DOCUMENTS_MIN && (asked as f64) < all as f64 * CHEAP_SHARE
             });
