@@ -46,8 +46,8 @@ impl Embedded {
 
     fn seconds(&self, name: &str) -> Option<&AtomicU32> {
         match name {
-            GROWTH_HORIZON => Some(&self.engine.store.growth().horizon_seconds),
-            GROWTH_OBSERVED => Some(&self.engine.store.growth().observed_seconds),
+            GROWTH_HORIZON => Some(&self.engine.growth.horizon_seconds),
+            GROWTH_OBSERVED => Some(&self.engine.growth.observed_seconds),
             TRANSACTION_LIFETIME => Some(&self.engine.sessions.transaction_lifetime_seconds),
             TTL_SLEEP => Some(&self.engine.ttl_sleep_seconds),
             _ => None,
@@ -149,7 +149,7 @@ impl Status for Embedded {
 
     fn setting(&self, name: &str) -> Option<Setting> {
         if name == GROWTH_STATS {
-            return Some(Setting::Switch(self.engine.store.growth().is_on.load(Ordering::Relaxed)));
+            return Some(Setting::Switch(self.engine.growth.is_on.load(Ordering::Relaxed)));
         }
         Some(Setting::Seconds(self.seconds(name)?.load(Ordering::Relaxed)))
     }
@@ -157,7 +157,7 @@ impl Status for Embedded {
     fn set(&self, name: &str, setting: Setting) {
         match setting {
             Setting::Switch(is_on) if name == GROWTH_STATS => {
-                self.engine.store.growth().is_on.store(is_on, Ordering::Relaxed);
+                self.engine.growth.is_on.store(is_on, Ordering::Relaxed);
             }
             Setting::Seconds(seconds) => {
                 if let Some(parameter) = self.seconds(name) {

@@ -3,6 +3,7 @@
 use crate::backups::Backups;
 use crate::catalog::{Collection, Registry};
 use crate::cursor::Cursors;
+use crate::growth::Growth;
 use crate::health::Health;
 use crate::identity::Identity;
 use crate::moment::Moments;
@@ -12,6 +13,7 @@ use crate::run;
 use crate::run::profile::Profiles;
 use crate::run::top::Usage;
 use crate::session::Sessions;
+use crate::storage::trees::Trees;
 use crate::storage::{OpenError, Store};
 use crate::transaction::intents::Intents;
 use crate::ttl;
@@ -30,6 +32,8 @@ const BACKGROUND_WAIT_MAX: Duration = Duration::from_millis(500);
 
 pub struct Engine {
     pub store: Store,
+    /// How the documents of collections grow: the books of the store's commits.
+    pub growth: Arc<Growth>,
     pub registry: Registry,
     pub policies: Policies,
     pub intents: Arc<Intents>,
@@ -59,12 +63,13 @@ impl Engine {
     /// Opens the store in a directory, creating it if there is none.
     pub async fn open(directory: &Path) -> std::result::Result<Arc<Engine>, OpenError> {
         let started = Instant::now();
-        let path = directory.to_owned();
-        let opened = tokio::task::spawn_blocking(move || Store::open(&path)).await;
+        let growth = Arc::new(Growth::default());
+        let (path, bookkeeper) = (directory.to_owned(), growth.clone());
+        let opened = tokio::task::spawn_blocking(move || Store::open(&path, bookkeeper)).await;
         // The storage engine panics where it meets what it never wrote.
         let store = opened.map_err(|error| OpenError::damaged(directory, &error))??;
-        let engine =
-            Engine::with_store(store).await.map_err(|error| OpenError::new(directory, &error))?;
+        let engine = Engine::start(store, growth).await;
+        let engine = engine.map_err(|error| OpenError::new(directory, &error))?;
         engine.report_start(directory, started);
         Ok(engine)
     }
@@ -85,12 +90,19 @@ impl Engine {
         );
     }
 
-    /// An engine over an open store.
-    pub async fn with_store(store: Store) -> Result<Arc<Engine>> {
+    /// An engine over any trees.
+    pub async fn with_trees(trees: Arc<dyn Trees>) -> Result<Arc<Engine>> {
+        let growth = Arc::new(Growth::default());
+        Engine::start(Store::with_trees(trees, growth.clone())?, growth).await
+    }
+
+    /// An engine over an open store, whose books `growth` keeps.
+    async fn start(store: Store, growth: Arc<Growth>) -> Result<Arc<Engine>> {
         let registry = Registry::load(&store.view())?;
         let policies = Policies::load(&store.view(), &registry)?;
         let engine = Arc::new(Engine {
             store,
+            growth,
             registry,
             policies,
             intents: Intents::new(),

@@ -207,7 +207,8 @@ impl<'e> Definition<'e> {
         let written = transaction.into_commit();
         let commit = Commit {
             changes: changes.into_iter().chain(written.changes).collect(),
-            grown: written.grown,
+            writes: written.writes,
+            entry: written.entry,
             held: Box::new((self.gates, written.held)),
             publish: Some(Box::new(move || {
                 written.publish.into_iter().for_each(|publish| publish());
@@ -223,7 +224,7 @@ impl<'e> Definition<'e> {
         let ticket = self.engine.store.commit(commit, Mark::Synced).await?;
         // A change stream from the reply's time on shows the change.
         operation::note_commit(self.engine, ticket);
-        self.discarded.iter().for_each(|gone| self.engine.store.growth().forget(*gone));
+        self.discarded.iter().for_each(|gone| self.engine.growth.forget(*gone));
         if purge {
             self.engine.purge.notify_one();
         }

@@ -96,6 +96,11 @@ impl Grown {
         self.events.push(event);
     }
 
+    /// How many documents it counts as having written.
+    pub fn writes(&self) -> u64 {
+        self.documents.unsigned_abs().max(1)
+    }
+
     pub fn events(&self) -> &[Event] {
         &self.events
     }

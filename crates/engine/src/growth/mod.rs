@@ -36,12 +36,12 @@ pub use turn::now_ms;
 
 use crate::define::is_temporary;
 use crate::plan::Interrupt;
-use crate::storage::large::Secret;
-use crate::storage::{Change, CollectionId, RecordId, Tree, View, keys};
+use crate::storage::{AfterApply, BookEntry, Bookkeeper, Change, CollectionId, Ledger, RecordId};
+use crate::storage::{Tree, View, keys};
 use alert::{Ahead, Alert};
 use bson::RawDocument;
 use command::Namespace;
-use error::Result;
+use error::{Code, Error, Result};
 use figures::Place;
 use guard::Lease;
 use parking_lot::{Mutex, MutexGuard};
@@ -63,7 +63,6 @@ pub const SHOWN: usize = 10;
 
 /// The figures of every collection that has been written to or asked for.
 pub struct Growth {
-    secret: Secret,
     /// Every commit takes the lock: no document is read while it is held.
     standings: Mutex<FxHashMap<CollectionId, Standing>>,
     crowded: Crowded,
@@ -94,7 +93,7 @@ struct Standing {
 }
 
 /// The figures while a group of commits is taken in.
-pub struct Ledger<'g> {
+struct Books<'g> {
     crowded: &'g Crowded,
     ahead: Ahead,
     is_on: bool,
@@ -104,21 +103,9 @@ pub struct Ledger<'g> {
     turn: Turn,
 }
 
-/// What is to be told once a group is applied.
-#[must_use]
-#[derive(Default)]
-pub struct Alerts(Vec<Alert>);
-
-impl Alerts {
-    pub fn log(self) {
-        self.0.iter().for_each(Alert::log);
-    }
-}
-
-impl Growth {
-    pub fn new(secret: Secret) -> Growth {
+impl Default for Growth {
+    fn default() -> Growth {
         Growth {
-            secret,
             standings: Mutex::default(),
             crowded: Crowded::default(),
             horizon_seconds: AtomicU32::new(HORIZON_SECONDS),
@@ -126,18 +113,16 @@ impl Growth {
             is_on: AtomicBool::new(true),
         }
     }
+}
 
-    pub fn secret(&self) -> &Secret {
-        &self.secret
-    }
-
+impl Growth {
     /// How long a document must have been seen to grow before anything is forecast of it.
     pub fn observed_min_ms(&self) -> u64 {
         u64::from(self.observed_seconds.load(Ordering::Relaxed)) * 1_000
     }
 
-    pub fn open(&self) -> Ledger<'_> {
-        Ledger {
+    fn books(&self) -> Books<'_> {
+        Books {
             crowded: &self.crowded,
             ahead: Ahead {
                 horizon_ms: u64::from(self.horizon_seconds.load(Ordering::Relaxed)) * 1_000,
@@ -214,9 +199,9 @@ fn stand<'s>(
     }
 }
 
-impl Ledger<'_> {
+impl Books<'_> {
     /// Takes in what a commit does to a collection; `stored` are all its changes.
-    pub fn take(
+    fn add(
         &mut self,
         grown: &Grown,
         stored: &[Change],
@@ -270,16 +255,39 @@ impl Ledger<'_> {
         }
         Ok(())
     }
+}
 
-    /// Adds the rows that the group writes, and gives back what is to be told of it.
-    pub fn close(mut self, changes: &mut Vec<Change>) -> Alerts {
+impl Bookkeeper for Growth {
+    fn open(&self) -> Box<dyn Ledger + '_> {
+        Box::new(self.books())
+    }
+}
+
+impl Ledger for Books<'_> {
+    fn take(
+        &mut self,
+        entry: BookEntry,
+        stored: &[Change],
+        view: &(dyn Fn() -> View + Sync),
+    ) -> Result<()> {
+        let grown: Box<Vec<Grown>> = entry.downcast().map_err(|_| foreign())?;
+        grown.iter().try_for_each(|grown| self.add(grown, stored, view))
+    }
+
+    fn close(mut self: Box<Self>, changes: &mut Vec<Change>) -> AfterApply {
         for collection in self.touched {
             let value = self.standings.get_mut(&collection).map(|it| it.figures.write());
             changes.push(Change { tree: Tree::Records, key: keys::counts(collection), value });
         }
         changes.extend(self.turn.into_changes());
-        Alerts(self.alerts)
+        let alerts = self.alerts;
+        (!alerts.is_empty())
+            .then(|| Box::new(move || alerts.iter().for_each(Alert::log)) as Box<dyn FnOnce()>)
     }
+}
+
+fn foreign() -> Error {
+    Code::InternalError.error("a commit has an entry for other books than those of growth")
 }
 
 impl Standing {

@@ -15,7 +15,7 @@ use crate::catalog::Collection;
 use crate::define::Definition;
 use crate::operation::unless_stopped;
 use crate::plan::Interrupt;
-use crate::storage::large::{self, Secret};
+use crate::storage::large;
 use crate::storage::{CollectionId, Counts, Mark, Record, View};
 use crate::transaction::Transaction;
 use command::Namespace;
@@ -124,7 +124,7 @@ impl Engine {
             if let Some(figures) = turn::aside(|| self.known_figures(collection, interrupt))? {
                 return Ok(Some(figures));
             }
-            if !self.store.growth().is_on.load(Ordering::Relaxed) {
+            if !self.growth.is_on.load(Ordering::Relaxed) {
                 return Err(off(&collection.namespace));
             }
             self.recount_growth(&collection.namespace, interrupt).await?;
@@ -141,7 +141,7 @@ impl Engine {
         let (engine, collection) = (self.clone(), collection.clone());
         self.in_background(async move {
             let guarded = engine.policies.get(&collection.namespace);
-            let (growth, view) = (engine.store.growth(), || engine.store.view());
+            let (growth, view) = (&engine.growth, || engine.store.view());
             let counted = match growth.is_whole(collection.id, guarded.as_ref(), &view) {
                 Ok(false) => engine.growth_figures(&collection, &Interrupt::default()).await,
                 outcome => outcome.map(|_| None),
@@ -171,7 +171,7 @@ impl Engine {
         let guarded = self.policies.get(&collection.namespace);
         let (policy, view) = (event::policy(guarded.as_ref()), || self.store.view());
         let place = Place { collection: collection.id, policy, view: &view };
-        self.store.growth().figures(place, interrupt)
+        self.growth.figures(place, interrupt)
     }
 
     /// Counts a collection once. It may have changed too much meanwhile.
@@ -181,7 +181,7 @@ impl Engine {
         interrupt: &Interrupt,
     ) -> Result<()> {
         let _turn = unless_stopped(self.recounts.lock()).await?;
-        let growth = self.store.growth();
+        let growth = &self.growth;
         let (collection, guarded, view) = {
             let definition = Definition::begin(self, &[namespace]).await?;
             let Some(collection) = definition.catalog.get(namespace).cloned() else {
@@ -204,7 +204,7 @@ impl Engine {
             policy: event::policy(guarded.as_ref()),
             view: &current,
         };
-        let counted = count(place, view, growth.secret(), interrupt).await;
+        let counted = count(place, view, interrupt).await;
         let counted = counted.inspect_err(|_| growth.abandon_recount(collection.id))?;
         if growth.finish_recount(place, counted) {
             self.write_figures(&collection).await?;
@@ -226,12 +226,7 @@ impl Engine {
 }
 
 /// Counts everything in a view, in pieces, so that it may be put an end to.
-pub(super) async fn count(
-    place: Place<'_>,
-    view: View,
-    secret: &Secret,
-    interrupt: &Interrupt,
-) -> Result<Figures> {
+pub(super) async fn count(place: Place<'_>, view: View, interrupt: &Interrupt) -> Result<Figures> {
     let rules = place.policy.into_iter().flat_map(|policy| &policy.arrays);
     let mut figures = Figures {
         counts: Counts::default(),
@@ -245,7 +240,7 @@ pub(super) async fn count(
             let mut turn = Turn::default();
             let mut counted = 0;
             for record in records.by_ref().take(DOCUMENTS_PER_LOOK) {
-                let event = found(place, &view, secret, &record?.1)?;
+                let event = found(place, &view, &record?.1)?;
                 figures.apply(place, &event, &mut turn);
                 counted += 1;
             }
@@ -259,7 +254,7 @@ pub(super) async fn count(
 }
 
 /// A document that is there, as if it had just come.
-fn found(place: Place<'_>, view: &View, secret: &Secret, record: &Record) -> Result<Event> {
+fn found(place: Place<'_>, view: &View, record: &Record) -> Result<Event> {
     let mut load = |document: &bson::RawDocument, needs: &language::Needs| {
         large::join(view, record, document, needs)
     };
@@ -267,7 +262,7 @@ fn found(place: Place<'_>, view: &View, secret: &Secret, record: &Record) -> Res
     let arrays = match place.policy {
         Some(policy) => {
             let exchange = Exchange { before: None, after: stored, update: None, measured: &[] };
-            lengthened(policy, exchange, secret, &mut load)?
+            lengthened(policy, exchange, view.secret(), &mut load)?
         }
         None => LengthenedArrays::new(),
     };

@@ -12,7 +12,7 @@ use super::event::{self, Lengths};
 use super::{Growth, figures::Place, measure, stand};
 use crate::Engine;
 use crate::plan::Interrupt;
-use crate::storage::large::{self, Secret};
+use crate::storage::large;
 use crate::storage::{CollectionId, RecordId, View};
 use error::Result;
 use guard::policy::ArrayRule;
@@ -43,13 +43,14 @@ impl Crowded {
 
 impl Unresolved<'_> {
     /// How large it is; `None` if it is not there.
-    fn measure(self, view: &View, at: CollectionId, secret: &Secret) -> Result<Option<u32>> {
+    fn measure(self, view: &View, at: CollectionId) -> Result<Option<u32>> {
         let Some(record) = view.record(at, RecordId(self.record))? else { return Ok(None) };
         let Some(rule) = self.rule else { return Ok(Some(record.size() as u32)) };
         let mut load = |document: &bson::RawDocument, needs: &language::Needs| {
             large::join(view, &record, document, needs)
         };
-        let Lengths { each, .. } = measure::lengths(record.stored(), rule, secret, &mut load)?;
+        let Lengths { each, .. } =
+            measure::lengths(record.stored(), rule, view.secret(), &mut load)?;
         Ok(each.into_iter().max())
     }
 }
@@ -69,7 +70,7 @@ impl Growth {
         let mut measured = Vec::with_capacity(unresolved.len());
         for one in unresolved {
             interrupt.check()?;
-            measured.push((one, one.measure(&view, collection, &self.secret)?));
+            measured.push((one, one.measure(&view, collection)?));
         }
         if let Some(standing) = self.standings.lock().get_mut(&collection) {
             let all_stay = standing.figures.resolve(&measured);
@@ -92,7 +93,7 @@ impl Growth {
 impl Engine {
     /// Looks up the largest of collections where many come, until the engine closes.
     pub(crate) async fn resolve_growth(self: Arc<Self>) {
-        let growth = self.store.growth();
+        let growth = &self.growth;
         loop {
             growth.crowded.rings.notified().await;
             for collection in std::mem::take(&mut *growth.crowded.collections.lock()) {

@@ -133,8 +133,7 @@ async fn check(engine: &Arc<Engine>) {
     let view = || engine.store.view();
     let place =
         Place { collection: collection.id, policy: event::policy(guarded.as_ref()), view: &view };
-    let secret = engine.store.secret();
-    let counted = count(place, engine.store.view(), secret, &interrupt).await.unwrap();
+    let counted = count(place, engine.store.view(), &interrupt).await.unwrap();
     assert_eq!(told(&known), told(&counted));
     let counts = engine.store.view().counts(collection.id).unwrap();
     assert_eq!(counts, counted.counts);
@@ -201,7 +200,7 @@ async fn no_commit_waits_for_documents_to_be_read() {
     let engine = open(directory.path()).await;
     let collection = collection(&engine);
     let guarded = engine.policies.get(&collection.namespace);
-    let growth = engine.store.growth();
+    let growth = &engine.growth;
     // The rows of the collection are read, and none of its documents.
     assert!(growth.is_whole(collection.id, guarded.as_ref(), &|| engine.store.view()).unwrap());
     let mut grown = Grown::new(collection.clone());
@@ -211,9 +210,9 @@ async fn no_commit_waits_for_documents_to_be_read() {
         grown.push(Event { record, before: None, after: Some(size), arrays });
     }
     grown.guarded = guarded.clone();
-    let mut ledger = growth.open();
-    ledger.take(&grown, &[], &|| panic!("a commit reads documents")).unwrap();
-    drop(ledger);
+    let mut books = growth.books();
+    books.add(&grown, &[], &|| panic!("a commit reads documents")).unwrap();
+    drop(books);
 
     let view = || {
         assert!(growth.standings.try_lock().is_some(), "commits wait for documents to be read");
@@ -249,7 +248,7 @@ async fn lists_that_grow_are_looked_up_in_the_background() {
     run(&engine, insert(200)).await;
     let collection = collection(&engine);
     let unresolved = || {
-        let standings = engine.store.growth().standings.lock();
+        let standings = engine.growth.standings.lock();
         standings[&collection.id].figures.unresolved(None).len()
     };
     while unresolved() > 0 {
@@ -318,7 +317,7 @@ async fn what_was_not_measured_is_counted_anew() {
         write(&engine, &mut random).await;
     }
     check(&engine).await;
-    let is_on = &engine.store.growth().is_on;
+    let is_on = &engine.growth.is_on;
     is_on.store(false, Ordering::Relaxed);
     let mut transaction = Transaction::begin_client(engine.clone());
     let namespace = Namespace::new("d", "c").unwrap();
@@ -341,13 +340,13 @@ async fn figures_that_are_not_kept_up_are_not_told() {
     for _ in 0..WRITES {
         write(&engine, &mut random).await;
     }
-    engine.store.growth().is_on.store(false, Ordering::Relaxed);
+    engine.growth.is_on.store(false, Ordering::Relaxed);
     let insert = rawdoc! { "insert": "c", "$db": "d", "documents": [{ "_id": "new" }] };
     run(&engine, insert).await;
     let told = engine.growth_figures(&collection(&engine), &Interrupt::default()).await;
     let refused = told.unwrap_err();
     assert!(refused.message().contains("the parameter growthStats is off"), "{refused}");
-    engine.store.growth().is_on.store(true, Ordering::Relaxed);
+    engine.growth.is_on.store(true, Ordering::Relaxed);
     check(&engine).await;
     engine.close().await;
 }

@@ -130,7 +130,7 @@ impl<'a> Stats<'a> {
 
     /// How fast a document grows, and when it gets where it can grow no more.
     fn write_forecast(&self, bytes: u32, trend: Option<&Trend>, out: &mut DocumentWriter) {
-        let observed_min_ms = self.call.engine.store.growth().observed_min_ms();
+        let observed_min_ms = self.call.engine.growth.observed_min_ms();
         let per_day = trend.and_then(|it| it.per_day(self.now_ms, bytes, observed_min_ms));
         match per_day {
             Some(rate) => whole(out, "growthBytesPerDay", rate.round() as i64),

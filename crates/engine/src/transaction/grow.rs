@@ -37,7 +37,7 @@ impl Transaction {
     ) -> Result<Option<LengthenedArrays>> {
         let policy = growth::policy(guarded).filter(|policy| !policy.arrays.is_empty());
         let Some(policy) = policy else { return Ok(Some(LengthenedArrays::new())) };
-        if !self.engine.store.growth().is_on.load(Ordering::Relaxed) {
+        if !self.engine.growth.is_on.load(Ordering::Relaxed) {
             return Ok(None);
         }
         let arrays = match measured {

@@ -27,7 +27,7 @@ use crate::growth::Grown;
 use crate::operation::{STOP_LOOK_INTERVAL, held_up};
 use crate::plan::Interrupt;
 use crate::storage::layered::Layered;
-use crate::storage::{Commit, Overlay, Silent, Tree, View, keys};
+use crate::storage::{BookEntry, Commit, Overlay, Silent, Tree, View, keys};
 use client::Snapshot;
 use command::Namespace;
 use error::{Code, Error, Result};
@@ -367,7 +367,9 @@ impl Transaction {
             _memory: self.memory,
         };
         let log = self.told.into_log();
-        Commit { changes, grown: self.grown, held: Box::new(held), publish, log }
+        let writes = self.grown.iter().map(Grown::writes).sum();
+        let entry = (!self.grown.is_empty()).then(|| Box::new(self.grown) as BookEntry);
+        Commit { changes, writes, entry, held: Box::new(held), publish, log }
     }
 }
 
