@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 use value::{Collator, DocumentWriter};
 use write::statement::{self, Bulk, Modified, Statements};
-use write::{Backend, Record, Selection};
+use write::{Backend, Record, Selection, Transactions};
 
 /// The records of retryable statements, by the number of their command and their own.
 pub type Records = Mutex<BTreeMap<(i64, i32), RawDocumentBuf>>;
@@ -79,9 +79,8 @@ fn bulk(bulk: Bulk) -> RawDocumentBuf {
     reply.finish()
 }
 
-impl Backend for Call<'_> {
+impl Transactions for Call<'_> {
     type Transaction = Copied;
-    type Candidates = Ids;
     type Snapshot = Past;
 
     async fn begin(&self) -> Result<Copied> {
@@ -91,6 +90,10 @@ impl Backend for Call<'_> {
     async fn snapshot(&self) -> Result<Past> {
         self.memory.snapshot().await
     }
+}
+
+impl Backend for Call<'_> {
+    type Candidates = Ids;
 
     async fn commit(&self, transaction: Copied, record: Record<'_>) -> Result<()> {
         let wrote = transaction.has_written();

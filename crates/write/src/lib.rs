@@ -20,7 +20,7 @@ pub mod statement;
 mod transaction;
 mod update;
 
-pub use backend::{Backend, Candidates, Cause, Find, Selection, Transaction};
+pub use backend::{Backend, Candidates, Cause, Find, Selection, Transaction, Transactions};
 pub use delete::{Delete, Deleted, delete, delete_in};
 pub use guard::{Applied, FastInsert, Guard, GuardOf, Inserted, NoteOf, Outcome};
 pub use insert::{Insert, check_size, insert, insert_in};

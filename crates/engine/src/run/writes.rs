@@ -19,7 +19,7 @@ use parking_lot::Mutex;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use value::Collator;
-use write::{Record, Selection};
+use write::{Record, Selection, Transactions};
 
 /// Candidates between two chances for other tasks.
 const CANDIDATES_PER_TURN: usize = 128;
@@ -40,8 +40,12 @@ pub struct Writes {
     home: Option<Arc<Statement>>,
     /// Where the records of a retryable command go.
     retry: Option<Arc<Retry>>,
-    /// A policy that transactions see as if it were set. None of them is committed.
-    proposal: Option<Proposal>,
+}
+
+/// Transactions that see a policy as if it were set. None of them is ever committed.
+pub struct DryRun<'a> {
+    pub writes: &'a Writes,
+    pub proposal: Proposal,
 }
 
 impl Writes {
@@ -55,7 +59,6 @@ impl Writes {
             last: Mutex::new(None),
             home: None,
             retry: None,
-            proposal: None,
         }
     }
 
@@ -68,13 +71,7 @@ impl Writes {
         let home = call.statement().cloned();
         let client = Some(call.operation.client.clone());
         let last = Mutex::new(None);
-        let proposal = None;
-        Writes { engine, interrupt, noted, client, hint_hidden: false, last, home, retry, proposal }
-    }
-
-    /// The same under a policy as if it were set. What is written is rolled back.
-    pub fn proposing(self, proposal: Proposal) -> Writes {
-        Writes { proposal: Some(proposal), ..self }
+        Writes { engine, interrupt, noted, client, hint_hidden: false, last, home, retry }
     }
 
     /// The same, stopped by another interrupt.
@@ -148,23 +145,44 @@ pub fn mark(concern: Option<&WriteConcern<'_>>) -> Mark {
     }
 }
 
-impl write::Backend for Writes {
+impl Transactions for DryRun<'_> {
     type Transaction = Transaction;
-    type Candidates = Candidates;
+    type Snapshot = SurveyView;
+
+    async fn begin(&self) -> Result<Transaction> {
+        let mut transaction = self.writes.begin().await?;
+        transaction.propose(&self.proposal).await?;
+        Ok(transaction)
+    }
+
+    async fn snapshot(&self) -> Result<SurveyView> {
+        self.writes.snapshot().await
+    }
+}
+
+impl Transactions for Writes {
+    type Transaction = Transaction;
     type Snapshot = SurveyView;
 
     async fn begin(&self) -> Result<Transaction> {
         self.interrupt.check()?;
-        let mut transaction = match &self.home {
+        let transaction = match &self.home {
             Some(home) => home.take()?,
             None => Transaction::begin(self.engine.clone()),
-        }
-        .stopped_by(self.interrupt.clone());
-        if let Some(proposal) = &self.proposal {
-            transaction.propose(proposal).await?;
-        }
-        Ok(transaction)
+        };
+        Ok(transaction.stopped_by(self.interrupt.clone()))
     }
+
+    async fn snapshot(&self) -> Result<SurveyView> {
+        // Before the view.
+        let catalog = self.catalog()?;
+        let view = self.view()?;
+        Ok(SurveyView { catalog, view, interrupt: self.interrupt.clone() })
+    }
+}
+
+impl write::Backend for Writes {
+    type Candidates = Candidates;
 
     fn is_clients(&self) -> bool {
         self.home.is_some()
@@ -174,9 +192,8 @@ impl write::Backend for Writes {
         if let Some(home) = &self.home {
             return home.give_back(transaction);
         }
-        // What wrote nothing leaves no record: it may as well be carried out again. What was
-        // written under a proposal is rolled back.
-        if transaction.is_empty() || self.proposal.is_some() {
+        // What wrote nothing leaves no record: it may as well be carried out again.
+        if transaction.is_empty() {
             return Ok(());
         }
         match (&self.retry, record) {
@@ -189,13 +206,6 @@ impl write::Backend for Writes {
             (None, _) | (_, Record::None) => {}
         }
         self.submit(transaction).await
-    }
-
-    async fn snapshot(&self) -> Result<SurveyView> {
-        // Before the view.
-        let catalog = self.catalog()?;
-        let view = self.view()?;
-        Ok(SurveyView { catalog, view, interrupt: self.interrupt.clone() })
     }
 
     async fn select(&self, namespace: &Namespace, selection: &Selection<'_>) -> Result<Candidates> {

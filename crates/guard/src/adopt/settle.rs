@@ -12,7 +12,7 @@ use language::Needs;
 use std::borrow::Cow;
 use std::ops::Deref;
 use value::Path;
-use write::{Backend, Cause, Transaction, Work, in_transaction};
+use write::{Backend, Cause, Transaction, Transactions, Work, in_transaction};
 
 /// How far a document is settled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -77,18 +77,18 @@ pub struct Rehearsed {
 
 /// The same in a transaction that is rolled back: what settling would do. A document at a
 /// time, so that no writer waits for long.
-pub async fn rehearse<B>(
-    backend: &B,
+pub async fn rehearse<S>(
+    source: &S,
     namespace: &Namespace,
     id: RawBsonRef<'_>,
     aim: Aim,
 ) -> Result<Rehearsed>
 where
-    B: Backend,
-    B::Transaction: Transaction<Guard: Deref<Target = Roles>>,
+    S: Transactions,
+    S::Transaction: Transaction<Guard: Deref<Target = Roles>>,
 {
     loop {
-        let mut transaction = backend.begin().await?;
+        let mut transaction = source.begin().await?;
         match (Settle { namespace, id, aim }).attempt(&mut transaction).await {
             Err(error) if error.code() == Code::WriteConflict && transaction.retry().await? => {}
             settled => return Ok(Rehearsed { settled, entries: transaction.index_entries() }),
@@ -232,7 +232,8 @@ impl<T: Transaction<Guard: Deref<Target = Roles>>> Work<T> for Remove<'_> {
     }
 }
 
-fn no_policy(namespace: &Namespace) -> Error {
+/// The refusal of what needs a policy.
+pub fn no_policy(namespace: &Namespace) -> Error {
     Code::BadValue.error(format!(
         "'{namespace}' has no growth policy; set one with setGrowthPolicy or 'freeboard apply'"
     ))

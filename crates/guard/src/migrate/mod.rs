@@ -18,7 +18,7 @@ use bson::{RawBson, RawBsonRef};
 use error::{Error, Result};
 use std::ops::Deref;
 use std::time::{Duration, Instant};
-use write::{Backend, Snapshot, Transaction};
+use write::{Backend, Snapshot, Transaction, Transactions};
 
 /// How long one batch looks for documents to settle.
 const LOOK_MAX: Duration = Duration::from_secs(1);
@@ -58,21 +58,21 @@ impl Migration<'_> {
     }
 
     /// What `run` would do: each document is settled in a transaction that is rolled back. The
-    /// policy need not be set, as long as transactions of the backend see it.
-    pub async fn dry_run<B>(
+    /// policy need not be set, as long as transactions of the source see it.
+    pub async fn dry_run<S>(
         &self,
-        backend: &B,
+        source: &S,
         failed: &(dyn Fn(Error) -> Result<Error> + Sync),
     ) -> Result<Batch>
     where
-        B: Backend,
-        B::Transaction: Transaction<Guard: Deref<Target = Roles>>,
+        S: Transactions,
+        S::Transaction: Transaction<Guard: Deref<Target = Roles>>,
     {
         let mut batch = Batch { entries: Some(0), ..Batch::default() };
-        let work = self.look(&mut backend.snapshot().await?, &mut batch).await?;
+        let work = self.look(&mut source.snapshot().await?, &mut batch).await?;
         for id in work {
             let (namespace, document) = (&self.policy.namespace, id.as_raw_bson_ref());
-            let rehearsed = rehearse(backend, namespace, document, Aim::Bounds).await?;
+            let rehearsed = rehearse(source, namespace, document, Aim::Bounds).await?;
             let entries = batch.entries.zip(rehearsed.entries);
             batch.entries = entries.map(|(sum, entries)| sum + entries);
             batch.note(id, rehearsed.settled, failed)?;

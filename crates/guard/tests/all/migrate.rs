@@ -12,7 +12,7 @@ use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
 use std::cmp::Ordering;
 use std::time::{Duration, Instant};
-use write::Backend as _;
+use write::Transactions as _;
 
 const MAX: usize = 4;
 
@@ -217,8 +217,8 @@ async fn a_dry_run_says_what_the_run_does_and_does_nothing() {
         // Nothing says here that the policy is set.
         let unset = Memory::default();
         unset.replace_all("c", before.clone());
-        let mut proposed = unset.proposing(policy.clone());
-        (memory.conflict_after, proposed.conflict_after) = (2, 0);
+        let proposed = unset.proposing(policy.clone());
+        memory.conflict_after = 2;
         let mut after: Option<RawBson> = None;
         loop {
             let migration = Migration {
