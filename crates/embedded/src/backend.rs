@@ -49,7 +49,7 @@ impl Embedded {
             GROWTH_HORIZON => Some(&self.engine.growth.horizon_seconds),
             GROWTH_OBSERVED => Some(&self.engine.growth.observed_seconds),
             TRANSACTION_LIFETIME => Some(&self.engine.sessions.transaction_lifetime_seconds),
-            TTL_SLEEP => Some(&self.engine.ttl_sleep_seconds),
+            TTL_SLEEP => Some(&self.engine.ttl.sleep_seconds),
             _ => None,
         }
     }
@@ -119,7 +119,7 @@ impl Status for Embedded {
         let number = |of: &AtomicU64| of.load(Ordering::Relaxed);
         Figures {
             cursors: Cursors { open: open as u64, without_timeout: without_timeout as u64 },
-            expired_documents: self.engine.usage.expired_documents(),
+            expired_documents: number(&self.engine.ttl.deleted),
             transactions: Transactions {
                 retried_commands: number(&transactions.retried_commands),
                 retried_statements: number(&transactions.retried_statements),
@@ -138,7 +138,7 @@ impl Status for Embedded {
                 journaled_bytes: store.journaled_bytes(),
                 flushes: background.flushes as u64,
                 compactions: background.compactions as u64,
-                purges: self.engine.dropped() as u64,
+                purges: self.engine.unpurged() as u64,
             }),
         }
     }

@@ -66,6 +66,8 @@ pub struct Growth {
     /// Every commit takes the lock: no document is read while it is held.
     standings: Mutex<FxHashMap<CollectionId, Standing>>,
     crowded: Crowded,
+    /// Held while a collection is counted by a scan: one at a time.
+    recounts: tokio::sync::Mutex<()>,
     /// The parameter `growthHorizonSeconds`.
     pub horizon_seconds: AtomicU32,
     /// The parameter `growthObservedSeconds`.
@@ -108,6 +110,7 @@ impl Default for Growth {
         Growth {
             standings: Mutex::default(),
             crowded: Crowded::default(),
+            recounts: tokio::sync::Mutex::default(),
             horizon_seconds: AtomicU32::new(HORIZON_SECONDS),
             observed_seconds: AtomicU32::new(OBSERVED_SECONDS),
             is_on: AtomicBool::new(true),

@@ -139,7 +139,7 @@ impl Engine {
     /// Counts, in the background, what has not been counted of a collection.
     pub(crate) fn recount_later(self: &Arc<Self>, collection: &Arc<Collection>) {
         let (engine, collection) = (self.clone(), collection.clone());
-        self.in_background(async move {
+        self.background.spawn(async move {
             let guarded = engine.policies.get(&collection.namespace);
             let (growth, view) = (&engine.growth, || engine.store.view());
             let counted = match growth.is_whole(collection.id, guarded.as_ref(), &view) {
@@ -180,7 +180,7 @@ impl Engine {
         namespace: &Namespace,
         interrupt: &Interrupt,
     ) -> Result<()> {
-        let _turn = unless_stopped(self.recounts.lock()).await?;
+        let _turn = unless_stopped(self.growth.recounts.lock()).await?;
         let growth = &self.growth;
         let (collection, guarded, view) = {
             let definition = Definition::begin(self, &[namespace]).await?;

@@ -3,7 +3,7 @@
 use super::{Call, writing};
 use crate::Engine;
 use crate::catalog::{Catalog, Collection};
-use crate::operation::Operation;
+use crate::operation::{self, Operation};
 use crate::plan::{self, Audience, Execution, Hint, Interrupt, Query, Sort};
 use crate::policies::Proposal;
 use crate::policies::survey::SurveyView;
@@ -17,7 +17,6 @@ use error::{Error, Result};
 use language::Needs;
 use parking_lot::Mutex;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use value::Collator;
 use write::{Record, Selection, Transactions};
 
@@ -122,16 +121,9 @@ impl Writes {
         let Some(ticket) = last else { return Ok(()) };
         self.engine.store.reach(ticket, mark(concern)).await?;
         if let Some(client) = &self.client {
-            note_commit(&self.engine, client, ticket);
+            operation::note_commit_of(&self.engine, client, ticket);
         }
         Ok(())
-    }
-}
-
-/// Notes the time of a client's last commit, for its reply.
-pub fn note_commit(engine: &Engine, client: &Client, ticket: Ticket) {
-    if let Some(time) = engine.store.time_of(ticket) {
-        client.commit_time.store(time, Ordering::Relaxed);
     }
 }
 
