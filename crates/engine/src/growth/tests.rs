@@ -21,6 +21,8 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use write::Transaction as _;
 
+/// How long a lock that is held for a moment may take to come free.
+const LOCK_WAIT_MAX: std::time::Duration = std::time::Duration::from_secs(10);
 const WRITERS: u64 = 4;
 const WRITES: usize = 250;
 const POLICIES: i32 = 12;
@@ -215,7 +217,10 @@ async fn no_commit_waits_for_documents_to_be_read() {
     drop(books);
 
     let view = || {
-        assert!(growth.standings.try_lock().is_some(), "commits wait for documents to be read");
+        // The background may hold the lock for a moment. If this look-up held it, it would
+        // never come free.
+        let lock = growth.standings.try_lock_for(LOCK_WAIT_MAX);
+        assert!(lock.is_some(), "commits wait for documents to be read");
         engine.store.view()
     };
     let policy = event::policy(guarded.as_ref());
