@@ -22,7 +22,7 @@ use std::sync::{Arc, Mutex};
 use value::element::get_value;
 use value::{DocumentWriter, Element, Path, elements};
 use write::{
-    Backend, Candidates, Cause, Change, Find, Insert, NoteOf, Record, Returns, Selection,
+    Backend, Candidates, Cause, Change, Find, Insert, NoteOf, RetryRecord, Returns, Selection,
     Transaction, Transactions, Updated,
 };
 
@@ -175,7 +175,7 @@ impl Transactions for Memory {
 impl Backend for Memory {
     type Candidates = Ids;
 
-    async fn commit(&self, transaction: Copied, _: Record<'_>) -> Result<()> {
+    async fn commit(&self, transaction: Copied, _: RetryRecord<'_>) -> Result<()> {
         *self.committed.lock().unwrap() = transaction.collections;
         Ok(())
     }

@@ -1,6 +1,6 @@
 //! What the write loop asks of whoever keeps the documents.
 
-use crate::{Guard, NoteOf, Record, Snapshot};
+use crate::{Guard, NoteOf, RetryRecord, Snapshot};
 use bson::{RawBsonRef, RawDocument};
 use command::Namespace;
 use error::Result;
@@ -167,7 +167,7 @@ pub trait Backend: Transactions {
     fn commit(
         &self,
         transaction: Self::Transaction,
-        record: Record<'_>,
+        record: RetryRecord<'_>,
     ) -> impl Future<Output = Result<()>> + Send;
 
     /// Finds what a write is about to touch.

@@ -23,7 +23,7 @@ struct Met<T: Transaction> {
 }
 
 /// What became of a document.
-pub struct Written {
+pub struct UpdatedDocument {
     /// What is stored now; `None` if it stayed as it was.
     pub after: Option<RawDocumentBuf>,
     /// Whether the update has changed it, or something that belongs to it.
@@ -78,7 +78,7 @@ impl<'a, T: Transaction> Prepared<'a, T> {
         row: &T::Row,
         matched: Matched,
         loaded: &Needs,
-    ) -> Result<Written> {
+    ) -> Result<UpdatedDocument> {
         let update = self.update;
         let Outcome { after, elsewhere, note } = match &self.met {
             None => Outcome { after: update.apply(row, matched)?, ..Outcome::default() },
@@ -97,7 +97,7 @@ impl<'a, T: Transaction> Prepared<'a, T> {
             let cause = Cause { update: Some(update), note: Some(&note) };
             transaction.replace(self.namespace, row, after, cause).await?;
         }
-        Ok(Written { modified: after.is_some() || elsewhere, after })
+        Ok(UpdatedDocument { modified: after.is_some() || elsewhere, after })
     }
 }
 

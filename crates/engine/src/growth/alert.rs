@@ -11,9 +11,9 @@
 //! anything is forecast a document has grown for `OBSERVED_SECONDS`. A horizon of nothing turns
 //! forecasts off.
 
-use super::event::Event;
-use super::figures::Figures;
-use super::turn::Turn;
+use super::event::GrowthEvent;
+use super::figures::GrowthFigures;
+use super::turn::GroupRows;
 use bson::DateTime;
 use command::Namespace;
 use guard::Policy;
@@ -65,11 +65,11 @@ fn bound(policy: Option<&Policy>) -> u32 {
 /// Whether a write gives reason to tell of its document. The figures have taken the
 /// write in already. The second part says whether what is noted of it has changed.
 pub fn reason(
-    figures: &mut Figures,
+    figures: &mut GrowthFigures,
     policy: Option<&Policy>,
-    event: &Event,
+    event: &GrowthEvent,
     ahead: Ahead,
-    turn: &mut Turn,
+    turn: &mut GroupRows,
 ) -> (Option<Reason>, bool) {
     let Some(bytes) = event.after else { return (None, false) };
     let bound = bound(policy);

@@ -19,13 +19,13 @@ const SAMPLE_DOCUMENTS: usize = 1_000;
 const ROUNDS_MAX: usize = 8;
 
 /// Where documents are looked for.
-pub struct Records<'a> {
+pub struct Sampler<'a> {
     pub view: &'a View,
     pub collection: CollectionId,
     pub interrupt: &'a Interrupt,
 }
 
-impl Records<'_> {
+impl Sampler<'_> {
     /// All documents of a small collection; of a large one some, taken at random and in no
     /// order, so that the first of them are a sample too.
     pub fn chosen(&self, documents: u64) -> Result<Vec<RecordId>> {

@@ -2,7 +2,7 @@
 //!
 //! Kept up by the commits themselves. A transaction notes of each document it writes
 //! how large it was and is, and of the arrays that a policy names how long
-//! (`Event`, `measure`). Whoever applies a group of commits takes the events in
+//! (`GrowthEvent`, `measure`). Whoever applies a group of commits takes the events in
 //! (`Ledger`) and writes the collection's figures into the same batch: the row that
 //! holds its counts is written anyway, so figures are as exact and as durable as
 //! counts are, after a crash too.
@@ -27,8 +27,8 @@ mod sizes;
 mod turn;
 
 pub use arrays::Arrays;
-pub use event::{Event, Grown, LengthenedArrays, policy};
-pub use figures::Figures;
+pub use event::{Grown, GrowthEvent, LengthenedArrays, policy};
+pub use figures::GrowthFigures;
 pub use measure::{Exchange, lengthened, measured};
 pub use sample::{Sample, Sampled};
 pub use sizes::Tracked;
@@ -42,13 +42,13 @@ use alert::{Ahead, Alert};
 use bson::RawDocument;
 use command::Namespace;
 use error::{Code, Error, Result};
-use figures::Place;
+use figures::FigureScope;
 use guard::Lease;
 use parking_lot::{Mutex, MutexGuard};
 use resolve::Crowded;
 use rustc_hash::FxHashMap;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
-use turn::Turn;
+use turn::GroupRows;
 
 /// Forecasts within so many seconds are logged, unless `--growth-horizon` says
 /// otherwise: seven days.
@@ -64,7 +64,7 @@ pub const SHOWN: usize = 10;
 /// The figures of every collection that has been written to or asked for.
 pub struct Growth {
     /// Every commit takes the lock: no document is read while it is held.
-    standings: Mutex<FxHashMap<CollectionId, Standing>>,
+    standings: Mutex<FxHashMap<CollectionId, CollectionGrowth>>,
     crowded: Crowded,
     /// Held while a collection is counted by a scan: one at a time.
     recounts: tokio::sync::Mutex<()>,
@@ -79,8 +79,8 @@ pub struct Growth {
 
 /// How a collection stands.
 #[derive(Default)]
-struct Standing {
-    figures: Figures,
+struct CollectionGrowth {
+    figures: GrowthFigures,
     /// What guarded it at the last commit; `None` before the first.
     guarded: Option<Option<Lease>>,
     /// What is to be told of a collection that `$out` is making, once it takes its place.
@@ -95,14 +95,14 @@ struct Standing {
 }
 
 /// The figures while a group of commits is taken in.
-struct Books<'g> {
+struct FiguresLedger<'g> {
     crowded: &'g Crowded,
     ahead: Ahead,
     is_on: bool,
-    standings: MutexGuard<'g, FxHashMap<CollectionId, Standing>>,
+    standings: MutexGuard<'g, FxHashMap<CollectionId, CollectionGrowth>>,
     touched: Vec<CollectionId>,
     alerts: Vec<Alert>,
-    turn: Turn,
+    turn: GroupRows,
 }
 
 impl Default for Growth {
@@ -124,8 +124,8 @@ impl Growth {
         u64::from(self.observed_seconds.load(Ordering::Relaxed)) * 1_000
     }
 
-    fn books(&self) -> Books<'_> {
-        Books {
+    fn books(&self) -> FiguresLedger<'_> {
+        FiguresLedger {
             crowded: &self.crowded,
             ahead: Ahead {
                 horizon_ms: u64::from(self.horizon_seconds.load(Ordering::Relaxed)) * 1_000,
@@ -135,24 +135,28 @@ impl Growth {
             standings: self.standings.lock(),
             touched: Vec::new(),
             alerts: Vec::new(),
-            turn: Turn::default(),
+            turn: GroupRows::default(),
         }
     }
 
     /// The figures of a collection, with the sizes of the largest looked up; `None` if
     /// something is still to be counted.
-    pub fn figures(&self, place: Place<'_>, interrupt: &Interrupt) -> Result<Option<Figures>> {
+    pub fn figures(
+        &self,
+        place: FigureScope<'_>,
+        interrupt: &Interrupt,
+    ) -> Result<Option<GrowthFigures>> {
         self.resolve(place, interrupt)?;
         self.told(place)
     }
 
     /// The figures of a collection as they are known; `None` if something is still to be
     /// counted.
-    fn told(&self, place: Place<'_>) -> Result<Option<Figures>> {
+    fn told(&self, place: FigureScope<'_>) -> Result<Option<GrowthFigures>> {
         let mut standings = self.standings.lock();
         let mut figures = stand(&mut standings, place.collection, place.view)?.figures.clone();
         // Rows that go because of this go with the next write.
-        figures.adopt(place, &mut Turn::default());
+        figures.adopt(place, &mut GroupRows::default());
         Ok(Some(figures).filter(|it| it.is_whole(place.policy) && it.suffices(SHOWN)))
     }
 
@@ -188,21 +192,21 @@ impl Growth {
 /// How a collection stands, read from its rows if nobody has asked before. While the
 /// lock is held nothing is taken in, so what is stored is all there is.
 fn stand<'s>(
-    standings: &'s mut FxHashMap<CollectionId, Standing>,
+    standings: &'s mut FxHashMap<CollectionId, CollectionGrowth>,
     collection: CollectionId,
     view: &(dyn Fn() -> View + Sync),
-) -> Result<&'s mut Standing> {
+) -> Result<&'s mut CollectionGrowth> {
     use std::collections::hash_map::Entry;
     match standings.entry(collection) {
         Entry::Occupied(known) => Ok(known.into_mut()),
         Entry::Vacant(new) => {
-            let figures = Figures::load(&view(), collection)?;
-            Ok(new.insert(Standing { figures, ..Standing::default() }))
+            let figures = GrowthFigures::load(&view(), collection)?;
+            Ok(new.insert(CollectionGrowth { figures, ..CollectionGrowth::default() }))
         }
     }
 }
 
-impl Books<'_> {
+impl FiguresLedger<'_> {
     /// Takes in what a commit does to a collection; `stored` are all its changes.
     fn add(
         &mut self,
@@ -212,7 +216,7 @@ impl Books<'_> {
     ) -> Result<()> {
         let collection = grown.collection.id;
         let policy = event::policy(grown.guarded.as_ref());
-        let place = Place { collection, policy, view };
+        let place = FigureScope { collection, policy, view };
         let standing = stand(&mut self.standings, collection, view)?;
         let turn = &mut self.turn;
         if !self.is_on || !grown.measured {
@@ -266,7 +270,7 @@ impl Bookkeeper for Growth {
     }
 }
 
-impl Ledger for Books<'_> {
+impl Ledger for FiguresLedger<'_> {
     fn take(
         &mut self,
         entry: BookEntry,
@@ -293,18 +297,18 @@ fn foreign() -> Error {
     Code::InternalError.error("a commit has an entry for other books than those of growth")
 }
 
-impl Standing {
+impl CollectionGrowth {
     /// Keeps the counts alone.
-    fn forget(&mut self, place: Place<'_>, turn: &mut Turn) -> Result<()> {
+    fn forget(&mut self, place: FigureScope<'_>, turn: &mut GroupRows) -> Result<()> {
         // What comes now is not measured: who counts everything anew must begin again.
         self.since = None;
         if self.figures.sizes.is_none() && self.figures.arrays.is_empty() {
             return Ok(());
         }
         remove_kept(place, turn)?;
-        let figures = Figures { counts: self.figures.counts, ..Figures::default() };
+        let figures = GrowthFigures { counts: self.figures.counts, ..GrowthFigures::default() };
         let held = std::mem::take(&mut self.held);
-        *self = Standing { figures, held, ..Standing::default() };
+        *self = CollectionGrowth { figures, held, ..CollectionGrowth::default() };
         Ok(())
     }
 
@@ -314,7 +318,7 @@ impl Standing {
 }
 
 /// Removes the rows of everyone who was kept.
-fn remove_kept(place: Place<'_>, turn: &mut Turn) -> Result<()> {
+fn remove_kept(place: FigureScope<'_>, turn: &mut GroupRows) -> Result<()> {
     for pair in (place.view)().range(Tree::Records, keys::kept_rows(place.collection)) {
         turn.remove_key(pair.map_err(crate::storage::failed)?.0);
     }

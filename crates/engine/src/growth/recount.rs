@@ -5,10 +5,10 @@
 //! everything before it is in the view; whatever is committed later is kept aside
 //! and taken in at the end. A crash in between costs nothing but the work.
 
-use super::event::{self, Event, Grown};
-use super::figures::{Figures, Place};
-use super::sizes::Sizes;
-use super::turn::{Turn, now_ms};
+use super::event::{self, Grown, GrowthEvent};
+use super::figures::{FigureScope, GrowthFigures};
+use super::sizes::DocumentSizes;
+use super::turn::{GroupRows, now_ms};
 use super::{Arrays, Exchange, Growth, LengthenedArrays, lengthened, stand};
 use crate::Engine;
 use crate::catalog::Collection;
@@ -38,7 +38,7 @@ const ATTEMPTS: usize = 3;
 pub struct Since {
     /// What guarded the collection then.
     guarded: Option<Lease>,
-    events: Vec<Event>,
+    events: Vec<GrowthEvent>,
 }
 
 impl Since {
@@ -65,7 +65,7 @@ impl Growth {
 
     /// Takes in what has happened meanwhile and puts the new figures in the place of
     /// the old; false if something got in the way.
-    fn finish_recount(&self, place: Place<'_>, mut counted: Figures) -> bool {
+    fn finish_recount(&self, place: FigureScope<'_>, mut counted: GrowthFigures) -> bool {
         loop {
             let events = {
                 let mut standings = self.standings.lock();
@@ -93,15 +93,15 @@ impl Growth {
     }
 }
 
-fn take_in(figures: &mut Figures, place: Place<'_>, events: &[Event]) {
+fn take_in(figures: &mut GrowthFigures, place: FigureScope<'_>, events: &[GrowthEvent]) {
     // All rows are written anew afterwards.
-    let mut turn = Turn::default();
+    let mut turn = GroupRows::default();
     events.iter().for_each(|event| figures.apply(place, event, &mut turn));
 }
 
-impl Figures {
+impl GrowthFigures {
     /// Takes over what earlier figures have noted of documents.
-    fn take_over(&mut self, earlier: &Figures) {
+    fn take_over(&mut self, earlier: &GrowthFigures) {
         let (Some(sizes), Some(earlier)) = (&mut self.sizes, &earlier.sizes) else { return };
         sizes.since_ms = earlier.since_ms;
         for (record, was) in earlier.largest.iter() {
@@ -119,7 +119,7 @@ impl Engine {
         self: &Arc<Self>,
         collection: &Collection,
         interrupt: &Interrupt,
-    ) -> Result<Option<Figures>> {
+    ) -> Result<Option<GrowthFigures>> {
         for _ in 0..ATTEMPTS {
             if let Some(figures) = turn::aside(|| self.known_figures(collection, interrupt))? {
                 return Ok(Some(figures));
@@ -167,10 +167,10 @@ impl Engine {
         &self,
         collection: &Collection,
         interrupt: &Interrupt,
-    ) -> Result<Option<Figures>> {
+    ) -> Result<Option<GrowthFigures>> {
         let guarded = self.policies.get(&collection.namespace);
         let (policy, view) = (event::policy(guarded.as_ref()), || self.store.view());
-        let place = Place { collection: collection.id, policy, view: &view };
+        let place = FigureScope { collection: collection.id, policy, view: &view };
         self.growth.figures(place, interrupt)
     }
 
@@ -190,7 +190,7 @@ impl Engine {
             let (guarded, view) = (self.policies.get(namespace), self.store.view());
             let current = || view.clone();
             let policy = event::policy(guarded.as_ref());
-            let place = Place { collection: collection.id, policy, view: &current };
+            let place = FigureScope { collection: collection.id, policy, view: &current };
             // Someone else may have counted it meanwhile.
             if growth.told(place)?.is_some() {
                 return Ok(());
@@ -199,7 +199,7 @@ impl Engine {
             (collection, guarded, view)
         };
         let current = || self.store.view();
-        let place = Place {
+        let place = FigureScope {
             collection: collection.id,
             policy: event::policy(guarded.as_ref()),
             view: &current,
@@ -226,18 +226,22 @@ impl Engine {
 }
 
 /// Counts everything in a view, in pieces, so that it may be put an end to.
-pub(super) async fn count(place: Place<'_>, view: View, interrupt: &Interrupt) -> Result<Figures> {
+pub(super) async fn count(
+    place: FigureScope<'_>,
+    view: View,
+    interrupt: &Interrupt,
+) -> Result<GrowthFigures> {
     let rules = place.policy.into_iter().flat_map(|policy| &policy.arrays);
-    let mut figures = Figures {
+    let mut figures = GrowthFigures {
         counts: Counts::default(),
-        sizes: Some(Sizes::new(now_ms())),
+        sizes: Some(DocumentSizes::new(now_ms())),
         arrays: rules.map(Arrays::new).collect(),
     };
     let mut records = view.records(place.collection, (Bound::Unbounded, Bound::Unbounded));
     loop {
         interrupt.check()?;
         let more = turn::aside(|| -> Result<bool> {
-            let mut turn = Turn::default();
+            let mut turn = GroupRows::default();
             let mut counted = 0;
             for record in records.by_ref().take(DOCUMENTS_PER_LOOK) {
                 let event = found(place, &view, &record?.1)?;
@@ -254,7 +258,7 @@ pub(super) async fn count(place: Place<'_>, view: View, interrupt: &Interrupt) -
 }
 
 /// A document that is there, as if it had just come.
-fn found(place: Place<'_>, view: &View, record: &Record) -> Result<Event> {
+fn found(place: FigureScope<'_>, view: &View, record: &Record) -> Result<GrowthEvent> {
     let mut load = |document: &bson::RawDocument, needs: &language::Needs| {
         large::join(view, record, document, needs)
     };
@@ -267,7 +271,7 @@ fn found(place: Place<'_>, view: &View, record: &Record) -> Result<Event> {
         None => LengthenedArrays::new(),
     };
     let after = Some(record.size() as u32);
-    Ok(Event { record: record.id, before: None, after, arrays })
+    Ok(GrowthEvent { record: record.id, before: None, after, arrays })
 }
 
 fn off(namespace: &Namespace) -> Error {

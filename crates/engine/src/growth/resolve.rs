@@ -9,7 +9,7 @@
 //! that the list would grow and grow from one start to the next.
 
 use super::event::{self, Lengths};
-use super::{Growth, figures::Place, measure, stand};
+use super::{Growth, figures::FigureScope, measure, stand};
 use crate::Engine;
 use crate::plan::Interrupt;
 use crate::storage::large;
@@ -57,8 +57,8 @@ impl Unresolved<'_> {
 
 impl Growth {
     /// Looks up those who are to be looked up.
-    pub(super) fn resolve(&self, place: Place<'_>, interrupt: &Interrupt) -> Result<()> {
-        let Place { collection, policy, view } = place;
+    pub(super) fn resolve(&self, place: FigureScope<'_>, interrupt: &Interrupt) -> Result<()> {
+        let FigureScope { collection, policy, view } = place;
         let unresolved = {
             let mut standings = self.standings.lock();
             stand(&mut standings, collection, view)?.figures.unresolved(policy)
@@ -83,7 +83,7 @@ impl Growth {
     fn resolve_crowded(&self, collection: CollectionId, view: &(dyn Fn() -> View + Sync)) {
         let known = self.standings.lock().get(&collection).map(|it| it.guarded.clone().flatten());
         let Some(guarded) = known else { return };
-        let place = Place { collection, policy: event::policy(guarded.as_ref()), view };
+        let place = FigureScope { collection, policy: event::policy(guarded.as_ref()), view };
         if let Err(error) = self.resolve(place, &Interrupt::default()) {
             tracing::warn!(%error, "the largest documents could not be looked up");
         }

@@ -5,8 +5,8 @@
 //! seen of each path is kept for so many of them; further ones are not looked at, and it is
 //! told that there are more.
 
-use super::Figures;
-use super::chosen::Records;
+use super::GrowthFigures;
+use super::chosen::Sampler;
 use crate::plan::Interrupt;
 use crate::storage::large::{self, Secret};
 use crate::storage::{CollectionId, RecordId, View};
@@ -57,14 +57,14 @@ impl Sample {
     pub fn take(
         view: &View,
         collection: CollectionId,
-        figures: &Figures,
+        figures: &GrowthFigures,
         policy: Option<&Policy>,
         secret: &Secret,
         interrupt: &Interrupt,
     ) -> Result<Sample> {
         let mut look = Look::new(policy, secret);
         let mut bytes = 0;
-        let records = Records { view, collection, interrupt };
+        let records = Sampler { view, collection, interrupt };
         for id in records.chosen(figures.counts.documents)? {
             interrupt.check()?;
             if let Some(record) = view.record(collection, id)? {

@@ -1,10 +1,10 @@
 //! Figures that writes keep up against figures counted anew, while writers and changes
 //! of the policy are in each other's way, and after the store is opened again.
 
-use super::chosen::Records;
-use super::figures::Place;
+use super::chosen::Sampler;
+use super::figures::FigureScope;
 use super::recount::count;
-use super::{Arrays, Event, Figures, Grown, LengthenedArrays, event};
+use super::{Arrays, Grown, GrowthEvent, GrowthFigures, LengthenedArrays, event};
 use crate::Engine;
 use crate::catalog::Collection;
 use crate::plan::Interrupt;
@@ -110,7 +110,7 @@ fn spread<T: Default>(histogram: &Histogram, largest: &Largest<T>) -> Spread {
     Spread { ranges: histogram.ranges(), largest: ranked.map(|(_, value)| value).collect() }
 }
 
-fn told(figures: &Figures) -> Told {
+fn told(figures: &GrowthFigures) -> Told {
     let sizes = figures.sizes.as_ref().expect("sizes");
     let of_path = |it: &Arrays| {
         let numbers = [it.documents, it.elements, it.overflowed, it.pages];
@@ -133,8 +133,11 @@ async fn check(engine: &Arc<Engine>) {
     let known = engine.growth_figures(&collection, &interrupt).await.unwrap().expect("figures");
     let guarded = engine.policies.get(&collection.namespace);
     let view = || engine.store.view();
-    let place =
-        Place { collection: collection.id, policy: event::policy(guarded.as_ref()), view: &view };
+    let place = FigureScope {
+        collection: collection.id,
+        policy: event::policy(guarded.as_ref()),
+        view: &view,
+    };
     let counted = count(place, engine.store.view(), &interrupt).await.unwrap();
     assert_eq!(told(&known), told(&counted));
     let counts = engine.store.view().counts(collection.id).unwrap();
@@ -209,7 +212,7 @@ async fn no_commit_waits_for_documents_to_be_read() {
     for record in 0..LARGER {
         let (record, size) = (RecordId(u64::MAX - record), 100_000 + record as u32);
         let arrays = LengthenedArrays::new();
-        grown.push(Event { record, before: None, after: Some(size), arrays });
+        grown.push(GrowthEvent { record, before: None, after: Some(size), arrays });
     }
     grown.guarded = guarded.clone();
     let mut books = growth.books();
@@ -224,7 +227,7 @@ async fn no_commit_waits_for_documents_to_be_read() {
         engine.store.view()
     };
     let policy = event::policy(guarded.as_ref());
-    let place = Place { collection: collection.id, policy, view: &view };
+    let place = FigureScope { collection: collection.id, policy, view: &view };
     growth.resolve(place, &Interrupt::default()).unwrap();
     let figures = growth.told(place).unwrap().expect("figures");
     assert!(figures.unresolved(policy).is_empty());
@@ -373,7 +376,7 @@ async fn a_sample_reaches_over_gaps() {
     insert(20_000..21_500, "there").await;
     let (view, interrupt) = (engine.store.view(), Interrupt::default());
     let collection = collection(&engine).id;
-    let records = Records { view: &view, collection, interrupt: &interrupt };
+    let records = Sampler { view: &view, collection, interrupt: &interrupt };
     let chosen = records.chosen(1_501).unwrap();
     assert!((900..=1_000).contains(&chosen.len()), "{}", chosen.len());
 }

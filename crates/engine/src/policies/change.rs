@@ -1,7 +1,7 @@
 //! Policies set and dropped.
 
 use super::adopt::LOOK_MAX;
-use super::provide::Held;
+use super::provide::PolicyChange;
 use crate::Engine;
 use crate::plan::Interrupt;
 use crate::run::writes::Writes;
@@ -46,7 +46,8 @@ impl Engine {
     ) -> Result<i32> {
         let policy = Policy::parse(namespace, document)?;
         self.check_policy(&policy)?;
-        let Held { mut definition, old } = self.hold_provided(namespace, Some(&policy)).await?;
+        let PolicyChange { mut definition, old } =
+            self.hold_provided(namespace, Some(&policy)).await?;
         let home = policies_of(&namespace.database);
         definition.ensure(&home)?;
         let mut transaction = definition.transaction(&home);
@@ -147,7 +148,7 @@ impl Engine {
         if !is_set() {
             return Ok(false);
         }
-        let Held { mut definition, old } = self.hold_for(namespace, None).await?;
+        let PolicyChange { mut definition, old } = self.hold_for(namespace, None).await?;
         if !is_set() {
             return Ok(false);
         }

@@ -3,7 +3,7 @@
 
 use super::{Call, lookup};
 use crate::catalog::Collection;
-use crate::growth::{self, Arrays, Figures, SHOWN, Sample, Sampled, now_ms};
+use crate::growth::{self, Arrays, GrowthFigures, SHOWN, Sample, Sampled, now_ms};
 use crate::storage::{CollectionId, Record, RecordId, View, large};
 use bson::spec::ElementType;
 use bson::{DateTime, RawBsonRef};
@@ -51,7 +51,7 @@ fn of_nothing(out: &mut DocumentWriter) {
 struct Stats<'a> {
     call: Call<'a>,
     collection: CollectionId,
-    figures: &'a Figures,
+    figures: &'a GrowthFigures,
     policy: Option<guard::Lease>,
     /// Newer than the figures: what is gone since then is left out.
     view: View,
@@ -59,7 +59,7 @@ struct Stats<'a> {
 }
 
 impl<'a> Stats<'a> {
-    fn new(call: Call<'a>, collection: &Collection, figures: &'a Figures) -> Stats<'a> {
+    fn new(call: Call<'a>, collection: &Collection, figures: &'a GrowthFigures) -> Stats<'a> {
         Stats {
             call,
             collection: collection.id,

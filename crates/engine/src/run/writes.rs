@@ -7,7 +7,7 @@ use crate::operation::{self, Operation};
 use crate::plan::{self, Audience, Execution, Hint, Interrupt, Query, Sort};
 use crate::policies::Proposal;
 use crate::policies::survey::SurveyView;
-use crate::session::{Retry, Statement};
+use crate::session::{RetryableCommand, Statement};
 use crate::storage::{Mark, RecordId, Ticket, View};
 use crate::transaction::{Row, Transaction};
 use bson::{RawDocument, RawDocumentBuf};
@@ -18,7 +18,7 @@ use language::Needs;
 use parking_lot::Mutex;
 use std::sync::Arc;
 use value::Collator;
-use write::{Record, Selection, Transactions};
+use write::{RetryRecord, Selection, Transactions};
 
 /// Candidates between two chances for other tasks.
 const CANDIDATES_PER_TURN: usize = 128;
@@ -38,7 +38,7 @@ pub struct Writes {
     /// The client's transaction that everything is part of.
     home: Option<Arc<Statement>>,
     /// Where the records of a retryable command go.
-    retry: Option<Arc<Retry>>,
+    retry: Option<Arc<RetryableCommand>>,
 }
 
 /// Transactions that see a policy as if it were set. None of them is ever committed.
@@ -180,7 +180,7 @@ impl write::Backend for Writes {
         self.home.is_some()
     }
 
-    async fn commit(&self, mut transaction: Transaction, record: Record<'_>) -> Result<()> {
+    async fn commit(&self, mut transaction: Transaction, record: RetryRecord<'_>) -> Result<()> {
         if let Some(home) = &self.home {
             return home.give_back(transaction);
         }
@@ -189,13 +189,13 @@ impl write::Backend for Writes {
             return Ok(());
         }
         match (&self.retry, record) {
-            (Some(retry), Record::Statement { number, answer }) => {
+            (Some(retry), RetryRecord::Statement { number, answer }) => {
                 retry.record(&mut transaction, number, &answer);
             }
-            (Some(retry), Record::Inserts(numbers)) => {
+            (Some(retry), RetryRecord::Inserts(numbers)) => {
                 retry.record_inserts(&mut transaction, numbers);
             }
-            (None, _) | (_, Record::None) => {}
+            (None, _) | (_, RetryRecord::None) => {}
         }
         self.submit(transaction).await
     }

@@ -2,7 +2,7 @@
 
 use super::{Row, Transaction};
 use crate::catalog::Collection;
-use crate::growth::{self, Event, Grown, LengthenedArrays};
+use crate::growth::{self, Grown, GrowthEvent, LengthenedArrays};
 use crate::storage::{RecordId, large};
 use bson::RawDocument;
 use command::Namespace;
@@ -67,7 +67,8 @@ impl Transaction {
         let size = |size: usize| u32::try_from(size).unwrap_or(u32::MAX);
         let measured = arrays.is_some();
         let arrays = arrays.unwrap_or_default();
-        let event = Event { record, before: before.map(size), after: after.map(size), arrays };
+        let event =
+            GrowthEvent { record, before: before.map(size), after: after.map(size), arrays };
         let grown = self.grown(collection);
         grown.measured &= measured;
         grown.push(event);

@@ -28,12 +28,12 @@ use crate::operation::{STOP_LOOK_INTERVAL, held_up};
 use crate::plan::Interrupt;
 use crate::storage::layered::Layered;
 use crate::storage::{BookEntry, Commit, Overlay, Silent, Tree, View, keys};
-use client::Snapshot;
+use client::ClientSnapshot;
 use command::Namespace;
 use error::{Code, Error, Result};
 use fjall::Slice;
 use guard::Lease;
-use intents::{Intent, Owner, Subject, Taken};
+use intents::{Intent, IntentOwner, Subject, Taken};
 use std::future::Future;
 use std::pin::{Pin, pin};
 use std::sync::Arc;
@@ -41,13 +41,13 @@ use tokio::sync::{OwnedRwLockReadGuard, RwLock, oneshot};
 
 pub struct Transaction {
     engine: Arc<Engine>,
-    owner: Owner,
+    owner: IntentOwner,
     /// Set in a client's transaction.
-    snapshot: Option<Box<Snapshot>>,
+    snapshot: Option<Box<ClientSnapshot>>,
     /// What may stop the waiting for others.
     interrupt: Option<Interrupt>,
     /// Collections written to, with the right to rely on their definition.
-    entered: Vec<Entered>,
+    entered: Vec<EnteredCollection>,
     /// A collection that was not there when someone asked what guards it.
     absent: Option<Absent>,
     base: Fresh,
@@ -74,7 +74,7 @@ pub struct Transaction {
     warnings: Vec<warning::Warning>,
 }
 
-struct Entered {
+struct EnteredCollection {
     collection: Arc<Collection>,
     /// What guards it: that changes only while nobody is in.
     guarded: Option<Lease>,
@@ -95,17 +95,17 @@ struct Fresh {
 }
 
 /// What a commit holds until it is applied; let go in this order.
-struct Held {
+struct HeldUntilApplied {
     intents: Vec<Intent>,
     _silent: Option<Silent>,
-    entered: Vec<Entered>,
+    entered: Vec<EnteredCollection>,
     _memory: budget::Held,
 }
 
-impl Drop for Held {
+impl Drop for HeldUntilApplied {
     fn drop(&mut self) {
         let_go(&mut self.intents);
-        for Entered { collection, .. } in &self.entered {
+        for EnteredCollection { collection, .. } in &self.entered {
             if collection.is_capped() {
                 collection.state.inserted.notify_waiters();
             }
@@ -180,7 +180,7 @@ impl Transaction {
             let Some(collection) = self.engine.registry.get(namespace) else { return Ok(None) };
             if Arc::ptr_eq(&collection.state, &seen.state) {
                 let guarded = self.engine.policies.get(namespace);
-                self.entered.push(Entered {
+                self.entered.push(EnteredCollection {
                     collection: collection.clone(),
                     guarded,
                     _gate: Some(gate),
@@ -194,10 +194,10 @@ impl Transaction {
     /// commits together with the transaction.
     pub fn enter_held(&mut self, collection: Arc<Collection>) {
         let guarded = self.engine.policies.get(&collection.namespace);
-        self.entered.push(Entered { collection, guarded, _gate: None });
+        self.entered.push(EnteredCollection { collection, guarded, _gate: None });
     }
 
-    fn entered(&self, namespace: &Namespace) -> Option<&Entered> {
+    fn entered(&self, namespace: &Namespace) -> Option<&EnteredCollection> {
         self.entered.iter().find(|entered| entered.collection.namespace == *namespace)
     }
 
@@ -360,7 +360,7 @@ impl Transaction {
             Box::new(move || multikey.iter().for_each(|(index, bits)| index.multikey.store(*bits)))
                 as Box<dyn FnOnce() + Send>
         });
-        let held = Held {
+        let held = HeldUntilApplied {
             intents: self.intents,
             _silent: self.told.silent(),
             entered: self.entered,

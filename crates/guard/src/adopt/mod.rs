@@ -15,5 +15,5 @@ mod settle;
 pub use look::{Adopted, count_oversize, settle_counters};
 pub use need::{Need, PageSize, looked_at};
 pub use over::Over;
-pub use settle::{Aim, Cost, Rehearsed, Settled, mend_pages, no_policy, rehearse};
+pub use settle::{Aim, Cost, Rehearsed, SettledDocument, mend_pages, no_policy, rehearse};
 pub use settle::{remove_orphans, settle};

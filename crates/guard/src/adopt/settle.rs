@@ -12,7 +12,7 @@ use language::Needs;
 use std::borrow::Cow;
 use std::ops::Deref;
 use value::Path;
-use write::{Backend, Cause, Transaction, Transactions, Work, in_transaction};
+use write::{Backend, Cause, Transaction, TransactionBody, Transactions, in_transaction};
 
 /// How far a document is settled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -24,7 +24,7 @@ pub enum Aim {
 }
 
 #[derive(Debug, Default)]
-pub struct Settled {
+pub struct SettledDocument {
     /// Whether the document became another, or its pages others.
     pub changed: bool,
     pub cost: Cost,
@@ -59,7 +59,7 @@ pub async fn settle<B>(
     namespace: &Namespace,
     id: RawBsonRef<'_>,
     aim: Aim,
-) -> Result<Option<Settled>>
+) -> Result<Option<SettledDocument>>
 where
     B: Backend,
     B::Transaction: Transaction<Guard: Deref<Target = Roles>>,
@@ -70,7 +70,7 @@ where
 /// What settling a document would do.
 #[derive(Debug)]
 pub struct Rehearsed {
-    pub settled: Result<Option<Settled>>,
+    pub settled: Result<Option<SettledDocument>>,
     /// Index entries that would be added and removed, where that is known.
     pub entries: Option<u64>,
 }
@@ -102,7 +102,7 @@ pub async fn mend_pages<B>(
     backend: &B,
     namespace: &Namespace,
     id: RawBsonRef<'_>,
-) -> Result<Option<Settled>>
+) -> Result<Option<SettledDocument>>
 where
     B: Backend,
     B::Transaction: Transaction<Guard: Deref<Target = Roles>>,
@@ -142,10 +142,10 @@ struct Remove<'a> {
     parent: RawBsonRef<'a>,
 }
 
-impl<T: Transaction<Guard: Deref<Target = Roles>>> Work<T> for Settle<'_> {
-    type Outcome = Option<Settled>;
+impl<T: Transaction<Guard: Deref<Target = Roles>>> TransactionBody<T> for Settle<'_> {
+    type Outcome = Option<SettledDocument>;
 
-    async fn attempt(&mut self, transaction: &mut T) -> Result<Option<Settled>> {
+    async fn attempt(&mut self, transaction: &mut T) -> Result<Option<SettledDocument>> {
         let Settle { namespace, id, aim } = *self;
         let Some(guard) = transaction.guard(namespace).await? else {
             return Err(no_policy(namespace));
@@ -154,7 +154,7 @@ impl<T: Transaction<Guard: Deref<Target = Roles>>> Work<T> for Settle<'_> {
         let mut needs = looked_at(policy);
         transaction.check_needs(namespace, &mut needs);
         let Some(row) = transaction.get(namespace, id, &needs).await? else { return Ok(None) };
-        let mut settled = Settled::default();
+        let mut settled = SettledDocument::default();
         let mut after: Cow<'_, RawDocument> = Cow::Borrowed(&row);
         if aim == Aim::Bounds {
             for rule in &policy.arrays {
@@ -187,10 +187,10 @@ impl<T: Transaction<Guard: Deref<Target = Roles>>> Work<T> for Settle<'_> {
     }
 }
 
-impl<T: Transaction<Guard: Deref<Target = Roles>>> Work<T> for Mend<'_> {
-    type Outcome = Option<Settled>;
+impl<T: Transaction<Guard: Deref<Target = Roles>>> TransactionBody<T> for Mend<'_> {
+    type Outcome = Option<SettledDocument>;
 
-    async fn attempt(&mut self, transaction: &mut T) -> Result<Option<Settled>> {
+    async fn attempt(&mut self, transaction: &mut T) -> Result<Option<SettledDocument>> {
         let Mend { namespace, id } = *self;
         let Some(guard) = transaction.guard(namespace).await? else {
             return Err(no_policy(namespace));
@@ -208,7 +208,7 @@ impl<T: Transaction<Guard: Deref<Target = Roles>>> Work<T> for Mend<'_> {
     }
 }
 
-impl<T: Transaction<Guard: Deref<Target = Roles>>> Work<T> for Remove<'_> {
+impl<T: Transaction<Guard: Deref<Target = Roles>>> TransactionBody<T> for Remove<'_> {
     type Outcome = bool;
 
     async fn attempt(&mut self, transaction: &mut T) -> Result<bool> {

@@ -7,7 +7,7 @@
 
 mod batch;
 
-pub use batch::Batch;
+pub use batch::MigratedBatch;
 
 use crate::Roles;
 use crate::adopt::{Aim, rehearse, settle};
@@ -42,12 +42,12 @@ impl Migration<'_> {
         &self,
         backend: &B,
         failed: &(dyn Fn(Error) -> Result<Error> + Sync),
-    ) -> Result<Batch>
+    ) -> Result<MigratedBatch>
     where
         B: Backend,
         B::Transaction: Transaction<Guard: Deref<Target = Roles>>,
     {
-        let mut batch = Batch::default();
+        let mut batch = MigratedBatch::default();
         let work = self.look(&mut backend.snapshot().await?, &mut batch).await?;
         for id in work {
             let (namespace, document) = (&self.policy.namespace, id.as_raw_bson_ref());
@@ -63,12 +63,12 @@ impl Migration<'_> {
         &self,
         source: &S,
         failed: &(dyn Fn(Error) -> Result<Error> + Sync),
-    ) -> Result<Batch>
+    ) -> Result<MigratedBatch>
     where
         S: Transactions,
         S::Transaction: Transaction<Guard: Deref<Target = Roles>>,
     {
-        let mut batch = Batch { entries: Some(0), ..Batch::default() };
+        let mut batch = MigratedBatch { entries: Some(0), ..MigratedBatch::default() };
         let work = self.look(&mut source.snapshot().await?, &mut batch).await?;
         for id in work {
             let (namespace, document) = (&self.policy.namespace, id.as_raw_bson_ref());
@@ -81,7 +81,11 @@ impl Migration<'_> {
     }
 
     /// Looks for documents to settle, and gives back their `_id`s.
-    async fn look<S: Snapshot>(&self, snapshot: &mut S, batch: &mut Batch) -> Result<Vec<RawBson>> {
+    async fn look<S: Snapshot>(
+        &self,
+        snapshot: &mut S,
+        batch: &mut MigratedBatch,
+    ) -> Result<Vec<RawBson>> {
         let started = Instant::now();
         let survey = Survey { policy: self.policy, costs: true };
         let (mut work, mut found_bytes) = (Vec::new(), 0);
