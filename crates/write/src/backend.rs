@@ -1,4 +1,4 @@
-//! What the write loop asks of whoever keeps the documents.
+//! The contract between the write loop and a backend.
 
 use crate::{Guard, NoteOf, RetryRecord, Snapshot};
 use bson::{RawBsonRef, RawDocument};

@@ -176,7 +176,7 @@ async fn show<T: Transaction>(
     }
 }
 
-/// Inserts what the change makes of nothing. `None` if someone inserted it
+/// Inserts what the change makes of nothing. `None` if another client inserted it
 /// meanwhile: it may match now.
 async fn upsert<B: Backend>(
     backend: &B,

@@ -3,7 +3,7 @@
 //! Documents are numbered as they come, so some are found by numbers taken at random. Where
 //! many have been deleted, most numbers lead to the few documents behind them, and the way
 //! there may be long: what has been deleted is still in the store for a while. So each gap is
-//! walked once, and numbers are drawn anew where documents may be.
+//! walked once, and numbers are drawn again where documents may be.
 
 use crate::plan::Interrupt;
 use crate::storage::{CollectionId, RecordId, View};

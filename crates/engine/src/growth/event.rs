@@ -1,4 +1,4 @@
-//! What a commit tells of the documents it changes.
+//! What a commit reports of the documents it changes.
 
 use crate::catalog::Collection;
 use crate::storage::RecordId;

@@ -22,7 +22,7 @@ use guard::Policy;
 use guard::policy::ArrayRule;
 use statistics::{read_number, write_number};
 
-/// What this build writes; a row of another is counted anew.
+/// What this build writes; a row of another format is recounted.
 const FORMAT: u64 = 1;
 
 /// What most rows fit into.
@@ -69,7 +69,7 @@ impl GrowthFigures {
         Ok(figures)
     }
 
-    /// Reads what follows the counts in a row; what it does not tell is counted anew.
+    /// Reads what follows the counts in a row; what it does not have is recounted.
     fn read(
         &mut self,
         mut rest: &[u8],
@@ -195,7 +195,7 @@ impl GrowthFigures {
             || self.arrays.iter().any(|arrays| arrays.longest.is_crowded())
     }
 
-    /// Whether the largest documents and the longest arrays can be told: so many, or
+    /// Whether the largest documents and the longest arrays are known: so many, or
     /// all there are.
     pub fn suffices(&self, wanted: usize) -> bool {
         let documents = self.counts.documents;

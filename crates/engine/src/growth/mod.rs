@@ -1,15 +1,15 @@
-//! How the documents of each collection grow: what `growthStats` tells.
+//! How the documents of each collection grow: what `growthStats` reports.
 //!
 //! Kept up by the commits themselves. A transaction notes of each document it writes
 //! how large it was and is, and of the arrays that a policy names how long
-//! (`GrowthEvent`, `measure`). Whoever applies a group of commits takes the events in
-//! (`Ledger`) and writes the collection's figures into the same batch: the row that
+//! (`GrowthEvent`, `measure`). As a group of commits is applied, the events are taken in
+//! (`FiguresLedger`) and the collection's figures are part of the same batch: the row that
 //! holds its counts is written anyway, so figures are as exact and as durable as
 //! counts are, after a crash too.
 //!
 //! Who the largest documents and the longest arrays are stands in rows of their own,
-//! which are written when someone comes or goes, and now and then when one of the
-//! largest has grown. How large they are is not: the documents tell.
+//! which are written when a document enters or leaves the list, and now and then when one of
+//! the largest has grown. Their sizes are not stored: they are read from the documents.
 //!
 //! What was not counted from the first document on (the arrays of a policy that came
 //! later, a store that an earlier version wrote) is counted by a scan (`recount`).
@@ -73,7 +73,7 @@ pub struct Growth {
     /// The parameter `growthObservedSeconds`.
     pub observed_seconds: AtomicU32,
     /// The parameter `growthStats`. While it is off, documents and bytes are counted and
-    /// nothing else; what was written to then is counted by a scan when someone asks.
+    /// nothing else; what was written to then is counted by a scan when its figures are read.
     pub is_on: AtomicBool,
 }
 
@@ -83,11 +83,11 @@ struct CollectionGrowth {
     figures: GrowthFigures,
     /// What guarded it at the last commit; `None` before the first.
     guarded: Option<Option<Lease>>,
-    /// What is to be told of a collection that `$out` is making, once it takes its place.
+    /// Alerts of a collection that `$out` is making, logged once it takes its place.
     held: Vec<Alert>,
-    /// Set while everything is counted anew.
+    /// Set during a recount.
     since: Option<recount::Since>,
-    /// Whether the rows of those who are kept are to be written anew.
+    /// Whether the rows of the largest are to be rewritten.
     rewrites_kept: bool,
     /// Whether those who are kept have been left to be looked up in the background: once is
     /// enough, be it in vain.
@@ -172,7 +172,7 @@ impl Growth {
         Ok(figures.counts.documents == 0 || figures.is_whole(event::policy(guarded)))
     }
 
-    /// Tells what is to be told of a collection that has taken its place.
+    /// Logs the alerts of a collection that has taken its place.
     pub fn tell_held(&self, collection: CollectionId, namespace: &Namespace) {
         let mut standings = self.standings.lock();
         let held =
@@ -300,7 +300,7 @@ fn foreign() -> Error {
 impl CollectionGrowth {
     /// Keeps the counts alone.
     fn forget(&mut self, place: FigureScope<'_>, turn: &mut GroupRows) -> Result<()> {
-        // What comes now is not measured: who counts everything anew must begin again.
+        // What comes now is not measured: a recount under way must start over.
         self.since = None;
         if self.figures.sizes.is_none() && self.figures.arrays.is_empty() {
             return Ok(());

@@ -1,4 +1,4 @@
-//! Counting everything anew: what was never counted, and the largest once too few of
+//! Recounts by a scan (a backfill): what was never counted, and the largest once too few of
 //! them are left.
 //!
 //! The scan goes over a view that was taken while nobody was in the collection, so
@@ -94,7 +94,7 @@ impl Growth {
 }
 
 fn take_in(figures: &mut GrowthFigures, place: FigureScope<'_>, events: &[GrowthEvent]) {
-    // All rows are written anew afterwards.
+    // All rows are rewritten afterwards.
     let mut turn = GroupRows::default();
     events.iter().for_each(|event| figures.apply(place, event, &mut turn));
 }

@@ -1,12 +1,12 @@
 //! How large those of the largest are that nobody has written to since the start.
 //!
-//! What is stored tells who they are; how large, their documents do. Those are read while
-//! nobody is kept waiting: who is to be looked up is asked under the lock that every commit
-//! takes, and what was found is put in under it again. That counts for those who still are
-//! to be looked up, since whoever was written to meanwhile has told how large he is.
+//! The store lists which documents are the largest; their sizes are read from the documents,
+//! outside the lock that every commit takes. Under the lock the unresolved ones are listed, and
+//! under it again the sizes found are put in, except for documents that were written to
+//! meanwhile: those commits have brought their sizes.
 //!
-//! It is done when someone asks for the figures, and in the background where so many come
-//! that the list would grow and grow from one start to the next.
+//! It is done when figures are read, and in the background where so many documents come that
+//! the list would keep growing from one start to the next.
 
 use super::event::{self, Lengths};
 use super::{Growth, figures::FigureScope, measure, stand};

@@ -28,7 +28,7 @@ impl Tracked {
         row
     }
 
-    /// What cannot be read is noted anew.
+    /// What cannot be read starts over.
     pub fn read(row: &[u8]) -> Tracked {
         let Some((alerted, mut rest)) = row.split_first() else { return Tracked::default() };
         let trend = Trend::read(&mut rest).unwrap_or_default();
@@ -39,7 +39,7 @@ impl Tracked {
 impl std::fmt::Display for Tracked {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{}", self.trend)?;
-        if self.alerted { f.write_str(", told of in the log") } else { Ok(()) }
+        if self.alerted { f.write_str(", logged") } else { Ok(()) }
     }
 }
 

@@ -1,4 +1,4 @@
-//! Figures that writes keep up against figures counted anew, while writers and changes
+//! Figures that writes keep up against a recount, while writers and changes
 //! of the policy are in each other's way, and after the store is opened again.
 
 use super::chosen::Sampler;
@@ -90,7 +90,7 @@ async fn write(engine: &Arc<Engine>, random: &mut StdRng) {
     run(engine, body).await;
 }
 
-/// What of figures must be the same whoever counts.
+/// What of figures must be the same, kept up or recounted.
 #[derive(Debug, PartialEq)]
 struct Told {
     documents: u64,
@@ -189,7 +189,7 @@ async fn what_writes_keep_up_is_what_a_recount_gives() {
     engine.close().await;
 }
 
-/// Commits go on while someone waits for a document: none is read under their lock.
+/// Commits go on while a document is waited for: none is read under their lock.
 #[tokio::test(flavor = "multi_thread")]
 async fn no_commit_waits_for_documents_to_be_read() {
     let directory = tempfile::tempdir().unwrap();
@@ -313,7 +313,7 @@ async fn a_store_without_figures_is_counted_when_asked() {
     engine.close().await;
 }
 
-/// What a transaction wrote while nothing was measured is counted anew, though its commit
+/// What a transaction wrote while nothing was measured is recounted, though its commit
 /// comes when everything is.
 #[tokio::test(flavor = "multi_thread")]
 async fn what_was_not_measured_is_counted_anew() {
@@ -339,7 +339,7 @@ async fn what_was_not_measured_is_counted_anew() {
     engine.close().await;
 }
 
-/// While the parameter is off, what has been written to cannot be told, and the error says why.
+/// While the parameter is off, there are no figures of what has been written to, and the error says why.
 #[tokio::test(flavor = "multi_thread")]
 async fn figures_that_are_not_kept_up_are_not_told() {
     let directory = tempfile::tempdir().unwrap();

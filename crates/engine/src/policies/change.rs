@@ -77,7 +77,7 @@ impl Engine {
         policy.overflows().try_for_each(|overflow| self.check_names(policy, overflow))
     }
 
-    /// The policy in force, or what can still be told of one that cannot be read.
+    /// The policy in force, or what is still known of one that cannot be read.
     pub(super) fn former_policy(&self, namespace: &Namespace) -> Result<Option<Policy>> {
         let roles = self.policies.get(namespace);
         if !roles.as_ref().is_some_and(|roles| roles.is_unreadable()) {
@@ -99,7 +99,7 @@ impl Engine {
         record.load(view, &Needs::All).map(Some)
     }
 
-    /// Sets several policies, or none where one of them is refused, which is told with
+    /// Sets several policies, or none where one of them is refused, which is reported with
     /// the name of its collection. Those that are set already stay as they are.
     pub async fn ensure_policies(
         self: &Arc<Self>,

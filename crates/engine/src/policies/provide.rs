@@ -1,5 +1,5 @@
 //! What a policy needs beside its collection comes and goes with the commit that sets or drops
-//! it: whoever fails on the way leaves nothing.
+//! it: a failure on the way rolls everything back.
 
 use super::pages::{missing, needed, page_indexes, unanswered};
 use crate::Engine;
@@ -17,7 +17,7 @@ const ATTEMPTS: usize = 3;
 /// A change of a policy under way.
 pub struct PolicyChange<'e> {
     pub definition: Definition<'e>,
-    /// The policy in force, or what can be told of it.
+    /// The policy in force, or what is known of it.
     pub old: Option<Policy>,
 }
 
@@ -74,7 +74,7 @@ impl Engine {
         )))
     }
 
-    /// Makes anew what is missing of a policy's indexes and views.
+    /// Makes what is missing of a policy's indexes and views.
     pub async fn remake_pages(self: &Arc<Self>, namespace: &Namespace) -> Result<()> {
         self.hold_provided(namespace, None).await?.definition.commit().await
     }

@@ -1,4 +1,4 @@
-//! What a transaction tells of the documents it writes, for the figures of growth.
+//! What a transaction notes of the documents it writes, for the figures of growth.
 
 use super::{Row, Transaction};
 use crate::catalog::Collection;

@@ -130,7 +130,7 @@ impl Drop for Intent {
         let mut held = self.intents.take();
         while let Some(intents) = held.take() {
             let Some(wake) = intents.next(subject) else { return };
-            // Whoever has stopped waiting gives it back, for the one after.
+            // A waiter that has stopped waiting gives it back, for the next.
             if let Err(mut back) = wake.send(Intent { intents: Some(intents), subject }) {
                 held = back.intents.take();
             }

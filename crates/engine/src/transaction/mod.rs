@@ -48,7 +48,7 @@ pub struct Transaction {
     interrupt: Option<Interrupt>,
     /// Collections written to, with the right to rely on their definition.
     entered: Vec<EnteredCollection>,
-    /// A collection that was not there when someone asked what guards it.
+    /// A collection that was not there when its guard was looked up.
     absent: Option<Absent>,
     base: Fresh,
     changes: Arc<Overlay>,
@@ -141,7 +141,7 @@ impl Transaction {
         }
     }
 
-    /// The same, its waits and its walks ended by whoever may stop the operation.
+    /// The same, its waits and its walks ended by the operation's interrupt.
     pub fn stopped_by(self, interrupt: Interrupt) -> Transaction {
         Transaction { interrupt: Some(interrupt), ..self }
     }
@@ -263,7 +263,7 @@ impl Transaction {
         Ok(true)
     }
 
-    /// Waits for an intent that someone else holds.
+    /// Waits for an intent that another transaction holds.
     async fn wait(&mut self, wait: oneshot::Receiver<Intent>) -> Result<()> {
         let intent = self.wait_for(wait).await?;
         self.intents.push(intent.map_err(|_| conflict())?);
@@ -291,7 +291,7 @@ impl Transaction {
     }
 
     /// Forgets everything written, waits for what was in the way, and may then
-    /// be used anew.
+    /// be used again.
     pub async fn start_over(&mut self) -> Result<()> {
         self.changes = Arc::default();
         self.bytes = 0;
@@ -381,7 +381,7 @@ impl Fresh {
     }
 }
 
-/// The last taken goes first: whoever waits for the first one, a document, finds
+/// The last taken goes first: a transaction that waits for the first, a document, finds
 /// those behind it, its pages, free.
 fn let_go(intents: &mut Vec<Intent>) {
     while intents.pop().is_some() {}

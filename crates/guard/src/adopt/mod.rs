@@ -1,6 +1,6 @@
 //! Documents that are older than their policy, brought under it.
 //!
-//! `Need` tells what a document lacks, from a look at it, and writes nothing.
+//! `Need` is what a document lacks, from a look at it, and writes nothing.
 //! `settle` brings one document into shape, in a transaction of its own: elements
 //! move to pages or are dropped as the policy says, counters are made right, and
 //! before the commit the pages are read back and compared with what was there. `rehearse`

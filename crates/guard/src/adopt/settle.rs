@@ -176,7 +176,7 @@ impl<T: Transaction<Guard: Deref<Target = Roles>>> TransactionBody<T> for Settle
             after = Cow::Owned(fields::edit(&after, &edits)?);
         }
         settled.over = Over::of(policy, &after, transaction.size(&row, &after));
-        // Pages may be packed anew beside a document that says what it said before.
+        // Pages may be repacked beside a document that says what it said before.
         settled.changed = settled.cost != Cost::default();
         if after.as_bytes() != row.as_bytes() {
             transaction.check(namespace, Some(&row), &after)?;
@@ -196,7 +196,7 @@ impl<T: Transaction<Guard: Deref<Target = Roles>>> TransactionBody<T> for Mend<'
             return Err(no_policy(namespace));
         };
         let policy = guard.rules()?;
-        // The document first: whoever writes to its pages holds it.
+        // The document first: its intent covers its pages.
         let there = transaction.get(namespace, id, &Needs::none()).await?;
         if there.is_none() {
             return Ok(None);

@@ -46,7 +46,7 @@ pub enum Remedy {
     Make,
     /// `migrateGrowth`.
     Migrate,
-    /// Nothing that would be safe: someone has to look.
+    /// No repair is safe: it takes a person.
     None,
 }
 
@@ -80,7 +80,7 @@ impl DriftKind {
 }
 
 impl Drift {
-    /// As replies tell it.
+    /// As replies show it.
     pub fn write(&self, out: &mut DocumentWriter) {
         out.append_str("kind", self.kind.name());
         if let Some(id) = &self.id {
