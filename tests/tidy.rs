@@ -56,12 +56,60 @@ const PURE: &[&str] = &["demo", "error", "guard", "language", "statistics", "val
 const INPUT_AND_OUTPUT: &[&str] =
     &["std::fs", "std::net", "std::process", "std::env", "tokio::", "rustix::"];
 
+/// Rooms of the engine that know only those beneath them, and which. The others hold the engine
+/// itself, which holds them all.
+const ROOMS: &[(&str, &[&str])] = &[
+    ("backups", &["storage"]),
+    ("catalog", &["footprint", "storage"]),
+    ("footprint", &[]),
+    ("index", &["catalog", "storage"]),
+    ("inspect", &["catalog", "growth", "storage"]),
+    ("plan", &["catalog", "index", "spill", "storage"]),
+    ("spill", &[]),
+    ("storage", &[]),
+];
+
+/// Rooms of the engine that know no policy.
+const WITHOUT_POLICIES: &[&str] = &["backups", "catalog", "footprint", "index", "spill", "storage"];
+
 fn crates() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../crates")
 }
 
 fn read(path: &Path) -> String {
     fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+/// Every file under a folder, or the one that has its name.
+fn sources(of: &Path) -> Vec<PathBuf> {
+    let (mut folders, mut files) = (vec![of.to_owned()], Vec::new());
+    if !of.exists() {
+        return vec![of.with_extension("rs")];
+    }
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).expect("a folder") {
+            let path = entry.expect("an entry").path();
+            if path.is_dir() { folders.push(path) } else { files.push(path) }
+        }
+    }
+    assert!(!files.is_empty(), "{} has sources", of.display());
+    files
+}
+
+/// The lines of a file without their comments, and where they are.
+fn code(path: &Path) -> Vec<(String, String)> {
+    let lines = read(path);
+    let lines = lines.lines().enumerate().map(|(at, line)| {
+        let code = line.split("//").next().unwrap_or_default();
+        (format!("{}:{}: {line}", path.display(), at + 1), code.to_owned())
+    });
+    lines.collect()
+}
+
+/// Whether a file of a room holds nothing but tests.
+fn is_test(file: &Path, engine: &Path) -> bool {
+    let inside = file.strip_prefix(engine).expect("a file of the engine");
+    inside.components().any(|part| part.as_os_str() == "tests" || part.as_os_str() == "tests.rs")
 }
 
 /// The names of our own crates under `[dependencies]`.
@@ -93,25 +141,42 @@ fn crates_know_only_whom_they_may() {
 fn pure_crates_do_no_input_or_output() {
     let mut found = Vec::new();
     for name in PURE {
-        let mut folders = vec![crates().join(name).join("src")];
-        let mut files = 0;
-        while let Some(folder) = folders.pop() {
-            for entry in fs::read_dir(folder).expect("a folder") {
-                let path = entry.expect("an entry").path();
-                if path.is_dir() {
-                    folders.push(path);
-                    continue;
-                }
-                files += 1;
-                for (at, line) in read(&path).lines().enumerate() {
-                    let code = line.split("//").next().unwrap_or_default();
-                    if INPUT_AND_OUTPUT.iter().any(|what| code.contains(what)) {
-                        found.push(format!("{}:{}: {line}", path.display(), at + 1));
-                    }
+        for file in sources(&crates().join(name).join("src")) {
+            let lines = code(&file).into_iter();
+            let lines =
+                lines.filter(|(_, code)| INPUT_AND_OUTPUT.iter().any(|what| code.contains(what)));
+            found.extend(lines.map(|(place, _)| place));
+        }
+    }
+    assert!(found.is_empty(), "input or output in a pure crate:\n{}", found.join("\n"));
+}
+
+/// What a line names of the engine's rooms: what follows `crate::`.
+fn rooms(code: &str) -> impl Iterator<Item = &str> {
+    let named = code.split("crate::").skip(1);
+    named.map(|rest| rest.split(|c: char| !c.is_alphanumeric() && c != '_').next().unwrap_or(""))
+}
+
+#[test]
+fn rooms_of_the_engine_know_only_those_beneath_them() {
+    let engine = crates().join("engine/src");
+    let mut found = Vec::new();
+    for (room, may) in ROOMS {
+        let mut files = sources(&engine.join(room));
+        files.retain(|file| !is_test(file, &engine));
+        assert!(!files.is_empty(), "{room} has sources that are no tests");
+        for file in &files {
+            let lines = code(file);
+            // Tests stand at the end, and may go by the whole engine.
+            let lines = lines.iter().take_while(|(_, code)| code != "mod tests {");
+            for (place, code) in lines {
+                let strange = |named: &str| named != *room && !may.contains(&named);
+                let policy = WITHOUT_POLICIES.contains(room) && code.contains("guard::");
+                if policy || rooms(code).any(strange) {
+                    found.push(place.clone());
                 }
             }
         }
-        assert!(files > 0, "{name} has sources");
     }
-    assert!(found.is_empty(), "input or output in a pure crate:\n{}", found.join("\n"));
+    assert!(found.is_empty(), "a room knows one above it:\n{}", found.join("\n"));
 }

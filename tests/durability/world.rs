@@ -3,7 +3,7 @@
 use bson::{Document, RawDocumentBuf, doc};
 use command::{Client, Request};
 use engine::Engine;
-use engine::storage::{Store, trees::Trees};
+use engine::storage::trees::Trees;
 use error::Error;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -26,8 +26,7 @@ impl World {
     }
 
     pub async fn over(trees: Arc<dyn Trees>) -> World {
-        let store = Store::with_trees(trees).unwrap();
-        World::of(Engine::with_store(store).await.unwrap())
+        World::of(Engine::with_trees(trees).await.unwrap())
     }
 
     fn of(engine: Arc<Engine>) -> World {

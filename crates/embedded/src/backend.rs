@@ -46,10 +46,10 @@ impl Embedded {
 
     fn seconds(&self, name: &str) -> Option<&AtomicU32> {
         match name {
-            GROWTH_HORIZON => Some(&self.engine.store.growth().horizon_seconds),
-            GROWTH_OBSERVED => Some(&self.engine.store.growth().observed_seconds),
+            GROWTH_HORIZON => Some(&self.engine.growth.horizon_seconds),
+            GROWTH_OBSERVED => Some(&self.engine.growth.observed_seconds),
             TRANSACTION_LIFETIME => Some(&self.engine.sessions.transaction_lifetime_seconds),
-            TTL_SLEEP => Some(&self.engine.ttl_sleep_seconds),
+            TTL_SLEEP => Some(&self.engine.ttl.sleep_seconds),
             _ => None,
         }
     }
@@ -119,7 +119,7 @@ impl Status for Embedded {
         let number = |of: &AtomicU64| of.load(Ordering::Relaxed);
         Figures {
             cursors: Cursors { open: open as u64, without_timeout: without_timeout as u64 },
-            expired_documents: self.engine.usage.expired_documents(),
+            expired_documents: number(&self.engine.ttl.deleted),
             transactions: Transactions {
                 retried_commands: number(&transactions.retried_commands),
                 retried_statements: number(&transactions.retried_statements),
@@ -138,7 +138,7 @@ impl Status for Embedded {
                 journaled_bytes: store.journaled_bytes(),
                 flushes: background.flushes as u64,
                 compactions: background.compactions as u64,
-                purges: self.engine.dropped() as u64,
+                purges: self.engine.unpurged() as u64,
             }),
         }
     }
@@ -149,7 +149,7 @@ impl Status for Embedded {
 
     fn setting(&self, name: &str) -> Option<Setting> {
         if name == GROWTH_STATS {
-            return Some(Setting::Switch(self.engine.store.growth().is_on.load(Ordering::Relaxed)));
+            return Some(Setting::Switch(self.engine.growth.is_on.load(Ordering::Relaxed)));
         }
         Some(Setting::Seconds(self.seconds(name)?.load(Ordering::Relaxed)))
     }
@@ -157,7 +157,7 @@ impl Status for Embedded {
     fn set(&self, name: &str, setting: Setting) {
         match setting {
             Setting::Switch(is_on) if name == GROWTH_STATS => {
-                self.engine.store.growth().is_on.store(is_on, Ordering::Relaxed);
+                self.engine.growth.is_on.store(is_on, Ordering::Relaxed);
             }
             Setting::Seconds(seconds) => {
                 if let Some(parameter) = self.seconds(name) {

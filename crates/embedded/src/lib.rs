@@ -53,7 +53,7 @@ pub async fn start(options: Options) -> Result<Running, StartError> {
     let engine = opened.map_err(|error| StartError::new(error.to_string()))?;
     engine.store.space().set_reserve(reserve_bytes);
     backups.into_iter().for_each(|backups| engine.set_backups(backups));
-    engine.store.growth().horizon_seconds.store(growth_horizon_seconds, Ordering::Relaxed);
+    engine.growth.horizon_seconds.store(growth_horizon_seconds, Ordering::Relaxed);
     let set = engine.ensure_policies(&policies).await;
     set.map_err(|error| StartError::new(error.message().to_owned()))?;
     Ok(bound.serve(Embedded::new(engine, data)))

@@ -1,8 +1,11 @@
 //! The engine: a store, its catalog, and what runs on them.
 
+use crate::background::Background;
 use crate::backups::Backups;
-use crate::catalog::{Collection, Registry};
+use crate::catalog::Registry;
 use crate::cursor::Cursors;
+use crate::define::PurgeQueue;
+use crate::growth::Growth;
 use crate::health::Health;
 use crate::identity::Identity;
 use crate::moment::Moments;
@@ -10,61 +13,49 @@ use crate::operation::Operations;
 use crate::policies::Policies;
 use crate::run;
 use crate::run::profile::Profiles;
-use crate::run::top::Usage;
 use crate::session::Sessions;
+use crate::storage::trees::Trees;
 use crate::storage::{OpenError, Store};
 use crate::transaction::intents::Intents;
-use crate::ttl;
+use crate::ttl::Ttl;
 use command::{Client, Reply, Request};
 use error::{Code, Result};
-use parking_lot::Mutex;
 use std::path::Path;
-use std::sync::atomic::AtomicU32;
-use std::sync::{Arc, OnceLock, Weak};
-use std::time::{Duration, Instant};
-use tokio::sync::Notify;
-use tokio::task::JoinHandle;
-
-/// How long a close waits for what runs in the background and has been asked to stop.
-const BACKGROUND_WAIT_MAX: Duration = Duration::from_millis(500);
+use std::sync::{Arc, OnceLock};
+use std::time::Instant;
 
 pub struct Engine {
     pub store: Store,
-    pub registry: Registry,
-    pub policies: Policies,
-    pub intents: Arc<Intents>,
+    /// How the documents of collections grow: the books of the store's commits.
+    pub growth: Arc<Growth>,
     pub cursors: Cursors,
     pub sessions: Sessions,
-    pub moments: Moments,
     pub operations: Operations,
-    pub profiles: Profiles,
-    pub usage: Usage,
+    pub ttl: Ttl,
+    pub(crate) registry: Registry,
+    pub(crate) policies: Policies,
+    pub(crate) intents: Arc<Intents>,
+    pub(crate) moments: Moments,
+    pub(crate) profiles: Profiles,
     pub(crate) health: Health,
+    pub(crate) purge_queue: PurgeQueue,
+    pub(crate) background: Background,
     identity: OnceLock<Identity>,
     /// Where copies of the store may be written, if anywhere.
     backups: OnceLock<Backups>,
-    /// The parameter `ttlMonitorSleepSecs`.
-    pub ttl_sleep_seconds: AtomicU32,
-    /// Rings when something was dropped.
-    pub purge: Notify,
-    /// Definitions that are no more, as long as readers rely on them: what they
-    /// name is not purged.
-    pub retired: Mutex<Vec<Weak<Collection>>>,
-    /// Held while a collection is counted anew.
-    pub(crate) recounts: tokio::sync::Mutex<()>,
-    background: Mutex<Vec<JoinHandle<()>>>,
 }
 
 impl Engine {
     /// Opens the store in a directory, creating it if there is none.
     pub async fn open(directory: &Path) -> std::result::Result<Arc<Engine>, OpenError> {
         let started = Instant::now();
-        let path = directory.to_owned();
-        let opened = tokio::task::spawn_blocking(move || Store::open(&path)).await;
+        let growth = Arc::new(Growth::default());
+        let (path, bookkeeper) = (directory.to_owned(), growth.clone());
+        let opened = tokio::task::spawn_blocking(move || Store::open(&path, bookkeeper)).await;
         // The storage engine panics where it meets what it never wrote.
         let store = opened.map_err(|error| OpenError::damaged(directory, &error))??;
-        let engine =
-            Engine::with_store(store).await.map_err(|error| OpenError::new(directory, &error))?;
+        let engine = Engine::start(store, growth).await;
+        let engine = engine.map_err(|error| OpenError::new(directory, &error))?;
         engine.report_start(directory, started);
         Ok(engine)
     }
@@ -85,12 +76,19 @@ impl Engine {
         );
     }
 
-    /// An engine over an open store.
-    pub async fn with_store(store: Store) -> Result<Arc<Engine>> {
+    /// An engine over any trees.
+    pub async fn with_trees(trees: Arc<dyn Trees>) -> Result<Arc<Engine>> {
+        let growth = Arc::new(Growth::default());
+        Engine::start(Store::with_trees(trees, growth.clone())?, growth).await
+    }
+
+    /// An engine over an open store, whose books `growth` keeps.
+    async fn start(store: Store, growth: Arc<Growth>) -> Result<Arc<Engine>> {
         let registry = Registry::load(&store.view())?;
         let policies = Policies::load(&store.view(), &registry)?;
         let engine = Arc::new(Engine {
             store,
+            growth,
             registry,
             policies,
             intents: Intents::new(),
@@ -99,39 +97,28 @@ impl Engine {
             moments: Moments::default(),
             operations: Operations::default(),
             profiles: Profiles::default(),
-            usage: Usage::default(),
+            ttl: Ttl::default(),
             health: Health::default(),
+            purge_queue: PurgeQueue::default(),
+            background: Background::default(),
             identity: OnceLock::new(),
             backups: OnceLock::new(),
-            ttl_sleep_seconds: AtomicU32::new(ttl::SWEEP_SECONDS),
-            purge: Notify::new(),
-            retired: Mutex::default(),
-            recounts: tokio::sync::Mutex::default(),
-            background: Mutex::default(),
         });
         engine.store.on_sync(engine.registry.witness());
         engine.drop_unfinished_indexes().await?;
         engine.drop_temporary_collections().await?;
-        engine.background.lock().extend([
-            spawn(engine.clone().purge_dropped()),
-            spawn(engine.clone().expire_documents()),
-            spawn(engine.clone().expire_cursors()),
-            spawn(engine.clone().reap_sessions()),
-            spawn(engine.clone().trim_log()),
-            spawn(engine.clone().watch_clients()),
-            spawn(engine.clone().watch_storage()),
-            spawn(engine.clone().reclaim_when_low()),
-            spawn(engine.clone().resolve_growth()),
-        ]);
+        let background = &engine.background;
+        background.spawn(engine.clone().purge_dropped());
+        background.spawn(engine.clone().expire_documents());
+        background.spawn(engine.clone().expire_cursors());
+        background.spawn(engine.clone().reap_sessions());
+        background.spawn(engine.clone().trim_log());
+        background.spawn(engine.clone().watch_clients());
+        background.spawn(engine.clone().watch_storage());
+        background.spawn(engine.clone().reclaim_when_low());
+        background.spawn(engine.clone().resolve_growth());
         engine.recount_unfinished();
         Ok(engine)
-    }
-
-    /// Has something done aside, until the engine closes.
-    pub(crate) fn in_background(&self, work: impl Future<Output = ()> + Send + 'static) {
-        let mut background = self.background.lock();
-        background.retain(|task| !task.is_finished());
-        background.push(spawn(work));
     }
 
     /// How the server around the engine presents itself; the first to say so wins.
@@ -168,17 +155,7 @@ impl Engine {
 
     /// Finishes what is under way and leaves nothing to replay.
     pub async fn close(self: &Arc<Self>) {
-        let background = std::mem::take(&mut *self.background.lock());
-        background.iter().for_each(JoinHandle::abort);
-        let ended = async {
-            for task in background {
-                // An aborted task ends with an error that says just that.
-                let _ = task.await;
-            }
-        };
-        if tokio::time::timeout(BACKGROUND_WAIT_MAX, ended).await.is_err() {
-            tracing::warn!("closed in the middle of work in the background");
-        }
+        self.background.stop().await;
         self.kill_sessions(None);
         self.moments.clear();
         self.cursors.clear();
@@ -187,9 +164,4 @@ impl Engine {
             tracing::error!("closing the store panicked");
         }
     }
-}
-
-/// Spawns a task that holds no serving thread for longer than a turn.
-fn spawn(work: impl Future<Output = ()> + Send + 'static) -> JoinHandle<()> {
-    tokio::spawn(turn::fair(work))
 }

@@ -2,6 +2,7 @@
 //!
 //! Its rooms are private. What others may use of it is listed here.
 
+mod background;
 mod backups;
 mod catalog;
 mod changes;

@@ -3,7 +3,6 @@
 use crate::Engine;
 use crate::define::Progress;
 use crate::plan::{Execution, Interrupt};
-use crate::run::writes;
 use crate::storage::Ticket;
 use budget::Held;
 use command::table::Kind;
@@ -225,9 +224,16 @@ pub fn interrupt() -> Interrupt {
 pub fn note_commit(engine: &Engine, ticket: Ticket) {
     CURRENT.with_borrow(|current| {
         if let Some(operation) = current {
-            writes::note_commit(engine, &operation.client, ticket);
+            note_commit_of(engine, &operation.client, ticket);
         }
     });
+}
+
+/// Notes the time of a client's last commit, for its reply.
+pub fn note_commit_of(engine: &Engine, client: &Client, ticket: Ticket) {
+    if let Some(time) = engine.store.time_of(ticket) {
+        client.commit_time.store(time, Ordering::Relaxed);
+    }
 }
 
 /// Waits for what other clients hold: meanwhile `currentOp` says so of the operation at work.

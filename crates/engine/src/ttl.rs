@@ -8,19 +8,34 @@ use error::Result;
 use language::Context;
 use language::query::Filter;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::time::Duration;
 use write::{Delete, Selection};
 
 /// How often expired documents are looked for, unless `ttlMonitorSleepSecs` says
 /// otherwise.
-pub const SWEEP_SECONDS: u32 = 1;
+const SWEEP_SECONDS: u32 = 1;
+
+/// How expired documents are looked for, and how many have been deleted.
+#[derive(Debug)]
+pub struct Ttl {
+    /// The parameter `ttlMonitorSleepSecs`.
+    pub sleep_seconds: AtomicU32,
+    /// Documents deleted since the start.
+    pub deleted: AtomicU64,
+}
+
+impl Default for Ttl {
+    fn default() -> Ttl {
+        Ttl { sleep_seconds: AtomicU32::new(SWEEP_SECONDS), deleted: AtomicU64::new(0) }
+    }
+}
 
 impl Engine {
     /// Deletes expired documents, until the engine closes.
     pub(crate) async fn expire_documents(self: Arc<Self>) {
         loop {
-            let seconds = self.ttl_sleep_seconds.load(Ordering::Relaxed);
+            let seconds = self.ttl.sleep_seconds.load(Ordering::Relaxed);
             tokio::time::sleep(Duration::from_secs(seconds.into())).await;
             for collection in self.registry.current().all() {
                 for index in &collection.indexes {
@@ -56,9 +71,7 @@ impl Engine {
         let writes = Writes::new(self.clone()).hint_hidden();
         let delete = Delete { selection, returns: None, retry: None };
         let deleted = write::delete(&writes, &collection.namespace, &delete).await?;
-        if deleted.count > 0 {
-            self.usage.expired(deleted.count);
-        }
+        self.ttl.deleted.fetch_add(deleted.count, Ordering::Relaxed);
         Ok(())
     }
 }
@@ -89,7 +102,7 @@ mod tests {
             engine.run(Request::from(command), &client).await.unwrap().body
         };
         // The job itself would be in the way of counting.
-        engine.ttl_sleep_seconds.store(3_600, Ordering::Relaxed);
+        engine.ttl.sleep_seconds.store(3_600, Ordering::Relaxed);
         let index = rawdoc! {
             "key": { "at": 1 }, "name": "at", "expireAfterSeconds": 60, "hidden": true,
         };

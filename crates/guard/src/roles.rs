@@ -90,7 +90,7 @@ impl Roles {
         match &self.own {
             Own::Absent | Own::Set => Ok(&self.rules),
             Own::Unreadable(error) => Err(Code::InvalidOptions.error(format!(
-                "the policy of the collection cannot be read ({}); set it anew with \
+                "the policy of the collection cannot be read ({}); set it again with \
                  setGrowthPolicy",
                 error.message()
             ))),

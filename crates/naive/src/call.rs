@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 use value::{Collator, DocumentWriter};
 use write::statement::{self, Bulk, Modified, Statements};
-use write::{Backend, Record, Selection};
+use write::{Backend, RetryRecord, Selection, Transactions};
 
 /// The records of retryable statements, by the number of their command and their own.
 pub type Records = Mutex<BTreeMap<(i64, i32), RawDocumentBuf>>;
@@ -79,9 +79,8 @@ fn bulk(bulk: Bulk) -> RawDocumentBuf {
     reply.finish()
 }
 
-impl Backend for Call<'_> {
+impl Transactions for Call<'_> {
     type Transaction = Copied;
-    type Candidates = Ids;
     type Snapshot = Past;
 
     async fn begin(&self) -> Result<Copied> {
@@ -91,19 +90,23 @@ impl Backend for Call<'_> {
     async fn snapshot(&self) -> Result<Past> {
         self.memory.snapshot().await
     }
+}
 
-    async fn commit(&self, transaction: Copied, record: Record<'_>) -> Result<()> {
+impl Backend for Call<'_> {
+    type Candidates = Ids;
+
+    async fn commit(&self, transaction: Copied, record: RetryRecord<'_>) -> Result<()> {
         let wrote = transaction.has_written();
-        self.memory.commit(transaction, Record::None).await?;
+        self.memory.commit(transaction, RetryRecord::None).await?;
         let (Some(command), true) = (self.number, wrote) else { return Ok(()) };
         let mut records = self.memory.records.lock().unwrap();
         match record {
-            Record::None => {}
-            Record::Inserts(numbers) => {
+            RetryRecord::None => {}
+            RetryRecord::Inserts(numbers) => {
                 let keys = numbers.iter().map(|number| (command, *number));
                 records.extend(keys.map(|key| (key, RawDocumentBuf::new())));
             }
-            Record::Statement { number, answer } => {
+            RetryRecord::Statement { number, answer } => {
                 records.insert((command, number), answer);
             }
         }

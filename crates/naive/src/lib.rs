@@ -9,4 +9,4 @@ mod call;
 mod memory;
 
 pub use call::Call;
-pub use memory::{Copied, Ids, Memory, Row, namespace};
+pub use memory::{Copied, Ids, Memory, Proposed, Row, namespace};

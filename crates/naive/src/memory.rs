@@ -22,8 +22,8 @@ use std::sync::{Arc, Mutex};
 use value::element::get_value;
 use value::{DocumentWriter, Element, Path, elements};
 use write::{
-    Backend, Candidates, Cause, Change, Find, Insert, NoteOf, Record, Returns, Selection,
-    StoredRow, Transaction, Updated, Version,
+    Backend, Candidates, Cause, Change, Find, Insert, NoteOf, RetryRecord, Returns, Selection,
+    StoredRow, Transaction, Transactions, Updated, Version,
 };
 
 type Collections = BTreeMap<Namespace, Vec<Kept>>;
@@ -71,6 +71,9 @@ pub struct Memory {
     pub conflict_after: usize,
 }
 
+/// A memory under a policy that is not set. Nothing can be committed to it.
+pub struct Proposed(Memory);
+
 impl Memory {
     pub fn with_policy(collection: &str, policy: &RawDocument) -> Memory {
         let policy = Policy::parse(&namespace(collection), policy).unwrap();
@@ -89,10 +92,10 @@ impl Memory {
         self.table = self.table.with(policy);
     }
 
-    /// The same documents, under a policy that is not set: its transactions are not committed.
-    pub fn proposing(&self, policy: Policy) -> Memory {
+    /// The same documents, under a policy that is not set.
+    pub fn proposing(&self, policy: Policy) -> Proposed {
         let table = self.table.with(policy);
-        Memory { committed: self.committed.clone(), table, ..Memory::default() }
+        Proposed(Memory { committed: self.committed.clone(), table, ..Memory::default() })
     }
 
     /// Stores a document as it is, past the policy.
@@ -169,9 +172,21 @@ pub fn namespace(collection: &str) -> Namespace {
     Namespace::new("test", collection).unwrap()
 }
 
-impl Backend for Memory {
+impl Transactions for Proposed {
     type Transaction = Copied;
-    type Candidates = Ids;
+    type Snapshot = Past;
+
+    async fn begin(&self) -> Result<Copied> {
+        self.0.begin().await
+    }
+
+    async fn snapshot(&self) -> Result<Past> {
+        self.0.snapshot().await
+    }
+}
+
+impl Transactions for Memory {
+    type Transaction = Copied;
     type Snapshot = Past;
 
     async fn begin(&self) -> Result<Copied> {
@@ -191,13 +206,17 @@ impl Backend for Memory {
         })
     }
 
-    async fn commit(&self, transaction: Copied, _: Record<'_>) -> Result<()> {
-        *self.committed.lock().unwrap() = transaction.collections;
-        Ok(())
-    }
-
     async fn snapshot(&self) -> Result<Past> {
         Ok(Past { collections: self.committed.lock().unwrap().clone() })
+    }
+}
+
+impl Backend for Memory {
+    type Candidates = Ids;
+
+    async fn commit(&self, transaction: Copied, _: RetryRecord<'_>) -> Result<()> {
+        *self.committed.lock().unwrap() = transaction.collections;
+        Ok(())
     }
 
     async fn select(&self, namespace: &Namespace, selection: &Selection<'_>) -> Result<Ids> {

@@ -1,6 +1,6 @@
-//! What the write loop asks of whoever keeps the documents.
+//! The contract between the write loop and a backend.
 
-use crate::{Guard, NoteOf, Record, Snapshot, StoredRow, Version};
+use crate::{Guard, NoteOf, RetryRecord, Snapshot, StoredRow, Version};
 use bson::{RawBsonRef, RawDocument};
 use command::Namespace;
 use error::Result;
@@ -138,15 +138,23 @@ pub struct Find<'a> {
     pub needs: &'a Needs,
 }
 
-/// Where transactions begin and end.
-pub trait Backend: Sync {
+/// Where transactions begin. By itself it cannot commit them: what a dry run writes is rolled
+/// back.
+pub trait Transactions: Sync {
     type Transaction: Transaction;
-    type Candidates: Candidates<Self::Transaction>;
     type Snapshot: Snapshot;
 
     /// A transaction for one step of the loop. Inside a client's transaction it
     /// is that transaction.
     fn begin(&self) -> impl Future<Output = Result<Self::Transaction>> + Send;
+
+    /// What is committed now.
+    fn snapshot(&self) -> impl Future<Output = Result<Self::Snapshot>> + Send;
+}
+
+/// Where transactions begin and are committed.
+pub trait Backend: Transactions {
+    type Candidates: Candidates<Self::Transaction>;
 
     /// Whether everything is part of a client's own transaction, which ends with the first
     /// failure.
@@ -160,11 +168,8 @@ pub trait Backend: Sync {
     fn commit(
         &self,
         transaction: Self::Transaction,
-        record: Record<'_>,
+        record: RetryRecord<'_>,
     ) -> impl Future<Output = Result<()>> + Send;
-
-    /// What is committed now.
-    fn snapshot(&self) -> impl Future<Output = Result<Self::Snapshot>> + Send;
 
     /// Finds what a write is about to touch.
     fn select(

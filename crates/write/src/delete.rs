@@ -1,8 +1,8 @@
 //! Deletes.
 
 use crate::{
-    Backend, Candidates, Guard, Record, Retry, Returns, Selection, StoredRow, Transaction, Work,
-    in_transaction,
+    Backend, Candidates, Guard, Retry, RetryRecord, Returns, Selection, StoredRow, Transaction,
+    TransactionBody, in_transaction,
 };
 use bson::RawDocumentBuf;
 use command::Namespace;
@@ -58,7 +58,7 @@ struct Step<'a, C> {
     needs: &'a Needs,
 }
 
-impl<T: Transaction, C: Candidates<T>> Work<T> for Step<'_, C> {
+impl<T: Transaction, C: Candidates<T>> TransactionBody<T> for Step<'_, C> {
     /// `None` if the candidate does not match any more.
     type Outcome = Option<Deleted>;
 
@@ -92,10 +92,10 @@ impl<T: Transaction, C: Candidates<T>> Work<T> for Step<'_, C> {
         Ok(Some(Deleted { count: 1, document: shown }))
     }
 
-    fn record(&self, deleted: &Option<Deleted>) -> Result<Record<'_>> {
+    fn record(&self, deleted: &Option<Deleted>) -> Result<RetryRecord<'_>> {
         match (deleted, &self.delete.retry) {
             (Some(deleted), Some(retry)) => retry.record(deleted),
-            _ => Ok(Record::None),
+            _ => Ok(RetryRecord::None),
         }
     }
 }

@@ -92,7 +92,7 @@ fn is_empty_timestamp(element: &Element<'_>) -> bool {
     element.kind == ElementType::Timestamp && element.bytes == [0; 8] && element.key != "_id"
 }
 
-/// The time now, and a number that tells it from others of the same second.
+/// The time now, and a number that distinguishes it from others of the same second.
 fn next_timestamp() -> Timestamp {
     static INCREMENT: AtomicU32 = AtomicU32::new(1);
     let time = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs() as u32;

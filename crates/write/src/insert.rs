@@ -1,8 +1,8 @@
 //! Inserts.
 
 use crate::{
-    Backend, FastInsert, Guard, Inserted, NoteOf, Record, Transaction, Version, Work, document,
-    in_transaction, limits,
+    Backend, FastInsert, Guard, Inserted, NoteOf, RetryRecord, Transaction, TransactionBody,
+    Version, document, in_transaction, limits,
 };
 use bson::{RawDocument, RawDocumentBuf};
 use command::Namespace;
@@ -121,7 +121,7 @@ struct Group<'a> {
     failed: Option<usize>,
 }
 
-impl<T: Transaction> Work<T> for Group<'_> {
+impl<T: Transaction> TransactionBody<T> for Group<'_> {
     type Outcome = ();
 
     async fn attempt(&mut self, transaction: &mut T) -> Result<()> {
@@ -136,8 +136,8 @@ impl<T: Transaction> Work<T> for Group<'_> {
         Ok(())
     }
 
-    fn record(&self, (): &()) -> Result<Record<'_>> {
-        Ok(self.insert.statements.map_or(Record::None, Record::Inserts))
+    fn record(&self, (): &()) -> Result<RetryRecord<'_>> {
+        Ok(self.insert.statements.map_or(RetryRecord::None, RetryRecord::Inserts))
     }
 }
 

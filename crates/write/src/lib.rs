@@ -21,13 +21,13 @@ mod transaction;
 mod update;
 mod version;
 
-pub use backend::{Backend, Candidates, Cause, Find, Selection, Transaction};
+pub use backend::{Backend, Candidates, Cause, Find, Selection, Transaction, Transactions};
 pub use delete::{Delete, Deleted, delete, delete_in};
 pub use guard::{Applied, FastInsert, Guard, GuardOf, Inserted, NoteOf, Outcome};
 pub use insert::{Insert, check_size, insert, insert_in};
 pub use prepared::update_in;
-pub use retry::{Record, Retry, RetryUpdate};
+pub use retry::{Retry, RetryRecord, RetryUpdate};
 pub use snapshot::{Outline, Snapshot, Visit};
-pub use transaction::{Work, in_transaction};
+pub use transaction::{TransactionBody, in_transaction};
 pub use update::{Change, Returns, Touched, Updated, update};
 pub use version::{Sidecar, StoredRow, Version};

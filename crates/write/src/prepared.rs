@@ -23,7 +23,7 @@ struct Met<T: Transaction> {
 }
 
 /// What became of a document.
-pub struct Written {
+pub struct UpdatedDocument {
     /// What is stored now; `None` if it stayed as it was.
     pub after: Option<RawDocumentBuf>,
     pub sidecar: Sidecar,
@@ -79,7 +79,7 @@ impl<'a, T: Transaction> Prepared<'a, T> {
         row: &T::Row,
         matched: Matched,
         loaded: &Needs,
-    ) -> Result<Written> {
+    ) -> Result<UpdatedDocument> {
         let update = self.update;
         let Outcome { after, sidecar, elsewhere, note } = match &self.met {
             None => Outcome { after: update.apply(row, matched)?, ..Outcome::default() },
@@ -102,7 +102,7 @@ impl<'a, T: Transaction> Prepared<'a, T> {
             let cause = Cause { update: Some(update), note: Some(&note) };
             transaction.replace(self.namespace, row, version, cause).await?;
         }
-        Ok(Written { modified: after.is_some() || elsewhere, after, sidecar })
+        Ok(UpdatedDocument { modified: after.is_some() || elsewhere, after, sidecar })
     }
 }
 

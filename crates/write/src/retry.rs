@@ -7,7 +7,7 @@ use std::fmt;
 
 /// The record of what a transaction carries out. It commits with that, or not at all.
 #[derive(Debug, Default)]
-pub enum Record<'a> {
+pub enum RetryRecord<'a> {
     /// It is not retryable.
     #[default]
     None,
@@ -29,8 +29,8 @@ pub struct Retry<'a, D> {
 }
 
 impl<D> Retry<'_, D> {
-    pub fn record(&self, done: &D) -> Result<Record<'static>> {
-        Ok(Record::Statement { number: self.number, answer: (self.answer)(done)? })
+    pub fn record(&self, done: &D) -> Result<RetryRecord<'static>> {
+        Ok(RetryRecord::Statement { number: self.number, answer: (self.answer)(done)? })
     }
 }
 

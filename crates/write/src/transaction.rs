@@ -1,11 +1,11 @@
 //! Work that is done in one transaction, and over again where it meets another one.
 
-use crate::{Backend, Record, Transaction};
+use crate::{Backend, RetryRecord, Transaction};
 use error::{Code, Result};
 use std::future::Future;
 
 /// Work in a transaction. It may have to be done over, from the start.
-pub trait Work<T: Transaction>: Send {
+pub trait TransactionBody<T: Transaction>: Send {
     type Outcome: Send;
 
     fn attempt(
@@ -14,15 +14,15 @@ pub trait Work<T: Transaction>: Send {
     ) -> impl Future<Output = Result<Self::Outcome>> + Send;
 
     /// What is kept of it, in the same commit.
-    fn record(&self, outcome: &Self::Outcome) -> Result<Record<'_>> {
+    fn record(&self, outcome: &Self::Outcome) -> Result<RetryRecord<'_>> {
         let _ = outcome;
-        Ok(Record::None)
+        Ok(RetryRecord::None)
     }
 }
 
 /// Does the work in a transaction of its own and commits it. On a write conflict everything is
 /// rolled back and done over, except in a client's own transaction, which ends with it.
-pub async fn in_transaction<B: Backend, W: Work<B::Transaction>>(
+pub async fn in_transaction<B: Backend, W: TransactionBody<B::Transaction>>(
     backend: &B,
     work: &mut W,
 ) -> Result<W::Outcome> {

@@ -1,10 +1,10 @@
 //! Updates: operators, replacements, pipelines, upserts.
 
 use crate::insert::insert_in;
-use crate::prepared::{Prepared, Written};
+use crate::prepared::{Prepared, UpdatedDocument};
 use crate::{
-    Backend, Candidates, Guard, Record, RetryUpdate, Selection, StoredRow, Transaction, Version,
-    Work, document, in_transaction, limits,
+    Backend, Candidates, Guard, RetryRecord, RetryUpdate, Selection, StoredRow, Transaction,
+    TransactionBody, Version, document, in_transaction, limits,
 };
 use bson::{RawBson, RawBsonRef, RawDocument, RawDocumentBuf};
 use command::Namespace;
@@ -30,8 +30,8 @@ pub struct Change<'a> {
 }
 
 impl Change<'_> {
-    fn record(&self, updated: &Updated) -> Result<Record<'static>> {
-        self.retry.as_ref().map_or(Ok(Record::None), |retry| retry.record(updated))
+    fn record(&self, updated: &Updated) -> Result<RetryRecord<'static>> {
+        self.retry.as_ref().map_or(Ok(RetryRecord::None), |retry| retry.record(updated))
     }
 }
 
@@ -124,7 +124,7 @@ struct Statement<'a, T: Transaction, C> {
     prepared: Prepared<'a, T>,
 }
 
-impl<T: Transaction, C: Candidates<T>> Work<T> for Statement<'_, T, C> {
+impl<T: Transaction, C: Candidates<T>> TransactionBody<T> for Statement<'_, T, C> {
     /// `None` if the candidate does not match any more.
     type Outcome = Option<Updated>;
 
@@ -149,7 +149,7 @@ impl<T: Transaction, C: Candidates<T>> Work<T> for Statement<'_, T, C> {
             _ => None,
         };
         let written = self.prepared.write(transaction, &row, matched, &needs).await?;
-        let Written { after, sidecar, modified } = written;
+        let UpdatedDocument { after, sidecar, modified } = written;
         if let Some(returns) = change.returns.as_ref().filter(|returns| returns.after) {
             let document = after.as_deref().unwrap_or(&row);
             let version = Version { document, sidecar: sidecar.after(row.sidecar()) };
@@ -159,8 +159,8 @@ impl<T: Transaction, C: Candidates<T>> Work<T> for Statement<'_, T, C> {
         Ok(Some(Updated { matched: 1, modified: u64::from(modified), upserted: None, touched }))
     }
 
-    fn record(&self, updated: &Option<Updated>) -> Result<Record<'_>> {
-        updated.as_ref().map_or(Ok(Record::None), |updated| self.change.record(updated))
+    fn record(&self, updated: &Option<Updated>) -> Result<RetryRecord<'_>> {
+        updated.as_ref().map_or(Ok(RetryRecord::None), |updated| self.change.record(updated))
     }
 }
 
@@ -177,7 +177,7 @@ async fn show<T: Transaction>(
     }
 }
 
-/// Inserts what the change makes of nothing. `None` if someone inserted it
+/// Inserts what the change makes of nothing. `None` if another client inserted it
 /// meanwhile: it may match now.
 async fn upsert<B: Backend>(
     backend: &B,
@@ -217,7 +217,7 @@ struct Upsert<'a> {
     made: &'a RawDocument,
 }
 
-impl<T: Transaction> Work<T> for Upsert<'_> {
+impl<T: Transaction> TransactionBody<T> for Upsert<'_> {
     type Outcome = Updated;
 
     async fn attempt(&mut self, transaction: &mut T) -> Result<Updated> {
@@ -243,7 +243,7 @@ impl<T: Transaction> Work<T> for Upsert<'_> {
         Ok(Updated { matched: 0, modified: 0, upserted: id, touched })
     }
 
-    fn record(&self, updated: &Updated) -> Result<Record<'_>> {
+    fn record(&self, updated: &Updated) -> Result<RetryRecord<'_>> {
         self.change.record(updated)
     }
 }

@@ -17,6 +17,7 @@ pub use collection::{New, TEMPORARY_PREFIX, is_temporary};
 pub(crate) use collection::{check_case, define};
 pub use indexes::Created;
 pub(crate) use indexes::{Found, look};
+pub(crate) use purge::PurgeQueue;
 
 use crate::Engine;
 use crate::catalog::{Catalog, Collection, row};
@@ -207,7 +208,8 @@ impl<'e> Definition<'e> {
         let written = transaction.into_commit();
         let commit = Commit {
             changes: changes.into_iter().chain(written.changes).collect(),
-            grown: written.grown,
+            writes: written.writes,
+            entry: written.entry,
             held: Box::new((self.gates, written.held)),
             publish: Some(Box::new(move || {
                 written.publish.into_iter().for_each(|publish| publish());
@@ -218,14 +220,14 @@ impl<'e> Definition<'e> {
             log: self.log,
         };
         if purge {
-            self.engine.retired.lock().extend(self.retired);
+            self.engine.purge_queue.retire(self.retired);
         }
         let ticket = self.engine.store.commit(commit, Mark::Synced).await?;
         // A change stream from the reply's time on shows the change.
         operation::note_commit(self.engine, ticket);
-        self.discarded.iter().for_each(|gone| self.engine.store.growth().forget(*gone));
+        self.discarded.iter().for_each(|gone| self.engine.growth.forget(*gone));
         if purge {
-            self.engine.purge.notify_one();
+            self.engine.purge_queue.purge();
         }
         Ok(())
     }

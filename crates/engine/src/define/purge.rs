@@ -1,13 +1,16 @@
 //! Removing what lies under dropped prefixes, in the background.
 
 use crate::Engine;
+use crate::catalog::Collection;
 use crate::storage::{Change, Commit, Mark, Tree, View, failed, keys};
 use error::{Code, Result};
 use fjall::Slice;
+use parking_lot::Mutex;
 use std::collections::{BTreeSet, VecDeque};
 use std::ops::{Bound, RangeInclusive};
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 use std::time::Duration;
+use tokio::sync::Notify;
 
 /// How often readers of dropped definitions are looked for.
 const READERS_INTERVAL: Duration = Duration::from_millis(50);
@@ -15,6 +18,29 @@ const READERS_INTERVAL: Duration = Duration::from_millis(50);
 const PURGE_ROWS_MAX: usize = 65_536;
 /// Keys removed in one commit.
 const PURGE_KEYS_MAX: usize = 4_096;
+
+/// What was dropped and is still to be purged.
+#[derive(Debug, Default)]
+pub struct PurgeQueue {
+    /// Definitions that are no more, as long as readers rely on them: what they name is not
+    /// purged.
+    retired: Mutex<Vec<Weak<Collection>>>,
+    /// Rings when something was dropped.
+    rings: Notify,
+}
+
+impl PurgeQueue {
+    /// Keeps what definitions name from being purged until their readers are gone. It comes
+    /// before the commit that drops it.
+    pub fn retire(&self, definitions: Vec<Weak<Collection>>) {
+        self.retired.lock().extend(definitions);
+    }
+
+    /// Has what was dropped purged.
+    pub fn purge(&self) {
+        self.rings.notify_one();
+    }
+}
 
 /// Dropped prefixes on their way out. Each turn goes on where the one before has ended: what
 /// was removed is still in the trees for a while, and would be passed over again and again.
@@ -49,7 +75,7 @@ impl Engine {
                 tracing::debug!(%error, "purging dropped data stopped; the next start goes on with it");
                 return;
             }
-            self.purge.notified().await;
+            self.purge_queue.rings.notified().await;
         }
     }
 
@@ -59,7 +85,7 @@ impl Engine {
     async fn readers_gone(&self) {
         loop {
             {
-                let mut retired = self.retired.lock();
+                let mut retired = self.purge_queue.retired.lock();
                 retired.retain(|definition| definition.strong_count() > 0);
                 if retired.is_empty() {
                     return;
@@ -107,7 +133,7 @@ impl Engine {
     }
 
     /// How many dropped prefixes are still to be purged.
-    pub fn dropped(&self) -> usize {
+    pub fn unpurged(&self) -> usize {
         self.store.view().range(Tree::Records, keys::rows(keys::DROPPED_ROWS)).count()
     }
 }

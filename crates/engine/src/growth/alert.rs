@@ -1,19 +1,19 @@
-//! Documents that come near their bounds, told in the log by the write that takes
+//! Documents that come near their bounds, logged by the write that takes
 //! them there: one structured line each.
 //!
-//! A document that passes its policy's `warn_bytes` is told of when it does, and
+//! A document that passes its policy's `warn_bytes` is logged when it does, and
 //! again only when it has been below in between. One that will reach its bound (the
 //! policy's `max_bytes`, or else 16 MB) within the horizon if it goes on as it does
-//! is told of when the forecast first says so, and again only when the forecast has
+//! is logged when the forecast first says so, and again only when the forecast has
 //! been twice as far away in between. Only the largest documents have forecasts, and
 //! those are heeded from an eighth of the bound on: what is small and new may well
 //! grow fast for a while, and a load of some seconds says nothing of the days to come: before
 //! anything is forecast a document has grown for `OBSERVED_SECONDS`. A horizon of nothing turns
 //! forecasts off.
 
-use super::event::Event;
-use super::figures::Figures;
-use super::turn::Turn;
+use super::event::GrowthEvent;
+use super::figures::GrowthFigures;
+use super::turn::GroupRows;
 use bson::DateTime;
 use command::Namespace;
 use guard::Policy;
@@ -43,12 +43,12 @@ pub struct Alert {
     pub reason: Reason,
 }
 
-/// What a document has given reason to tell.
+/// Why a document is logged.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Reason {
     /// Set if the document has passed it.
     pub warn_bytes: Option<usize>,
-    /// Whether it will reach its bound soon, and that has not been told.
+    /// Whether it will reach its bound soon, and that has not been logged.
     pub soon: bool,
     /// What the document cannot grow beyond.
     pub bound: u32,
@@ -62,14 +62,14 @@ fn bound(policy: Option<&Policy>) -> u32 {
     max.unwrap_or(DOCUMENT_BYTES_MAX) as u32
 }
 
-/// Whether a write gives reason to tell of its document. The figures have taken the
+/// Whether a write gives reason to log its document. The figures have taken the
 /// write in already. The second part says whether what is noted of it has changed.
 pub fn reason(
-    figures: &mut Figures,
+    figures: &mut GrowthFigures,
     policy: Option<&Policy>,
-    event: &Event,
+    event: &GrowthEvent,
     ahead: Ahead,
-    turn: &mut Turn,
+    turn: &mut GroupRows,
 ) -> (Option<Reason>, bool) {
     let Some(bytes) = event.after else { return (None, false) };
     let bound = bound(policy);
@@ -83,7 +83,7 @@ pub fn reason(
         let reason = Reason { warn_bytes, soon: false, bound, forecast: None };
         return (warn_bytes.map(|_| reason), false);
     };
-    // One that was told of may have shrunk out of danger.
+    // One that was logged may have shrunk out of danger.
     if warn_bytes.is_none() && !heeded && !kept.note.alerted {
         return (None, false);
     }
@@ -125,7 +125,7 @@ impl Forecast {
 }
 
 impl Alert {
-    /// Writes a line for each thing that it tells.
+    /// Writes a line for each reason.
     pub fn log(&self) {
         let Alert { namespace, id, bytes, reason } = self;
         let Reason { warn_bytes, soon, bound, forecast } = reason;

@@ -1,7 +1,7 @@
 //! The lengths of the arrays at one path that a policy names.
 
 use super::event::{Lengthened, Lengths};
-use super::turn::Turn;
+use super::turn::GroupRows;
 use crate::storage::{CollectionId, RecordId};
 use guard::policy::{ArrayRule, OnLimit};
 use statistics::{Histogram, Largest, Place, read_number, write_number};
@@ -54,7 +54,7 @@ impl Arrays {
         collection: CollectionId,
         record: RecordId,
         Lengthened { before, after, .. }: &Lengthened,
-        turn: &mut Turn,
+        turn: &mut GroupRows,
     ) {
         self.written.clear();
         self.exchange(before, after);

@@ -3,7 +3,7 @@
 //! Documents are numbered as they come, so some are found by numbers taken at random. Where
 //! many have been deleted, most numbers lead to the few documents behind them, and the way
 //! there may be long: what has been deleted is still in the store for a while. So each gap is
-//! walked once, and numbers are drawn anew where documents may be.
+//! walked once, and numbers are drawn again where documents may be.
 
 use crate::plan::Interrupt;
 use crate::storage::{CollectionId, RecordId, View};
@@ -19,13 +19,13 @@ const SAMPLE_DOCUMENTS: usize = 1_000;
 const ROUNDS_MAX: usize = 8;
 
 /// Where documents are looked for.
-pub struct Records<'a> {
+pub struct Sampler<'a> {
     pub view: &'a View,
     pub collection: CollectionId,
     pub interrupt: &'a Interrupt,
 }
 
-impl Records<'_> {
+impl Sampler<'_> {
     /// All documents of a small collection; of a large one some, taken at random and in no
     /// order, so that the first of them are a sample too.
     pub fn chosen(&self, documents: u64) -> Result<Vec<RecordId>> {

@@ -1,4 +1,4 @@
-//! What a commit tells of the documents it changes.
+//! What a commit reports of the documents it changes.
 
 use crate::catalog::Collection;
 use crate::storage::RecordId;
@@ -21,12 +21,12 @@ pub struct Grown {
     /// Whether the arrays of all its documents have been measured: the parameter
     /// `growthStats` may have been off for some of them.
     pub measured: bool,
-    events: Vec<Event>,
+    events: Vec<GrowthEvent>,
 }
 
 /// One document becomes another.
 #[derive(Debug, Clone)]
-pub struct Event {
+pub struct GrowthEvent {
     pub record: RecordId,
     /// How large it was and is, in bytes; `None` where it is not there.
     pub before: Option<u32>,
@@ -88,7 +88,7 @@ impl Grown {
         }
     }
 
-    pub fn push(&mut self, event: Event) {
+    pub fn push(&mut self, event: GrowthEvent) {
         let there = |size: Option<u32>| i64::from(size.is_some());
         let bytes = |size: Option<u32>| i64::from(size.unwrap_or(0));
         self.documents += there(event.after) - there(event.before);
@@ -96,30 +96,35 @@ impl Grown {
         self.events.push(event);
     }
 
-    pub fn events(&self) -> &[Event] {
+    /// How many documents it counts as having written.
+    pub fn writes(&self) -> u64 {
+        self.documents.unsigned_abs().max(1)
+    }
+
+    pub fn events(&self) -> &[GrowthEvent] {
         &self.events
     }
 
     /// What becomes of each document in all, by their sizes: a transaction may write one of
     /// them more than once.
-    pub fn net(&self) -> Cow<'_, [Event]> {
+    pub fn net(&self) -> Cow<'_, [GrowthEvent]> {
         if self.events.is_sorted_by(|one, next| one.record < next.record) {
             return Cow::Borrowed(&self.events);
         }
-        let mut net: Vec<Event> = Vec::with_capacity(self.events.len());
+        let mut net: Vec<GrowthEvent> = Vec::with_capacity(self.events.len());
         let mut places = FxHashMap::default();
         for event in &self.events {
             let place = *places.entry(event.record).or_insert(net.len());
             match net.get_mut(place) {
                 Some(known) => known.after = event.after,
-                None => net.push(Event { arrays: LengthenedArrays::new(), ..event.clone() }),
+                None => net.push(GrowthEvent { arrays: LengthenedArrays::new(), ..event.clone() }),
             }
         }
         Cow::Owned(net)
     }
 }
 
-impl Event {
+impl GrowthEvent {
     /// Whether an array reaches what its policy lets it hold in the document: what the document
     /// has grown by until now says nothing of how it goes on.
     pub fn fills_an_array(&self, policy: &Policy) -> bool {

@@ -11,10 +11,10 @@
 //! ```
 
 use super::arrays::Arrays;
-use super::event::Event;
+use super::event::GrowthEvent;
 use super::resolve::Unresolved;
-use super::sizes::{Sizes, Tracked};
-use super::turn::Turn;
+use super::sizes::{DocumentSizes, Tracked};
+use super::turn::GroupRows;
 use crate::storage::{CollectionId, Counts, RecordId, Tree, View, keys};
 use error::Result;
 use fjall::Slice;
@@ -22,35 +22,35 @@ use guard::Policy;
 use guard::policy::ArrayRule;
 use statistics::{read_number, write_number};
 
-/// What this build writes; a row of another is counted anew.
+/// What this build writes; a row of another format is recounted.
 const FORMAT: u64 = 1;
 
 /// What most rows fit into.
 const ROW_BYTES: usize = 512;
 
 #[derive(Debug, Clone, Default)]
-pub struct Figures {
+pub struct GrowthFigures {
     pub counts: Counts,
     /// `None` until they have been counted.
-    pub sizes: Option<Sizes>,
+    pub sizes: Option<DocumentSizes>,
     /// Of the paths that have been counted.
     pub arrays: Vec<Arrays>,
 }
 
 /// Where figures stand, and what it takes to look something up.
 #[derive(Clone, Copy)]
-pub struct Place<'a> {
+pub struct FigureScope<'a> {
     pub collection: CollectionId,
     pub policy: Option<&'a Policy>,
     /// The store, without what is about to be committed.
     pub view: &'a (dyn Fn() -> View + Sync),
 }
 
-impl Figures {
+impl GrowthFigures {
     /// As they are stored.
-    pub fn load(view: &View, collection: CollectionId) -> Result<Figures> {
+    pub fn load(view: &View, collection: CollectionId) -> Result<GrowthFigures> {
         let Some(row) = view.get(Tree::Records, &keys::counts(collection))? else {
-            return Ok(Figures::default());
+            return Ok(GrowthFigures::default());
         };
         let mut documents = Vec::new();
         let mut arrays = Vec::new();
@@ -62,13 +62,14 @@ impl Figures {
                 None => {}
             }
         }
-        let mut figures = Figures { counts: Counts::read(&row), sizes: None, arrays: Vec::new() };
+        let mut figures =
+            GrowthFigures { counts: Counts::read(&row), sizes: None, arrays: Vec::new() };
         let rest = row.get(Counts::BYTES..).unwrap_or_default();
         figures.read(rest, documents, &arrays);
         Ok(figures)
     }
 
-    /// Reads what follows the counts in a row; what it does not tell is counted anew.
+    /// Reads what follows the counts in a row; what it does not have is recounted.
     fn read(
         &mut self,
         mut rest: &[u8],
@@ -78,7 +79,7 @@ impl Figures {
         if read_number(&mut rest)? != FORMAT {
             return None;
         }
-        self.sizes = Some(Sizes::read(&mut rest, documents)?);
+        self.sizes = Some(DocumentSizes::read(&mut rest, documents)?);
         for _ in 0..read_number(&mut rest)? {
             let kept = |path: &str| {
                 let here = arrays.iter().filter(|(of, _)| of == path);
@@ -103,7 +104,7 @@ impl Figures {
 
     /// Keeps figures for the arrays that the policy names, and for no others. What a
     /// collection that holds nothing will hold is counted from the first document on.
-    pub fn adopt(&mut self, place: Place<'_>, turn: &mut Turn) {
+    pub fn adopt(&mut self, place: FigureScope<'_>, turn: &mut GroupRows) {
         let rules = place.policy.map_or(&[][..], |policy| &policy.arrays);
         self.arrays.retain(|arrays| {
             let named = rules.iter().any(|rule| arrays.is_of(rule));
@@ -119,7 +120,7 @@ impl Figures {
         }
         // Those who were kept once say nothing of those who come.
         let since_ms = self.sizes.as_ref().map_or_else(|| turn.now_ms(), |sizes| sizes.since_ms);
-        self.sizes = Some(Sizes::new(since_ms));
+        self.sizes = Some(DocumentSizes::new(since_ms));
         self.arrays = rules.iter().map(Arrays::new).collect();
     }
 
@@ -130,8 +131,8 @@ impl Figures {
     }
 
     /// Takes in what became of a document.
-    pub fn apply(&mut self, place: Place<'_>, event: &Event, turn: &mut Turn) {
-        let Place { collection, policy, .. } = place;
+    pub fn apply(&mut self, place: FigureScope<'_>, event: &GrowthEvent, turn: &mut GroupRows) {
+        let FigureScope { collection, policy, .. } = place;
         let bytes = |size: Option<u32>| u64::from(size.unwrap_or(0));
         let Counts { documents, bytes: total } = &mut self.counts;
         *documents += u64::from(event.after.is_some());
@@ -194,7 +195,7 @@ impl Figures {
             || self.arrays.iter().any(|arrays| arrays.longest.is_crowded())
     }
 
-    /// Whether the largest documents and the longest arrays can be told: so many, or
+    /// Whether the largest documents and the longest arrays are known: so many, or
     /// all there are.
     pub fn suffices(&self, wanted: usize) -> bool {
         let documents = self.counts.documents;
@@ -203,7 +204,12 @@ impl Figures {
     }
 
     /// Writes the row of one of the largest documents.
-    pub fn write_tracked(&mut self, collection: CollectionId, record: RecordId, turn: &mut Turn) {
+    pub fn write_tracked(
+        &mut self,
+        collection: CollectionId,
+        record: RecordId,
+        turn: &mut GroupRows,
+    ) {
         let sizes = self.sizes.as_mut();
         if let Some(kept) = sizes.and_then(|sizes| sizes.largest.get_mut(record.0)) {
             turn.put(collection, "", record.0, kept.note.write());
@@ -211,7 +217,7 @@ impl Figures {
     }
 
     /// Writes the rows of everyone who is kept.
-    pub fn write_kept(&self, collection: CollectionId, turn: &mut Turn) {
+    pub fn write_kept(&self, collection: CollectionId, turn: &mut GroupRows) {
         for (record, kept) in self.sizes.iter().flat_map(|sizes| sizes.largest.iter()) {
             turn.put(collection, "", record, kept.note.write());
         }

@@ -1,4 +1,4 @@
-//! How long the arrays are that a policy names, told from documents as they are
+//! How long the arrays are that a policy names, read from documents as they are
 //! stored: of an array out of line the stub knows the length.
 
 use super::event::{Lengthened, LengthenedArrays, Lengths};
@@ -109,7 +109,7 @@ impl<'d> Glance<'d> {
         Glance { document: version.document, counters }
     }
 
-    /// Whether the arrays are as long as in the other, as far as that can be told.
+    /// Whether the arrays are as long as in the other, as far as that is known.
     fn is_same(&self, other: &Glance<'_>, rule: &ArrayRule) -> bool {
         if self.counters.count.is_some() || other.counters.count.is_some() {
             return self.counters == other.counters;

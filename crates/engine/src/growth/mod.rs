@@ -1,15 +1,15 @@
-//! How the documents of each collection grow: what `growthStats` tells.
+//! How the documents of each collection grow: what `growthStats` reports.
 //!
 //! Kept up by the commits themselves. A transaction notes of each document it writes
 //! how large it was and is, and of the arrays that a policy names how long
-//! (`Event`, `measure`). Whoever applies a group of commits takes the events in
-//! (`Ledger`) and writes the collection's figures into the same batch: the row that
+//! (`GrowthEvent`, `measure`). As a group of commits is applied, the events are taken in
+//! (`FiguresLedger`) and the collection's figures are part of the same batch: the row that
 //! holds its counts is written anyway, so figures are as exact and as durable as
 //! counts are, after a crash too.
 //!
 //! Who the largest documents and the longest arrays are stands in rows of their own,
-//! which are written when someone comes or goes, and now and then when one of the
-//! largest has grown. How large they are is not: the documents tell.
+//! which are written when a document enters or leaves the list, and now and then when one of
+//! the largest has grown. Their sizes are not stored: they are read from the documents.
 //!
 //! What was not counted from the first document on (the arrays of a policy that came
 //! later, a store that an earlier version wrote) is counted by a scan (`recount`).
@@ -27,8 +27,8 @@ mod sizes;
 mod turn;
 
 pub use arrays::Arrays;
-pub use event::{Event, Grown, LengthenedArrays, policy};
-pub use figures::Figures;
+pub use event::{Grown, GrowthEvent, LengthenedArrays, policy};
+pub use figures::GrowthFigures;
 pub use measure::{Exchange, lengthened, measured};
 pub use sample::{Sample, Sampled};
 pub use sizes::Tracked;
@@ -36,19 +36,19 @@ pub use turn::now_ms;
 
 use crate::define::is_temporary;
 use crate::plan::Interrupt;
-use crate::storage::large::Secret;
-use crate::storage::{Change, CollectionId, RecordId, Tree, View, keys};
+use crate::storage::{AfterApply, BookEntry, Bookkeeper, Change, CollectionId, Ledger, RecordId};
+use crate::storage::{Tree, View, keys};
 use alert::{Ahead, Alert};
 use bson::RawDocument;
 use command::Namespace;
-use error::Result;
-use figures::Place;
+use error::{Code, Error, Result};
+use figures::FigureScope;
 use guard::Lease;
 use parking_lot::{Mutex, MutexGuard};
 use resolve::Crowded;
 use rustc_hash::FxHashMap;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
-use turn::Turn;
+use turn::GroupRows;
 
 /// Forecasts within so many seconds are logged, unless `--growth-horizon` says
 /// otherwise: seven days.
@@ -63,30 +63,31 @@ pub const SHOWN: usize = 10;
 
 /// The figures of every collection that has been written to or asked for.
 pub struct Growth {
-    secret: Secret,
     /// Every commit takes the lock: no document is read while it is held.
-    standings: Mutex<FxHashMap<CollectionId, Standing>>,
+    standings: Mutex<FxHashMap<CollectionId, CollectionGrowth>>,
     crowded: Crowded,
+    /// Held while a collection is counted by a scan: one at a time.
+    recounts: tokio::sync::Mutex<()>,
     /// The parameter `growthHorizonSeconds`.
     pub horizon_seconds: AtomicU32,
     /// The parameter `growthObservedSeconds`.
     pub observed_seconds: AtomicU32,
     /// The parameter `growthStats`. While it is off, documents and bytes are counted and
-    /// nothing else; what was written to then is counted by a scan when someone asks.
+    /// nothing else; what was written to then is counted by a scan when its figures are read.
     pub is_on: AtomicBool,
 }
 
 /// How a collection stands.
 #[derive(Default)]
-struct Standing {
-    figures: Figures,
+struct CollectionGrowth {
+    figures: GrowthFigures,
     /// What guarded it at the last commit; `None` before the first.
     guarded: Option<Option<Lease>>,
-    /// What is to be told of a collection that `$out` is making, once it takes its place.
+    /// Alerts of a collection that `$out` is making, logged once it takes its place.
     held: Vec<Alert>,
-    /// Set while everything is counted anew.
+    /// Set during a recount.
     since: Option<recount::Since>,
-    /// Whether the rows of those who are kept are to be written anew.
+    /// Whether the rows of the largest are to be rewritten.
     rewrites_kept: bool,
     /// Whether those who are kept have been left to be looked up in the background: once is
     /// enough, be it in vain.
@@ -94,50 +95,37 @@ struct Standing {
 }
 
 /// The figures while a group of commits is taken in.
-pub struct Ledger<'g> {
+struct FiguresLedger<'g> {
     crowded: &'g Crowded,
     ahead: Ahead,
     is_on: bool,
-    standings: MutexGuard<'g, FxHashMap<CollectionId, Standing>>,
+    standings: MutexGuard<'g, FxHashMap<CollectionId, CollectionGrowth>>,
     touched: Vec<CollectionId>,
     alerts: Vec<Alert>,
-    turn: Turn,
+    turn: GroupRows,
 }
 
-/// What is to be told once a group is applied.
-#[must_use]
-#[derive(Default)]
-pub struct Alerts(Vec<Alert>);
-
-impl Alerts {
-    pub fn log(self) {
-        self.0.iter().for_each(Alert::log);
-    }
-}
-
-impl Growth {
-    pub fn new(secret: Secret) -> Growth {
+impl Default for Growth {
+    fn default() -> Growth {
         Growth {
-            secret,
             standings: Mutex::default(),
             crowded: Crowded::default(),
+            recounts: tokio::sync::Mutex::default(),
             horizon_seconds: AtomicU32::new(HORIZON_SECONDS),
             observed_seconds: AtomicU32::new(OBSERVED_SECONDS),
             is_on: AtomicBool::new(true),
         }
     }
+}
 
-    pub fn secret(&self) -> &Secret {
-        &self.secret
-    }
-
+impl Growth {
     /// How long a document must have been seen to grow before anything is forecast of it.
     pub fn observed_min_ms(&self) -> u64 {
         u64::from(self.observed_seconds.load(Ordering::Relaxed)) * 1_000
     }
 
-    pub fn open(&self) -> Ledger<'_> {
-        Ledger {
+    fn books(&self) -> FiguresLedger<'_> {
+        FiguresLedger {
             crowded: &self.crowded,
             ahead: Ahead {
                 horizon_ms: u64::from(self.horizon_seconds.load(Ordering::Relaxed)) * 1_000,
@@ -147,24 +135,28 @@ impl Growth {
             standings: self.standings.lock(),
             touched: Vec::new(),
             alerts: Vec::new(),
-            turn: Turn::default(),
+            turn: GroupRows::default(),
         }
     }
 
     /// The figures of a collection, with the sizes of the largest looked up; `None` if
     /// something is still to be counted.
-    pub fn figures(&self, place: Place<'_>, interrupt: &Interrupt) -> Result<Option<Figures>> {
+    pub fn figures(
+        &self,
+        place: FigureScope<'_>,
+        interrupt: &Interrupt,
+    ) -> Result<Option<GrowthFigures>> {
         self.resolve(place, interrupt)?;
         self.told(place)
     }
 
     /// The figures of a collection as they are known; `None` if something is still to be
     /// counted.
-    fn told(&self, place: Place<'_>) -> Result<Option<Figures>> {
+    fn told(&self, place: FigureScope<'_>) -> Result<Option<GrowthFigures>> {
         let mut standings = self.standings.lock();
         let mut figures = stand(&mut standings, place.collection, place.view)?.figures.clone();
         // Rows that go because of this go with the next write.
-        figures.adopt(place, &mut Turn::default());
+        figures.adopt(place, &mut GroupRows::default());
         Ok(Some(figures).filter(|it| it.is_whole(place.policy) && it.suffices(SHOWN)))
     }
 
@@ -180,7 +172,7 @@ impl Growth {
         Ok(figures.counts.documents == 0 || figures.is_whole(event::policy(guarded)))
     }
 
-    /// Tells what is to be told of a collection that has taken its place.
+    /// Logs the alerts of a collection that has taken its place.
     pub fn tell_held(&self, collection: CollectionId, namespace: &Namespace) {
         let mut standings = self.standings.lock();
         let held =
@@ -200,23 +192,23 @@ impl Growth {
 /// How a collection stands, read from its rows if nobody has asked before. While the
 /// lock is held nothing is taken in, so what is stored is all there is.
 fn stand<'s>(
-    standings: &'s mut FxHashMap<CollectionId, Standing>,
+    standings: &'s mut FxHashMap<CollectionId, CollectionGrowth>,
     collection: CollectionId,
     view: &(dyn Fn() -> View + Sync),
-) -> Result<&'s mut Standing> {
+) -> Result<&'s mut CollectionGrowth> {
     use std::collections::hash_map::Entry;
     match standings.entry(collection) {
         Entry::Occupied(known) => Ok(known.into_mut()),
         Entry::Vacant(new) => {
-            let figures = Figures::load(&view(), collection)?;
-            Ok(new.insert(Standing { figures, ..Standing::default() }))
+            let figures = GrowthFigures::load(&view(), collection)?;
+            Ok(new.insert(CollectionGrowth { figures, ..CollectionGrowth::default() }))
         }
     }
 }
 
-impl Ledger<'_> {
+impl FiguresLedger<'_> {
     /// Takes in what a commit does to a collection; `stored` are all its changes.
-    pub fn take(
+    fn add(
         &mut self,
         grown: &Grown,
         stored: &[Change],
@@ -224,7 +216,7 @@ impl Ledger<'_> {
     ) -> Result<()> {
         let collection = grown.collection.id;
         let policy = event::policy(grown.guarded.as_ref());
-        let place = Place { collection, policy, view };
+        let place = FigureScope { collection, policy, view };
         let standing = stand(&mut self.standings, collection, view)?;
         let turn = &mut self.turn;
         if !self.is_on || !grown.measured {
@@ -270,30 +262,53 @@ impl Ledger<'_> {
         }
         Ok(())
     }
+}
 
-    /// Adds the rows that the group writes, and gives back what is to be told of it.
-    pub fn close(mut self, changes: &mut Vec<Change>) -> Alerts {
+impl Bookkeeper for Growth {
+    fn open(&self) -> Box<dyn Ledger + '_> {
+        Box::new(self.books())
+    }
+}
+
+impl Ledger for FiguresLedger<'_> {
+    fn take(
+        &mut self,
+        entry: BookEntry,
+        stored: &[Change],
+        view: &(dyn Fn() -> View + Sync),
+    ) -> Result<()> {
+        let grown: Box<Vec<Grown>> = entry.downcast().map_err(|_| foreign())?;
+        grown.iter().try_for_each(|grown| self.add(grown, stored, view))
+    }
+
+    fn close(mut self: Box<Self>, changes: &mut Vec<Change>) -> AfterApply {
         for collection in self.touched {
             let value = self.standings.get_mut(&collection).map(|it| it.figures.write());
             changes.push(Change { tree: Tree::Records, key: keys::counts(collection), value });
         }
         changes.extend(self.turn.into_changes());
-        Alerts(self.alerts)
+        let alerts = self.alerts;
+        (!alerts.is_empty())
+            .then(|| Box::new(move || alerts.iter().for_each(Alert::log)) as Box<dyn FnOnce()>)
     }
 }
 
-impl Standing {
+fn foreign() -> Error {
+    Code::InternalError.error("a commit has an entry for other books than those of growth")
+}
+
+impl CollectionGrowth {
     /// Keeps the counts alone.
-    fn forget(&mut self, place: Place<'_>, turn: &mut Turn) -> Result<()> {
-        // What comes now is not measured: who counts everything anew must begin again.
+    fn forget(&mut self, place: FigureScope<'_>, turn: &mut GroupRows) -> Result<()> {
+        // What comes now is not measured: a recount under way must start over.
         self.since = None;
         if self.figures.sizes.is_none() && self.figures.arrays.is_empty() {
             return Ok(());
         }
         remove_kept(place, turn)?;
-        let figures = Figures { counts: self.figures.counts, ..Figures::default() };
+        let figures = GrowthFigures { counts: self.figures.counts, ..GrowthFigures::default() };
         let held = std::mem::take(&mut self.held);
-        *self = Standing { figures, held, ..Standing::default() };
+        *self = CollectionGrowth { figures, held, ..CollectionGrowth::default() };
         Ok(())
     }
 
@@ -303,7 +318,7 @@ impl Standing {
 }
 
 /// Removes the rows of everyone who was kept.
-fn remove_kept(place: Place<'_>, turn: &mut Turn) -> Result<()> {
+fn remove_kept(place: FigureScope<'_>, turn: &mut GroupRows) -> Result<()> {
     for pair in (place.view)().range(Tree::Records, keys::kept_rows(place.collection)) {
         turn.remove_key(pair.map_err(crate::storage::failed)?.0);
     }

@@ -1,21 +1,21 @@
-//! Counting everything anew: what was never counted, and the largest once too few of
+//! Recounts by a scan (a backfill): what was never counted, and the largest once too few of
 //! them are left.
 //!
 //! The scan goes over a view that was taken while nobody was in the collection, so
 //! everything before it is in the view; whatever is committed later is kept aside
 //! and taken in at the end. A crash in between costs nothing but the work.
 
-use super::event::{self, Event, Grown};
-use super::figures::{Figures, Place};
-use super::sizes::Sizes;
-use super::turn::{Turn, now_ms};
+use super::event::{self, Grown, GrowthEvent};
+use super::figures::{FigureScope, GrowthFigures};
+use super::sizes::DocumentSizes;
+use super::turn::{GroupRows, now_ms};
 use super::{Arrays, Exchange, Growth, LengthenedArrays, lengthened, stand};
 use crate::Engine;
 use crate::catalog::Collection;
 use crate::define::Definition;
 use crate::operation::unless_stopped;
 use crate::plan::Interrupt;
-use crate::storage::large::{self, Secret};
+use crate::storage::large;
 use crate::storage::{CollectionId, Counts, Mark, Record, View};
 use crate::transaction::Transaction;
 use command::Namespace;
@@ -39,7 +39,7 @@ const ATTEMPTS: usize = 3;
 pub struct Since {
     /// What guarded the collection then.
     guarded: Option<Lease>,
-    events: Vec<Event>,
+    events: Vec<GrowthEvent>,
 }
 
 impl Since {
@@ -66,7 +66,7 @@ impl Growth {
 
     /// Takes in what has happened meanwhile and puts the new figures in the place of
     /// the old; false if something got in the way.
-    fn finish_recount(&self, place: Place<'_>, mut counted: Figures) -> bool {
+    fn finish_recount(&self, place: FigureScope<'_>, mut counted: GrowthFigures) -> bool {
         loop {
             let events = {
                 let mut standings = self.standings.lock();
@@ -94,15 +94,15 @@ impl Growth {
     }
 }
 
-fn take_in(figures: &mut Figures, place: Place<'_>, events: &[Event]) {
-    // All rows are written anew afterwards.
-    let mut turn = Turn::default();
+fn take_in(figures: &mut GrowthFigures, place: FigureScope<'_>, events: &[GrowthEvent]) {
+    // All rows are rewritten afterwards.
+    let mut turn = GroupRows::default();
     events.iter().for_each(|event| figures.apply(place, event, &mut turn));
 }
 
-impl Figures {
+impl GrowthFigures {
     /// Takes over what earlier figures have noted of documents.
-    fn take_over(&mut self, earlier: &Figures) {
+    fn take_over(&mut self, earlier: &GrowthFigures) {
         let (Some(sizes), Some(earlier)) = (&mut self.sizes, &earlier.sizes) else { return };
         sizes.since_ms = earlier.since_ms;
         for (record, was) in earlier.largest.iter() {
@@ -120,12 +120,12 @@ impl Engine {
         self: &Arc<Self>,
         collection: &Collection,
         interrupt: &Interrupt,
-    ) -> Result<Option<Figures>> {
+    ) -> Result<Option<GrowthFigures>> {
         for _ in 0..ATTEMPTS {
             if let Some(figures) = turn::aside(|| self.known_figures(collection, interrupt))? {
                 return Ok(Some(figures));
             }
-            if !self.store.growth().is_on.load(Ordering::Relaxed) {
+            if !self.growth.is_on.load(Ordering::Relaxed) {
                 return Err(off(&collection.namespace));
             }
             self.recount_growth(&collection.namespace, interrupt).await?;
@@ -140,9 +140,9 @@ impl Engine {
     /// Counts, in the background, what has not been counted of a collection.
     pub(crate) fn recount_later(self: &Arc<Self>, collection: &Arc<Collection>) {
         let (engine, collection) = (self.clone(), collection.clone());
-        self.in_background(async move {
+        self.background.spawn(async move {
             let guarded = engine.policies.get(&collection.namespace);
-            let (growth, view) = (engine.store.growth(), || engine.store.view());
+            let (growth, view) = (&engine.growth, || engine.store.view());
             let counted = match growth.is_whole(collection.id, guarded.as_ref(), &view) {
                 Ok(false) => engine.growth_figures(&collection, &Interrupt::default()).await,
                 outcome => outcome.map(|_| None),
@@ -168,11 +168,11 @@ impl Engine {
         &self,
         collection: &Collection,
         interrupt: &Interrupt,
-    ) -> Result<Option<Figures>> {
+    ) -> Result<Option<GrowthFigures>> {
         let guarded = self.policies.get(&collection.namespace);
         let (policy, view) = (event::policy(guarded.as_ref()), || self.store.view());
-        let place = Place { collection: collection.id, policy, view: &view };
-        self.store.growth().figures(place, interrupt)
+        let place = FigureScope { collection: collection.id, policy, view: &view };
+        self.growth.figures(place, interrupt)
     }
 
     /// Counts a collection once. It may have changed too much meanwhile.
@@ -181,8 +181,8 @@ impl Engine {
         namespace: &Namespace,
         interrupt: &Interrupt,
     ) -> Result<()> {
-        let _turn = unless_stopped(self.recounts.lock()).await?;
-        let growth = self.store.growth();
+        let _turn = unless_stopped(self.growth.recounts.lock()).await?;
+        let growth = &self.growth;
         let (collection, guarded, view) = {
             let definition = Definition::begin(self, &[namespace]).await?;
             let Some(collection) = definition.catalog.get(namespace).cloned() else {
@@ -191,7 +191,7 @@ impl Engine {
             let (guarded, view) = (self.policies.get(namespace), self.store.view());
             let current = || view.clone();
             let policy = event::policy(guarded.as_ref());
-            let place = Place { collection: collection.id, policy, view: &current };
+            let place = FigureScope { collection: collection.id, policy, view: &current };
             // Someone else may have counted it meanwhile.
             if growth.told(place)?.is_some() {
                 return Ok(());
@@ -200,12 +200,12 @@ impl Engine {
             (collection, guarded, view)
         };
         let current = || self.store.view();
-        let place = Place {
+        let place = FigureScope {
             collection: collection.id,
             policy: event::policy(guarded.as_ref()),
             view: &current,
         };
-        let counted = count(place, view, growth.secret(), interrupt).await;
+        let counted = count(place, view, interrupt).await;
         let counted = counted.inspect_err(|_| growth.abandon_recount(collection.id))?;
         if growth.finish_recount(place, counted) {
             self.write_figures(&collection).await?;
@@ -228,25 +228,24 @@ impl Engine {
 
 /// Counts everything in a view, in pieces, so that it may be put an end to.
 pub(super) async fn count(
-    place: Place<'_>,
+    place: FigureScope<'_>,
     view: View,
-    secret: &Secret,
     interrupt: &Interrupt,
-) -> Result<Figures> {
+) -> Result<GrowthFigures> {
     let rules = place.policy.into_iter().flat_map(|policy| &policy.arrays);
-    let mut figures = Figures {
+    let mut figures = GrowthFigures {
         counts: Counts::default(),
-        sizes: Some(Sizes::new(now_ms())),
+        sizes: Some(DocumentSizes::new(now_ms())),
         arrays: rules.map(Arrays::new).collect(),
     };
     let mut records = view.records(place.collection, (Bound::Unbounded, Bound::Unbounded));
     loop {
         interrupt.check()?;
         let more = turn::aside(|| -> Result<bool> {
-            let mut turn = Turn::default();
+            let mut turn = GroupRows::default();
             let mut counted = 0;
             for record in records.by_ref().take(DOCUMENTS_PER_LOOK) {
-                let event = found(place, &view, secret, &record?.1)?;
+                let event = found(place, &view, &record?.1)?;
                 figures.apply(place, &event, &mut turn);
                 counted += 1;
             }
@@ -260,7 +259,7 @@ pub(super) async fn count(
 }
 
 /// A document that is there, as if it had just come.
-fn found(place: Place<'_>, view: &View, secret: &Secret, record: &Record) -> Result<Event> {
+fn found(place: FigureScope<'_>, view: &View, record: &Record) -> Result<GrowthEvent> {
     let mut load = |document: &bson::RawDocument, needs: &language::Needs| {
         large::join(view, record, document, needs)
     };
@@ -268,12 +267,12 @@ fn found(place: Place<'_>, view: &View, secret: &Secret, record: &Record) -> Res
     let arrays = match place.policy {
         Some(policy) => {
             let exchange = Exchange { before: None, after: stored, update: None, measured: &[] };
-            lengthened(policy, exchange, secret, &mut load)?
+            lengthened(policy, exchange, view.secret(), &mut load)?
         }
         None => LengthenedArrays::new(),
     };
     let after = Some(record.size() as u32);
-    Ok(Event { record: record.id, before: None, after, arrays })
+    Ok(GrowthEvent { record: record.id, before: None, after, arrays })
 }
 
 fn off(namespace: &Namespace) -> Error {

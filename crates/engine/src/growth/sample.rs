@@ -1,12 +1,12 @@
 //! Arrays that no policy names, as a sample of the documents shows them. Writes pay
-//! nothing for it: the documents are looked at when someone asks.
+//! nothing for it: the documents are read when the sample is asked for.
 //!
 //! Fields may be named by data, so that each document has thousands of its own. What is
 //! seen of each path is kept for so many of them; further ones are not looked at, and it is
-//! told that there are more.
+//! reported that there are more.
 
-use super::Figures;
-use super::chosen::Records;
+use super::GrowthFigures;
+use super::chosen::Sampler;
 use crate::plan::Interrupt;
 use crate::storage::large::{self, Secret};
 use crate::storage::{CollectionId, RecordId, View};
@@ -26,7 +26,7 @@ const SAMPLE_BYTES_MAX: usize = 64 * 1024 * 1024;
 /// Paths that are looked at, and the bytes of their names.
 const PATHS_SEEN_MAX: usize = 4_096;
 const PATHS_SEEN_BYTES_MAX: usize = 1024 * 1024;
-/// Paths that are told of: those with the longest arrays.
+/// Paths that are reported: those with the longest arrays.
 const PATHS_MAX: usize = 64;
 
 /// What a sample of a collection shows.
@@ -57,14 +57,14 @@ impl Sample {
     pub fn take(
         view: &View,
         collection: CollectionId,
-        figures: &Figures,
+        figures: &GrowthFigures,
         policy: Option<&Policy>,
         secret: &Secret,
         interrupt: &Interrupt,
     ) -> Result<Sample> {
         let mut look = Look::new(policy, secret);
         let mut bytes = 0;
-        let records = Records { view, collection, interrupt };
+        let records = Sampler { view, collection, interrupt };
         for id in records.chosen(figures.counts.documents)? {
             interrupt.check()?;
             if let Some(record) = view.record(collection, id)? {

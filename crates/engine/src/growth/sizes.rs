@@ -1,12 +1,12 @@
 //! The sizes of a collection's documents.
 
-use super::event::Event;
-use super::turn::Turn;
+use super::event::GrowthEvent;
+use super::turn::GroupRows;
 use crate::storage::{CollectionId, RecordId};
 use statistics::{Histogram, Largest, Place, Trend, read_number, write_number};
 
 #[derive(Debug, Clone)]
-pub struct Sizes {
+pub struct DocumentSizes {
     /// Since when they are kept, in milliseconds since 1970.
     pub since_ms: u64,
     pub histogram: Histogram,
@@ -28,7 +28,7 @@ impl Tracked {
         row
     }
 
-    /// What cannot be read is noted anew.
+    /// What cannot be read starts over.
     pub fn read(row: &[u8]) -> Tracked {
         let Some((alerted, mut rest)) = row.split_first() else { return Tracked::default() };
         let trend = Trend::read(&mut rest).unwrap_or_default();
@@ -39,18 +39,18 @@ impl Tracked {
 impl std::fmt::Display for Tracked {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{}", self.trend)?;
-        if self.alerted { f.write_str(", told of in the log") } else { Ok(()) }
+        if self.alerted { f.write_str(", logged") } else { Ok(()) }
     }
 }
 
-impl Sizes {
+impl DocumentSizes {
     /// Of a collection that holds nothing.
-    pub fn new(since_ms: u64) -> Sizes {
-        Sizes { since_ms, histogram: Histogram::default(), largest: Largest::default() }
+    pub fn new(since_ms: u64) -> DocumentSizes {
+        DocumentSizes { since_ms, histogram: Histogram::default(), largest: Largest::default() }
     }
 
-    pub fn apply(&mut self, collection: CollectionId, event: &Event, turn: &mut Turn) {
-        let Event { record, before, after, .. } = *event;
+    pub fn apply(&mut self, collection: CollectionId, event: &GrowthEvent, turn: &mut GroupRows) {
+        let GrowthEvent { record, before, after, .. } = *event;
         match (before, after) {
             (Some(before), Some(after)) => self.histogram.exchange(before, after),
             (Some(before), None) => self.histogram.remove(before),
@@ -74,7 +74,13 @@ impl Sizes {
     }
 
     /// Notes the size of one of the largest.
-    fn note(&mut self, collection: CollectionId, record: RecordId, size: u32, turn: &mut Turn) {
+    fn note(
+        &mut self,
+        collection: CollectionId,
+        record: RecordId,
+        size: u32,
+        turn: &mut GroupRows,
+    ) {
         let now = turn.now_ms();
         if let Some(kept) = self.largest.get_mut(record.0)
             && kept.note.trend.note(now, size)
@@ -84,7 +90,12 @@ impl Sizes {
     }
 
     /// Forgets how one of the largest has grown.
-    pub fn begin_trend(&mut self, collection: CollectionId, event: &Event, turn: &mut Turn) {
+    pub fn begin_trend(
+        &mut self,
+        collection: CollectionId,
+        event: &GrowthEvent,
+        turn: &mut GroupRows,
+    ) {
         let (record, now) = (event.record.0, turn.now_ms());
         if let Some(kept) = self.largest.get_mut(record)
             && let Some(size) = event.after
@@ -106,10 +117,10 @@ impl Sizes {
     }
 
     /// Takes sizes off the front of a row; who the largest are stands elsewhere.
-    pub fn read(row: &mut &[u8], kept: Vec<(u64, Tracked)>) -> Option<Sizes> {
+    pub fn read(row: &mut &[u8], kept: Vec<(u64, Tracked)>) -> Option<DocumentSizes> {
         let since_ms = read_number(row)?;
         let floor = u32::try_from(read_number(row)?).ok()?;
         let histogram = Histogram::read(row)?;
-        Some(Sizes { since_ms, histogram, largest: Largest::restore(floor, kept) })
+        Some(DocumentSizes { since_ms, histogram, largest: Largest::restore(floor, kept) })
     }
 }

@@ -1,10 +1,10 @@
-//! Figures that writes keep up against figures counted anew, while writers and changes
+//! Figures that writes keep up against a recount, while writers and changes
 //! of the policy are in each other's way, and after the store is opened again.
 
-use super::chosen::Records;
-use super::figures::Place;
+use super::chosen::Sampler;
+use super::figures::FigureScope;
 use super::recount::count;
-use super::{Arrays, Event, Figures, Grown, LengthenedArrays, event};
+use super::{Arrays, Grown, GrowthEvent, GrowthFigures, LengthenedArrays, event};
 use crate::Engine;
 use crate::catalog::Collection;
 use crate::plan::Interrupt;
@@ -21,6 +21,8 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use write::Transaction as _;
 
+/// How long a lock that is held for a moment may take to come free.
+const LOCK_WAIT_MAX: std::time::Duration = std::time::Duration::from_secs(10);
 const WRITERS: u64 = 4;
 const WRITES: usize = 250;
 const POLICIES: i32 = 12;
@@ -88,7 +90,7 @@ async fn write(engine: &Arc<Engine>, random: &mut StdRng) {
     run(engine, body).await;
 }
 
-/// What of figures must be the same whoever counts.
+/// What of figures must be the same, kept up or recounted.
 #[derive(Debug, PartialEq)]
 struct Told {
     documents: u64,
@@ -108,7 +110,7 @@ fn spread<T: Default>(histogram: &Histogram, largest: &Largest<T>) -> Spread {
     Spread { ranges: histogram.ranges(), largest: ranked.map(|(_, value)| value).collect() }
 }
 
-fn told(figures: &Figures) -> Told {
+fn told(figures: &GrowthFigures) -> Told {
     let sizes = figures.sizes.as_ref().expect("sizes");
     let of_path = |it: &Arrays| {
         let numbers = [it.documents, it.elements, it.overflowed, it.pages];
@@ -131,10 +133,12 @@ async fn check(engine: &Arc<Engine>) {
     let known = engine.growth_figures(&collection, &interrupt).await.unwrap().expect("figures");
     let guarded = engine.policies.get(&collection.namespace);
     let view = || engine.store.view();
-    let place =
-        Place { collection: collection.id, policy: event::policy(guarded.as_ref()), view: &view };
-    let secret = engine.store.secret();
-    let counted = count(place, engine.store.view(), secret, &interrupt).await.unwrap();
+    let place = FigureScope {
+        collection: collection.id,
+        policy: event::policy(guarded.as_ref()),
+        view: &view,
+    };
+    let counted = count(place, engine.store.view(), &interrupt).await.unwrap();
     assert_eq!(told(&known), told(&counted));
     let counts = engine.store.view().counts(collection.id).unwrap();
     assert_eq!(counts, counted.counts);
@@ -185,7 +189,7 @@ async fn what_writes_keep_up_is_what_a_recount_gives() {
     engine.close().await;
 }
 
-/// Commits go on while someone waits for a document: none is read under their lock.
+/// Commits go on while a document is waited for: none is read under their lock.
 #[tokio::test(flavor = "multi_thread")]
 async fn no_commit_waits_for_documents_to_be_read() {
     let directory = tempfile::tempdir().unwrap();
@@ -201,26 +205,29 @@ async fn no_commit_waits_for_documents_to_be_read() {
     let engine = open(directory.path()).await;
     let collection = collection(&engine);
     let guarded = engine.policies.get(&collection.namespace);
-    let growth = engine.store.growth();
+    let growth = &engine.growth;
     // The rows of the collection are read, and none of its documents.
     assert!(growth.is_whole(collection.id, guarded.as_ref(), &|| engine.store.view()).unwrap());
     let mut grown = Grown::new(collection.clone());
     for record in 0..LARGER {
         let (record, size) = (RecordId(u64::MAX - record), 100_000 + record as u32);
         let arrays = LengthenedArrays::new();
-        grown.push(Event { record, before: None, after: Some(size), arrays });
+        grown.push(GrowthEvent { record, before: None, after: Some(size), arrays });
     }
     grown.guarded = guarded.clone();
-    let mut ledger = growth.open();
-    ledger.take(&grown, &[], &|| panic!("a commit reads documents")).unwrap();
-    drop(ledger);
+    let mut books = growth.books();
+    books.add(&grown, &[], &|| panic!("a commit reads documents")).unwrap();
+    drop(books);
 
     let view = || {
-        assert!(growth.standings.try_lock().is_some(), "commits wait for documents to be read");
+        // The background may hold the lock for a moment. If this look-up held it, it would
+        // never come free.
+        let lock = growth.standings.try_lock_for(LOCK_WAIT_MAX);
+        assert!(lock.is_some(), "commits wait for documents to be read");
         engine.store.view()
     };
     let policy = event::policy(guarded.as_ref());
-    let place = Place { collection: collection.id, policy, view: &view };
+    let place = FigureScope { collection: collection.id, policy, view: &view };
     growth.resolve(place, &Interrupt::default()).unwrap();
     let figures = growth.told(place).unwrap().expect("figures");
     assert!(figures.unresolved(policy).is_empty());
@@ -249,7 +256,7 @@ async fn lists_that_grow_are_looked_up_in_the_background() {
     run(&engine, insert(200)).await;
     let collection = collection(&engine);
     let unresolved = || {
-        let standings = engine.store.growth().standings.lock();
+        let standings = engine.growth.standings.lock();
         standings[&collection.id].figures.unresolved(None).len()
     };
     while unresolved() > 0 {
@@ -306,7 +313,7 @@ async fn a_store_without_figures_is_counted_when_asked() {
     engine.close().await;
 }
 
-/// What a transaction wrote while nothing was measured is counted anew, though its commit
+/// What a transaction wrote while nothing was measured is recounted, though its commit
 /// comes when everything is.
 #[tokio::test(flavor = "multi_thread")]
 async fn what_was_not_measured_is_counted_anew() {
@@ -318,7 +325,7 @@ async fn what_was_not_measured_is_counted_anew() {
         write(&engine, &mut random).await;
     }
     check(&engine).await;
-    let is_on = &engine.store.growth().is_on;
+    let is_on = &engine.growth.is_on;
     is_on.store(false, Ordering::Relaxed);
     let mut transaction = Transaction::begin_client(engine.clone());
     let namespace = Namespace::new("d", "c").unwrap();
@@ -332,7 +339,7 @@ async fn what_was_not_measured_is_counted_anew() {
     engine.close().await;
 }
 
-/// While the parameter is off, what has been written to cannot be told, and the error says why.
+/// While the parameter is off, there are no figures of what has been written to, and the error says why.
 #[tokio::test(flavor = "multi_thread")]
 async fn figures_that_are_not_kept_up_are_not_told() {
     let directory = tempfile::tempdir().unwrap();
@@ -341,13 +348,13 @@ async fn figures_that_are_not_kept_up_are_not_told() {
     for _ in 0..WRITES {
         write(&engine, &mut random).await;
     }
-    engine.store.growth().is_on.store(false, Ordering::Relaxed);
+    engine.growth.is_on.store(false, Ordering::Relaxed);
     let insert = rawdoc! { "insert": "c", "$db": "d", "documents": [{ "_id": "new" }] };
     run(&engine, insert).await;
     let told = engine.growth_figures(&collection(&engine), &Interrupt::default()).await;
     let refused = told.unwrap_err();
     assert!(refused.message().contains("the parameter growthStats is off"), "{refused}");
-    engine.store.growth().is_on.store(true, Ordering::Relaxed);
+    engine.growth.is_on.store(true, Ordering::Relaxed);
     check(&engine).await;
     engine.close().await;
 }
@@ -369,7 +376,7 @@ async fn a_sample_reaches_over_gaps() {
     insert(20_000..21_500, "there").await;
     let (view, interrupt) = (engine.store.view(), Interrupt::default());
     let collection = collection(&engine).id;
-    let records = Records { view: &view, collection, interrupt: &interrupt };
+    let records = Sampler { view: &view, collection, interrupt: &interrupt };
     let chosen = records.chosen(1_501).unwrap();
     assert!((900..=1_000).contains(&chosen.len()), "{}", chosen.len());
 }

@@ -7,12 +7,12 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 /// What a group of commits has in common: the rows it writes and the time it is at.
 #[derive(Debug, Default)]
-pub struct Turn {
+pub struct GroupRows {
     rows: FxHashMap<Slice, Option<Slice>>,
     now_ms: Option<u64>,
 }
 
-impl Turn {
+impl GroupRows {
     pub fn put(&mut self, collection: CollectionId, path: &str, record: u64, value: Vec<u8>) {
         self.rows.insert(keys::kept(collection, path, record), Some(value.into()));
     }

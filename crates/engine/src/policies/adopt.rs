@@ -22,8 +22,8 @@ pub const LOOK_MAX: Duration = Duration::from_secs(10);
 impl Engine {
     /// Counts the documents over the bounds of a collection's policy. Fields that
     /// are called as its counters and are older than it are put right; once all
-    /// are, counters are trusted. With a limit, one who is asked to stop has had his
-    /// time: the policy is set, and what was found by then is told.
+    /// are, counters are trusted. With a limit, an interrupt is no
+    /// failure: the policy is set, and what was found by then is reported.
     pub async fn adopt(
         self: &Arc<Self>,
         namespace: &Namespace,

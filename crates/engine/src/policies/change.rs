@@ -1,7 +1,7 @@
 //! Policies set and dropped.
 
 use super::adopt::LOOK_MAX;
-use super::provide::Held;
+use super::provide::PolicyChange;
 use crate::Engine;
 use crate::plan::Interrupt;
 use crate::run::writes::Writes;
@@ -46,7 +46,8 @@ impl Engine {
     ) -> Result<i32> {
         let policy = Policy::parse(namespace, document)?;
         self.check_policy(&policy)?;
-        let Held { mut definition, old } = self.hold_provided(namespace, Some(&policy)).await?;
+        let PolicyChange { mut definition, old } =
+            self.hold_provided(namespace, Some(&policy)).await?;
         let home = policies_of(&namespace.database);
         definition.ensure(&home)?;
         let mut transaction = definition.transaction(&home);
@@ -76,7 +77,7 @@ impl Engine {
         policy.overflows().try_for_each(|overflow| self.check_names(policy, overflow))
     }
 
-    /// The policy in force, or what can still be told of one that cannot be read.
+    /// The policy in force, or what is still known of one that cannot be read.
     pub(super) fn former_policy(&self, namespace: &Namespace) -> Result<Option<Policy>> {
         let roles = self.policies.get(namespace);
         if !roles.as_ref().is_some_and(|roles| roles.is_unreadable()) {
@@ -97,7 +98,7 @@ impl Engine {
         record.load(view, &Needs::All).map(Some)
     }
 
-    /// Sets several policies, or none where one of them is refused, which is told with
+    /// Sets several policies, or none where one of them is refused, which is reported with
     /// the name of its collection. Those that are set already stay as they are.
     pub async fn ensure_policies(
         self: &Arc<Self>,
@@ -146,7 +147,7 @@ impl Engine {
         if !is_set() {
             return Ok(false);
         }
-        let Held { mut definition, old } = self.hold_for(namespace, None).await?;
+        let PolicyChange { mut definition, old } = self.hold_for(namespace, None).await?;
         if !is_set() {
             return Ok(false);
         }

@@ -23,7 +23,7 @@ impl Engine {
     ) -> Result<Created> {
         let created_collection = self.registry.get(namespace).is_none();
         let collection = self.ensure(namespace).await?;
-        // Whoever asks for the same must not be told of indexes that are taken back.
+        // Another client that asks for the same must not see indexes that are rolled back.
         let _turn = match overflows(&self.policies.current(), namespace).next() {
             Some(_) => Some(unless_stopped(held_up(collection.state.mirroring.lock())).await?),
             None => None,

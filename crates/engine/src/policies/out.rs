@@ -111,7 +111,7 @@ impl Engine {
         definition.commit().await?;
         gates.iter().for_each(|namespace| self.cursors.kill_namespace(namespace));
         if let Some(collection) = self.registry.get(&temporary.target) {
-            self.store.growth().tell_held(collection.id, &temporary.target);
+            self.growth.tell_held(collection.id, &temporary.target);
         }
         Ok(())
     }

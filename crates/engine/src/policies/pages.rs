@@ -138,7 +138,7 @@ impl Engine {
     }
 
     /// Drops what was mirrored of indexes that are no more, and what other indexes
-    /// have as their mirror too is made anew under their name.
+    /// have as their mirror too is rebuilt under their name.
     pub async fn remove_mirrored_indexes(
         self: &Arc<Self>,
         namespace: &Namespace,

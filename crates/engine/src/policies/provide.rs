@@ -1,5 +1,5 @@
 //! What a policy needs beside its collection comes and goes with the commit that sets or drops
-//! it: whoever fails on the way leaves nothing.
+//! it: a failure on the way rolls everything back.
 
 use super::pages::{missing, needed, page_indexes, unanswered};
 use crate::Engine;
@@ -15,9 +15,9 @@ use std::sync::Arc;
 const ATTEMPTS: usize = 3;
 
 /// A change of a policy under way.
-pub struct Held<'e> {
+pub struct PolicyChange<'e> {
     pub definition: Definition<'e>,
-    /// The policy in force, or what can be told of it.
+    /// The policy in force, or what is known of it.
     pub old: Option<Policy>,
 }
 
@@ -28,7 +28,7 @@ impl Engine {
         self: &Arc<Self>,
         namespace: &Namespace,
         new: Option<&Policy>,
-    ) -> Result<Held<'_>> {
+    ) -> Result<PolicyChange<'_>> {
         let home = policies_of(&namespace.database);
         loop {
             let guarded = self.policies.get(namespace);
@@ -40,7 +40,7 @@ impl Engine {
             let definition = Definition::begin(self, &gates).await?;
             // Another may have come before: then these are not its gates.
             if Lease::is_same(self.policies.get(namespace).as_ref(), guarded.as_ref()) {
-                return Ok(Held { definition, old });
+                return Ok(PolicyChange { definition, old });
             }
         }
     }
@@ -51,7 +51,7 @@ impl Engine {
         self: &Arc<Self>,
         namespace: &Namespace,
         new: Option<&Policy>,
-    ) -> Result<Held<'_>> {
+    ) -> Result<PolicyChange<'_>> {
         self.store.space().check()?;
         for _ in 0..ATTEMPTS {
             let mut held = self.hold_for(namespace, new).await?;
@@ -62,7 +62,7 @@ impl Engine {
             if missing(policy, &held.definition.catalog).is_empty() {
                 return Ok(held);
             }
-            let Held { definition, old } = held;
+            let PolicyChange { definition, old } = held;
             drop(definition);
             for overflow in new.or(old.as_ref()).into_iter().flat_map(Policy::overflows) {
                 let wanted = page_indexes(overflow, self.registry.get(namespace).as_deref());
@@ -74,7 +74,7 @@ impl Engine {
         )))
     }
 
-    /// Makes anew what is missing of a policy's indexes and views.
+    /// Makes what is missing of a policy's indexes and views.
     pub async fn remake_pages(self: &Arc<Self>, namespace: &Namespace) -> Result<()> {
         self.hold_provided(namespace, None).await?.definition.commit().await
     }

@@ -412,7 +412,7 @@ async fn a_collection_is_dropped_with_pages_of_a_policy_that_cannot_be_read() {
 async fn setting_a_policy_and_counting_policies_do_not_wait_for_each_other() {
     let directory = tempfile::tempdir().unwrap();
     let engine = filled(&directory).await;
-    let is_on = &engine.store.growth().is_on;
+    let is_on = &engine.growth.is_on;
     is_on.store(false, Ordering::Relaxed);
     let set = rawdoc! { "setGrowthPolicy": "x", "$db": "d", "policy": {} };
     run(&engine, set.clone()).await.unwrap();

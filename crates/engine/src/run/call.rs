@@ -5,7 +5,7 @@ use crate::catalog::{Catalog, Collection};
 use crate::cursor::Owner;
 use crate::moment::Moment;
 use crate::operation::Operation;
-use crate::session::{Retry, Standing, Statement};
+use crate::session::{RetryableCommand, Standing, Statement};
 use command::{Client, Common, Namespace, Request};
 use error::Result;
 use std::sync::Arc;
@@ -32,7 +32,7 @@ impl<'a> Call<'a> {
     }
 
     /// The retryable write that the command is, if it is one.
-    pub fn retry(&self) -> Option<&'a Arc<Retry>> {
+    pub fn retry(&self) -> Option<&'a Arc<RetryableCommand>> {
         match self.standing {
             Standing::Retryable(retry) => Some(retry),
             _ => None,

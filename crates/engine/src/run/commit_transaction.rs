@@ -2,7 +2,7 @@
 //! that lost the answer asks once more.
 
 use super::{Call, lookup, writes};
-use crate::session;
+use crate::{operation, session};
 use command::views::EndTransaction;
 use command::{Reply, ReplyWriter};
 use error::Result;
@@ -13,7 +13,7 @@ pub async fn run(call: Call<'_>) -> Result<Reply> {
     let mark = writes::mark(call.common.write_concern.as_ref());
     session::acknowledge(call.engine, ticket, mark).await?;
     if let Some(ticket) = ticket {
-        writes::note_commit(call.engine, call.client, ticket);
+        operation::note_commit_of(call.engine, call.client, ticket);
     }
     Ok(lookup::finish(call, ReplyWriter::new()))
 }

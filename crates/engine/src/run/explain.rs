@@ -9,7 +9,7 @@ use super::{Call, aggregate, count, distinct, find, lookup};
 use crate::catalog::Collection;
 use crate::plan::explain::{self, Above, Change, Explained};
 use crate::plan::{Audience, Hint, Query, Sort};
-use aggregate::Prepared;
+use aggregate::PreparedPipeline;
 use bson::RawDocument;
 use command::fields::Hint as HintField;
 use command::views::{
@@ -241,7 +241,7 @@ impl Explaining<'_> {
         out.end();
     }
 
-    fn pipeline(self, prepared: Prepared, out: &mut DocumentWriter) -> Result<()> {
+    fn pipeline(self, prepared: PreparedPipeline, out: &mut DocumentWriter) -> Result<()> {
         stages::explain(self, prepared, out)
     }
 }

@@ -3,7 +3,7 @@
 
 use super::{Call, lookup};
 use crate::catalog::Collection;
-use crate::growth::{self, Arrays, Figures, SHOWN, Sample, Sampled, now_ms};
+use crate::growth::{self, Arrays, GrowthFigures, SHOWN, Sample, Sampled, now_ms};
 use crate::storage::{CollectionId, Record, RecordId, View, large};
 use bson::spec::ElementType;
 use bson::{DateTime, RawBsonRef};
@@ -53,7 +53,7 @@ fn of_nothing(out: &mut DocumentWriter) {
 struct Stats<'a> {
     call: Call<'a>,
     collection: CollectionId,
-    figures: &'a Figures,
+    figures: &'a GrowthFigures,
     policy: Option<guard::Lease>,
     /// Newer than the figures: what is gone since then is left out.
     view: View,
@@ -61,7 +61,7 @@ struct Stats<'a> {
 }
 
 impl<'a> Stats<'a> {
-    fn new(call: Call<'a>, collection: &Collection, figures: &'a Figures) -> Stats<'a> {
+    fn new(call: Call<'a>, collection: &Collection, figures: &'a GrowthFigures) -> Stats<'a> {
         Stats {
             call,
             collection: collection.id,
@@ -132,7 +132,7 @@ impl<'a> Stats<'a> {
 
     /// How fast a document grows, and when it gets where it can grow no more.
     fn write_forecast(&self, bytes: u32, trend: Option<&Trend>, out: &mut DocumentWriter) {
-        let observed_min_ms = self.call.engine.store.growth().observed_min_ms();
+        let observed_min_ms = self.call.engine.growth.observed_min_ms();
         let per_day = trend.and_then(|it| it.per_day(self.now_ms, bytes, observed_min_ms));
         match per_day {
             Some(rate) => whole(out, "growthBytesPerDay", rate.round() as i64),

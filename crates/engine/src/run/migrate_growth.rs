@@ -2,12 +2,13 @@
 //! into them, a batch at a time. A dry run settles the same documents in transactions that are
 //! never committed.
 
-use super::writes::Writes;
+use super::writes::{DryRun, Writes};
 use super::{Call, lookup};
 use command::views::MigrateGrowth;
 use command::{Reply, ReplyWriter};
-use error::{Code, Error, Result};
+use error::Result;
 use guard::Policy;
+use guard::adopt::no_policy;
 use guard::migrate::Migration;
 use std::borrow::Cow;
 use write::statement::Statements as _;
@@ -22,7 +23,7 @@ pub async fn run(call: Call<'_>) -> Result<Reply> {
             Cow::Owned(policy.with_counted(false))
         }
         (None, Some(guarded)) => Cow::Borrowed(guarded.rules()?),
-        (None, None) => return Err(no_policy(&migrate)),
+        (None, None) => return Err(no_policy(&migrate.namespace)),
     };
     if let Some(collection) = call.engine.registry.get(&migrate.namespace) {
         lookup::refuse_view(&collection)?;
@@ -32,8 +33,8 @@ pub async fn run(call: Call<'_>) -> Result<Reply> {
     let batch = match migrate.dry_run {
         true => {
             let proposal = call.engine.proposal(&policy).await?;
-            let writes = Writes::of(call).proposing(proposal);
-            migration.dry_run(&writes, &|error| writes.of_statement(error)).await?
+            let source = DryRun { writes: &writes, proposal };
+            migration.dry_run(&source, &|error| writes.of_statement(error)).await?
         }
         false => migration.run(&writes, &|error| writes.of_statement(error)).await?,
     };
@@ -45,11 +46,4 @@ pub async fn run(call: Call<'_>) -> Result<Reply> {
     let mut reply = ReplyWriter::new();
     batch.write(reply.writer());
     Ok(lookup::finish(call, reply))
-}
-
-fn no_policy(migrate: &MigrateGrowth<'_>) -> Error {
-    Code::BadValue.error(format!(
-        "'{}' has no growth policy; set one with setGrowthPolicy or 'freeboard apply'",
-        migrate.namespace
-    ))
 }

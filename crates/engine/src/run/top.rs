@@ -5,26 +5,8 @@ use crate::catalog::{Tally, Use};
 use command::table::Kind;
 use command::{Command, Namespace, Reply, ReplyWriter};
 use error::Result;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 use value::DocumentWriter;
-
-/// Use since the start.
-#[derive(Debug, Default)]
-pub struct Usage {
-    expired: AtomicU64,
-}
-
-impl Usage {
-    /// Counts documents that TTL indexes have deleted.
-    pub fn expired(&self, documents: u64) {
-        self.expired.fetch_add(documents, Ordering::Relaxed);
-    }
-
-    pub fn expired_documents(&self) -> u64 {
-        self.expired.load(Ordering::Relaxed)
-    }
-}
 
 pub async fn run(call: Call<'_>) -> Result<Reply> {
     let mut reply = ReplyWriter::new();

@@ -13,7 +13,7 @@ use error::{Code, Error, Result};
 use guard::verify::{Check, Repairing};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use write::Backend as _;
+use write::Transactions as _;
 use write::statement::Statements as _;
 
 pub async fn run(call: Call<'_>) -> Result<Reply> {

@@ -3,11 +3,11 @@
 use super::{Call, writing};
 use crate::Engine;
 use crate::catalog::{Catalog, Collection};
-use crate::operation::Operation;
+use crate::operation::{self, Operation};
 use crate::plan::{self, Audience, Execution, Hint, Interrupt, Query, Sort};
 use crate::policies::Proposal;
 use crate::policies::survey::SurveyView;
-use crate::session::{Retry, Statement};
+use crate::session::{RetryableCommand, Statement};
 use crate::storage::{Mark, RecordId, Ticket, View};
 use crate::transaction::{Row, Transaction};
 use bson::{RawDocument, RawDocumentBuf};
@@ -17,9 +17,8 @@ use error::{Error, Result};
 use language::Needs;
 use parking_lot::Mutex;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use value::Collator;
-use write::{Record, Selection};
+use write::{RetryRecord, Selection, Transactions};
 
 /// Candidates between two chances for other tasks.
 const CANDIDATES_PER_TURN: usize = 128;
@@ -39,9 +38,13 @@ pub struct Writes {
     /// The client's transaction that everything is part of.
     home: Option<Arc<Statement>>,
     /// Where the records of a retryable command go.
-    retry: Option<Arc<Retry>>,
-    /// A policy that transactions see as if it were set. None of them is committed.
-    proposal: Option<Proposal>,
+    retry: Option<Arc<RetryableCommand>>,
+}
+
+/// Transactions that see a policy as if it were set. None of them is ever committed.
+pub struct DryRun<'a> {
+    pub writes: &'a Writes,
+    pub proposal: Proposal,
 }
 
 impl Writes {
@@ -55,7 +58,6 @@ impl Writes {
             last: Mutex::new(None),
             home: None,
             retry: None,
-            proposal: None,
         }
     }
 
@@ -68,13 +70,7 @@ impl Writes {
         let home = call.statement().cloned();
         let client = Some(call.operation.client.clone());
         let last = Mutex::new(None);
-        let proposal = None;
-        Writes { engine, interrupt, noted, client, hint_hidden: false, last, home, retry, proposal }
-    }
-
-    /// The same under a policy as if it were set. What is written is rolled back.
-    pub fn proposing(self, proposal: Proposal) -> Writes {
-        Writes { proposal: Some(proposal), ..self }
+        Writes { engine, interrupt, noted, client, hint_hidden: false, last, home, retry }
     }
 
     /// The same, stopped by another interrupt.
@@ -125,16 +121,9 @@ impl Writes {
         let Some(ticket) = last else { return Ok(()) };
         self.engine.store.reach(ticket, mark(concern)).await?;
         if let Some(client) = &self.client {
-            note_commit(&self.engine, client, ticket);
+            operation::note_commit_of(&self.engine, client, ticket);
         }
         Ok(())
-    }
-}
-
-/// Notes the time of a client's last commit, for its reply.
-pub fn note_commit(engine: &Engine, client: &Client, ticket: Ticket) {
-    if let Some(time) = engine.store.time_of(ticket) {
-        client.commit_time.store(time, Ordering::Relaxed);
     }
 }
 
@@ -148,47 +137,32 @@ pub fn mark(concern: Option<&WriteConcern<'_>>) -> Mark {
     }
 }
 
-impl write::Backend for Writes {
+impl Transactions for DryRun<'_> {
     type Transaction = Transaction;
-    type Candidates = Candidates;
+    type Snapshot = SurveyView;
+
+    async fn begin(&self) -> Result<Transaction> {
+        let mut transaction = self.writes.begin().await?;
+        transaction.propose(&self.proposal).await?;
+        Ok(transaction)
+    }
+
+    async fn snapshot(&self) -> Result<SurveyView> {
+        self.writes.snapshot().await
+    }
+}
+
+impl Transactions for Writes {
+    type Transaction = Transaction;
     type Snapshot = SurveyView;
 
     async fn begin(&self) -> Result<Transaction> {
         self.interrupt.check()?;
-        let mut transaction = match &self.home {
+        let transaction = match &self.home {
             Some(home) => home.take()?,
             None => Transaction::begin(self.engine.clone()),
-        }
-        .stopped_by(self.interrupt.clone());
-        if let Some(proposal) = &self.proposal {
-            transaction.propose(proposal).await?;
-        }
-        Ok(transaction)
-    }
-
-    fn is_clients(&self) -> bool {
-        self.home.is_some()
-    }
-
-    async fn commit(&self, mut transaction: Transaction, record: Record<'_>) -> Result<()> {
-        if let Some(home) = &self.home {
-            return home.give_back(transaction);
-        }
-        // What wrote nothing leaves no record: it may as well be carried out again. What was
-        // written under a proposal is rolled back.
-        if transaction.is_empty() || self.proposal.is_some() {
-            return Ok(());
-        }
-        match (&self.retry, record) {
-            (Some(retry), Record::Statement { number, answer }) => {
-                retry.record(&mut transaction, number, &answer);
-            }
-            (Some(retry), Record::Inserts(numbers)) => {
-                retry.record_inserts(&mut transaction, numbers);
-            }
-            (None, _) | (_, Record::None) => {}
-        }
-        self.submit(transaction).await
+        };
+        Ok(transaction.stopped_by(self.interrupt.clone()))
     }
 
     async fn snapshot(&self) -> Result<SurveyView> {
@@ -196,6 +170,34 @@ impl write::Backend for Writes {
         let catalog = self.catalog()?;
         let view = self.view()?;
         Ok(SurveyView { catalog, view, interrupt: self.interrupt.clone() })
+    }
+}
+
+impl write::Backend for Writes {
+    type Candidates = Candidates;
+
+    fn is_clients(&self) -> bool {
+        self.home.is_some()
+    }
+
+    async fn commit(&self, mut transaction: Transaction, record: RetryRecord<'_>) -> Result<()> {
+        if let Some(home) = &self.home {
+            return home.give_back(transaction);
+        }
+        // What wrote nothing leaves no record: it may as well be carried out again.
+        if transaction.is_empty() {
+            return Ok(());
+        }
+        match (&self.retry, record) {
+            (Some(retry), RetryRecord::Statement { number, answer }) => {
+                retry.record(&mut transaction, number, &answer);
+            }
+            (Some(retry), RetryRecord::Inserts(numbers)) => {
+                retry.record_inserts(&mut transaction, numbers);
+            }
+            (None, _) | (_, RetryRecord::None) => {}
+        }
+        self.submit(transaction).await
     }
 
     async fn select(&self, namespace: &Namespace, selection: &Selection<'_>) -> Result<Candidates> {

@@ -18,7 +18,7 @@ mod tests;
 
 pub use commands::{abort, acknowledge, commit};
 pub use open::OpenTransaction;
-pub use retry::Retry;
+pub use retry::RetryableCommand;
 pub use standing::{Standing, stand};
 pub use statement::Statement;
 

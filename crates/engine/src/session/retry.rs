@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use tokio::sync::OwnedMutexGuard;
 
 /// A command's writes under one number of its session.
-pub struct Retry {
+pub struct RetryableCommand {
     session: Arc<Session>,
     number: i64,
     /// The number is new: none of its statements can have been carried out.
@@ -21,14 +21,14 @@ pub struct Retry {
     _turn: OwnedMutexGuard<()>,
 }
 
-impl Retry {
+impl RetryableCommand {
     pub(super) fn new(
         session: Arc<Session>,
         number: i64,
         fresh: bool,
         turn: OwnedMutexGuard<()>,
-    ) -> Retry {
-        Retry { session, number, fresh, retried: AtomicBool::new(false), _turn: turn }
+    ) -> RetryableCommand {
+        RetryableCommand { session, number, fresh, retried: AtomicBool::new(false), _turn: turn }
     }
 
     /// What a statement answered when it was carried out, if it was.

@@ -1,7 +1,7 @@
 //! How a command stands in its session, found out before it runs.
 
 use super::state::{Open, Phase, Running};
-use super::{Retry, Session, Statement, TRANSACTIONS_OPEN_MAX};
+use super::{RetryableCommand, Session, Statement, TRANSACTIONS_OPEN_MAX};
 use crate::Engine;
 use crate::operation::Operation;
 use crate::transaction::Transaction;
@@ -16,7 +16,7 @@ pub enum Standing {
     /// By itself.
     Plain,
     /// A write that may come again under the same number.
-    Retryable(Arc<Retry>),
+    Retryable(Arc<RetryableCommand>),
     /// A statement of a transaction.
     Statement(Arc<Statement>),
 }
@@ -41,7 +41,9 @@ pub async fn stand(
     if !common.in_transaction() {
         let (fresh, ended) = session.state.lock().write(id, number)?;
         session.discard(engine, ended);
-        return Ok(Standing::Retryable(Arc::new(Retry::new(session, number, fresh, turn))));
+        return Ok(Standing::Retryable(Arc::new(RetryableCommand::new(
+            session, number, fresh, turn,
+        ))));
     }
     let transaction = match common.start_transaction {
         true => session.start(engine, common, number, operation)?,

@@ -150,12 +150,13 @@ fn seconds() -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Commit, Mark, Store};
+    use super::super::{Commit, Mark, NoBooks, Store};
     use super::*;
     use std::path::Path;
+    use std::sync::Arc;
 
     fn open(path: &Path) -> Store {
-        Store::open(path).expect("opens")
+        Store::open(path, Arc::new(NoBooks)).expect("opens")
     }
 
     async fn commit(store: &Store, mark: Mark) -> u64 {

@@ -14,14 +14,16 @@ pub mod layered;
 pub mod log;
 mod overlay;
 pub(crate) mod private;
-pub mod show;
 mod space;
 mod store;
 pub mod trees;
 mod view;
 
 pub use clock::Clock;
-pub use commit::{Commit, Figures, Mark, Progress, Ticket, Witness};
+pub use commit::{
+    AfterApply, BookEntry, Bookkeeper, Commit, Figures, Ledger, Mark, NoBooks, Progress, Ticket,
+    Witness,
+};
 pub use disk::{Recovery, Stop};
 pub use document::Document;
 pub use entry::{Entries, Entry};

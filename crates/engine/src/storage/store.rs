@@ -1,12 +1,13 @@
 //! A store in a directory: opened, checked, closed.
 
-use super::commit::{Commit, Committer, Figures, Mark, Progress, Ticket, Witness};
+use super::commit::{
+    Applier, Bookkeeper, Commit, Committer, Figures, Mark, Progress, Ticket, Witness,
+};
 use super::copy::UNFINISHED;
 use super::disk::{self, Books, Disk, Fault, Recovery};
 use super::large::Secret;
 use super::trees::{Background, Change, Damage, FileSystem, Trees};
 use super::{Clock, Log, Space, Tree, View, failed, keys, log, private};
-use crate::growth::Growth;
 use arc_swap::ArcSwap;
 use error::{Error, Result};
 use rand::Rng;
@@ -47,7 +48,6 @@ pub struct Store {
     secret: Secret,
     witness: Arc<OnceLock<Witness>>,
     log: Arc<Log>,
-    growth: Arc<Growth>,
     /// Keeps other processes out.
     _lock: Option<File>,
 }
@@ -91,7 +91,11 @@ impl Store {
         is_empty(directory).unwrap_or(false)
     }
 
-    pub fn open(directory: &Path) -> std::result::Result<Store, OpenError> {
+    /// Opens the store in a directory, creating it if there is none.
+    pub fn open(
+        directory: &Path,
+        bookkeeper: Arc<dyn Bookkeeper>,
+    ) -> std::result::Result<Store, OpenError> {
         let (mut lock, format) = claim(directory)?;
         let disk =
             Disk::open(directory, books(format)).map_err(|fault| explain(directory, &fault))?;
@@ -102,14 +106,14 @@ impl Store {
         }
         keep_private(directory);
         let recovery = disk.recovery().clone();
-        let store = Store::with_trees(Arc::new(disk)).map_err(|error| {
+        let store = Store::with_trees(Arc::new(disk), bookkeeper).map_err(|error| {
             OpenError(format!("cannot read the store in {}: {error}", directory.display()))
         })?;
         Ok(Store { _lock: Some(lock), recovery: Some(recovery), ..store })
     }
 
     /// A store over any trees.
-    pub fn with_trees(trees: Arc<dyn Trees>) -> Result<Store> {
+    pub fn with_trees(trees: Arc<dyn Trees>, bookkeeper: Arc<dyn Bookkeeper>) -> Result<Store> {
         let secret = secret(&*trees)?;
         let clock = Arc::new(Clock::open(&*trees, log::newest(&*trees.snapshot())?)?);
         let log = Arc::new(Log::load(&*trees.snapshot(), clock.clone())?);
@@ -133,9 +137,8 @@ impl Store {
                 })
             })
         };
-        let growth = Arc::new(Growth::new(secret));
-        let started =
-            Committer::start(trees.clone(), clock.clone(), log.clone(), growth.clone(), on_sync);
+        let applier = Applier { clock: clock.clone(), log: log.clone(), bookkeeper, secret };
+        let started = Committer::start(trees.clone(), applier, on_sync);
         let committer = started.map_err(|error| failed(Box::new(error)))?;
         let space = Space::new(trees.clone());
         Ok(Store {
@@ -148,7 +151,6 @@ impl Store {
             secret,
             witness,
             log,
-            growth,
             _lock: None,
         })
     }
@@ -214,11 +216,6 @@ impl Store {
 
     pub fn log(&self) -> &Arc<Log> {
         &self.log
-    }
-
-    /// How the documents of collections grow.
-    pub fn growth(&self) -> &Growth {
-        &self.growth
     }
 
     pub fn secret(&self) -> &Secret {

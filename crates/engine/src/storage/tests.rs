@@ -2,28 +2,76 @@
 
 use super::large::{self, LARGE_VALUE_BYTES};
 use super::*;
-use crate::catalog::Collection;
-use crate::define::{New, define};
-use crate::growth::{Event, Grown};
 use bson::{RawDocumentBuf, rawdoc};
-use command::Namespace;
 use language::Needs;
+use parking_lot::{Mutex, MutexGuard};
 use std::ops::Bound;
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use value::Path as FieldPath;
 
 const COLLECTION: CollectionId = CollectionId(7);
 
-fn collection() -> Collection {
-    let namespace = Namespace::new("d", "c").expect("a name");
-    let options = RawDocumentBuf::new();
-    let new = New { namespace: &namespace, options: &options, view: false };
-    define(&new, COLLECTION, IndexId(COLLECTION.0 + 1)).expect("a definition")
+/// Counts the documents of the collection and their bytes.
+#[derive(Default)]
+struct Tally {
+    counts: Mutex<Option<Counts>>,
+    /// How many groups have been applied.
+    groups: Arc<AtomicU64>,
+}
+
+struct Sheet<'t> {
+    counts: MutexGuard<'t, Option<Counts>>,
+    groups: &'t Arc<AtomicU64>,
+}
+
+/// By how much a commit makes the collection larger.
+struct Added(Counts);
+
+fn books() -> Arc<Tally> {
+    Arc::default()
+}
+
+impl Bookkeeper for Tally {
+    fn open(&self) -> Box<dyn Ledger + '_> {
+        Box::new(Sheet { counts: self.counts.lock(), groups: &self.groups })
+    }
+}
+
+impl Ledger for Sheet<'_> {
+    fn take(
+        &mut self,
+        entry: BookEntry,
+        changes: &[Change],
+        view: &(dyn Fn() -> View + Sync),
+    ) -> error::Result<()> {
+        let Added(added) = *entry.downcast().expect("an entry for these books");
+        assert!(!changes.is_empty(), "the changes are those of the commit");
+        let was = match *self.counts {
+            Some(counts) => counts,
+            None => view().counts(COLLECTION)?,
+        };
+        let Counts { documents, bytes } = was;
+        let documents = documents + added.documents;
+        *self.counts = Some(Counts { documents, bytes: bytes + added.bytes });
+        Ok(())
+    }
+
+    fn close(self: Box<Self>, changes: &mut Vec<Change>) -> AfterApply {
+        if let Some(counts) = *self.counts {
+            let value = Some(counts.write().into());
+            changes.push(Change { tree: Tree::Records, key: keys::counts(COLLECTION), value });
+        }
+        let groups = self.groups.clone();
+        Some(Box::new(move || {
+            groups.fetch_add(1, Ordering::Relaxed);
+        }))
+    }
 }
 
 fn open(path: &Path) -> Store {
-    Store::open(path).expect("opens")
+    Store::open(path, books()).expect("opens")
 }
 
 fn put(store: &Store, record: u64, document: &RawDocumentBuf) -> Commit {
@@ -38,10 +86,8 @@ fn put(store: &Store, record: u64, document: &RawDocumentBuf) -> Commit {
         let key = keys::large(COLLECTION, id, number).into();
         changes.push(Change { tree: Tree::Large, key, value: Some(value) });
     }
-    let mut grown = Grown::new(Arc::new(collection()));
-    let after = Some(split.size as u32);
-    grown.push(Event { record: id, before: None, after, arrays: Default::default() });
-    Commit { grown: vec![grown], ..Commit::of(changes) }
+    let added = Added(Counts { documents: 1, bytes: split.size as u64 });
+    Commit { writes: 1, entry: Some(Box::new(added)), ..Commit::of(changes) }
 }
 
 fn all(view: &View) -> Vec<(u64, RawDocumentBuf)> {
@@ -64,7 +110,7 @@ async fn what_is_committed_is_there_after_a_reopen() {
         store.commit(put(&store, 2, &two), Mark::Synced).await.expect("commits");
         assert_eq!(all(&before), [(1, one.clone())], "a view is a snapshot");
         assert_eq!(store.view().counts(COLLECTION).expect("reads").documents, 2);
-        assert!(store.figures().syncs.load(std::sync::atomic::Ordering::Relaxed) >= 2);
+        assert!(store.figures().syncs.load(Ordering::Relaxed) >= 2);
         store.close();
     }
     let store = open(directory.path());
@@ -72,6 +118,21 @@ async fn what_is_committed_is_there_after_a_reopen() {
     assert_eq!(all(&store.synced_view()).len(), 2);
     let bytes = (one.as_bytes().len() + two.as_bytes().len()) as u64;
     assert_eq!(store.view().counts(COLLECTION).expect("reads"), Counts { documents: 2, bytes });
+    store.close();
+}
+
+#[tokio::test]
+async fn books_are_closed_with_each_group() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let tally = books();
+    let store = Store::open(directory.path(), tally.clone()).expect("opens");
+    for record in 1..=3 {
+        let commit = put(&store, record, &rawdoc! { "_id": record as i64 });
+        store.commit(commit, Mark::Applied).await.expect("commits");
+        assert_eq!(store.view().counts(COLLECTION).expect("reads").documents, record);
+        assert_eq!(tally.groups.load(Ordering::Relaxed), record, "once the group is applied");
+    }
+    assert_eq!(store.figures().writes.load(Ordering::Relaxed), 3);
     store.close();
 }
 
@@ -105,22 +166,22 @@ async fn large_values_stand_apart_and_come_back_whole() {
 fn a_directory_that_is_not_ours_is_refused() {
     let directory = tempfile::tempdir().expect("a directory");
     std::fs::write(directory.path().join("letter.txt"), "dear").expect("writes");
-    let error = Store::open(directory.path()).err().expect("refused");
+    let error = Store::open(directory.path(), books()).err().expect("refused");
     assert!(error.to_string().contains("holds no Freeboard store"), "{error}");
 
     let newer = tempfile::tempdir().expect("a directory");
     std::fs::write(newer.path().join("FREEBOARD"), "freeboard store, format 9\n").expect("writes");
-    let error = Store::open(newer.path()).err().expect("refused");
+    let error = Store::open(newer.path(), books()).err().expect("refused");
     assert!(error.to_string().contains("use a newer Freeboard"), "{error}");
 
     let older = tempfile::tempdir().expect("a directory");
     std::fs::write(older.path().join("FREEBOARD"), "freeboard store, format 0\n").expect("writes");
-    let error = Store::open(older.path()).err().expect("refused");
+    let error = Store::open(older.path(), books()).err().expect("refused");
     assert!(error.to_string().contains("no longer reads"), "{error}");
 
     let locked = tempfile::tempdir().expect("a directory");
     let store = open(locked.path());
-    let error = Store::open(locked.path()).err().expect("refused");
+    let error = Store::open(locked.path(), books()).err().expect("refused");
     assert!(error.to_string().contains("in use by another process"), "{error}");
     store.close();
 }
@@ -146,7 +207,7 @@ async fn a_store_of_an_older_format_is_taken_over() {
             std::fs::remove_file(directory.path().join(name)).expect("removes");
         }
         let store = open(directory.path());
-        let error = Store::open(directory.path()).err().expect("refused");
+        let error = Store::open(directory.path(), books()).err().expect("refused");
         assert!(error.to_string().contains("in use by another process"), "{error}");
         assert_eq!(all(&store.view()), [(1, document.clone())]);
         let now = std::fs::read_to_string(&marker).expect("reads");
@@ -171,7 +232,7 @@ async fn writers_share_a_sync() {
         task.await.expect("no panic").expect("commits");
     }
     assert_eq!(all(&store.view()).len(), 200);
-    let syncs = store.figures().syncs.load(std::sync::atomic::Ordering::Relaxed);
+    let syncs = store.figures().syncs.load(Ordering::Relaxed);
     assert!(syncs < 200, "200 writes took {syncs} syncs");
     store.close();
 }

@@ -113,7 +113,7 @@ impl View {
         &*self.snapshot
     }
 
-    pub(super) fn secret(&self) -> &Secret {
+    pub fn secret(&self) -> &Secret {
         &self.secret
     }
 

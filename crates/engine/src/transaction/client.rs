@@ -2,7 +2,7 @@
 //! others, and what it creates is seen by nobody else until it commits.
 
 use super::intents::Subject;
-use super::{Entered, Transaction, conflict};
+use super::{EnteredCollection, Transaction, conflict};
 use crate::Engine;
 use crate::catalog::{Catalog, Collection, Index, row};
 use crate::define::{Created, Found, New, check_case, define, look};
@@ -24,7 +24,7 @@ pub const TRANSACTION_BYTES_MAX: usize = 256 * 1024 * 1024;
 const DEFINITION_WAIT: Duration = Duration::from_millis(5);
 
 /// What a client's transaction sees beneath its own writes.
-pub(super) struct Snapshot {
+pub(super) struct ClientSnapshot {
     pub view: View,
     /// How many commits had been applied, at the least.
     applied: u64,
@@ -40,7 +40,7 @@ struct Made {
     guarded: Option<Lease>,
 }
 
-impl Snapshot {
+impl ClientSnapshot {
     fn has_made(&self, namespace: &Namespace) -> bool {
         self.created.iter().any(|made| made.namespace == *namespace)
     }
@@ -51,7 +51,7 @@ impl Transaction {
     pub fn begin_client(engine: Arc<Engine>) -> Transaction {
         let catalog = Catalog::clone(&engine.registry.current());
         let mut transaction = Transaction::begin(engine);
-        transaction.snapshot = Some(Box::new(Snapshot {
+        transaction.snapshot = Some(Box::new(ClientSnapshot {
             view: transaction.base.view.clone(),
             applied: transaction.base.applied,
             catalog,
@@ -124,7 +124,11 @@ impl Transaction {
             return Err(changed(namespace));
         }
         let guarded = self.engine.policies.get(namespace);
-        self.entered.push(Entered { collection: seen.clone(), guarded, _gate: Some(gate) });
+        self.entered.push(EnteredCollection {
+            collection: seen.clone(),
+            guarded,
+            _gate: Some(gate),
+        });
         Ok(Some(seen))
     }
 

@@ -1,8 +1,8 @@
-//! What a transaction tells of the documents it writes, for the figures of growth.
+//! What a transaction notes of the documents it writes, for the figures of growth.
 
 use super::{Row, Transaction};
 use crate::catalog::Collection;
-use crate::growth::{self, Event, Grown, LengthenedArrays};
+use crate::growth::{self, Grown, GrowthEvent, LengthenedArrays};
 use crate::storage::{RecordId, large};
 use bson::RawDocument;
 use command::Namespace;
@@ -38,7 +38,7 @@ impl Transaction {
     ) -> Result<Option<LengthenedArrays>> {
         let policy = growth::policy(guarded).filter(|policy| !policy.arrays.is_empty());
         let Some(policy) = policy else { return Ok(Some(LengthenedArrays::new())) };
-        if !self.engine.store.growth().is_on.load(Ordering::Relaxed) {
+        if !self.engine.growth.is_on.load(Ordering::Relaxed) {
             return Ok(None);
         }
         let arrays = match measured {
@@ -72,7 +72,8 @@ impl Transaction {
         let size = |size: usize| u32::try_from(size).unwrap_or(u32::MAX);
         let measured = arrays.is_some();
         let arrays = arrays.unwrap_or_default();
-        let event = Event { record, before: before.map(size), after: after.map(size), arrays };
+        let event =
+            GrowthEvent { record, before: before.map(size), after: after.map(size), arrays };
         let grown = self.grown(collection);
         grown.measured &= measured;
         grown.push(event);

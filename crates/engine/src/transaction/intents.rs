@@ -48,7 +48,7 @@ impl Subject {
 
 /// A transaction, as intents know it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Owner(u64);
+pub struct IntentOwner(u64);
 
 #[derive(Debug)]
 pub struct Intents {
@@ -58,12 +58,12 @@ pub struct Intents {
 
 #[derive(Debug)]
 struct Holder {
-    owner: Owner,
+    owner: IntentOwner,
     /// Those in line; small where there are none, since most never have any.
     waiting: Option<Box<Line>>,
 }
 
-type Line = VecDeque<(Owner, oneshot::Sender<Intent>)>;
+type Line = VecDeque<(IntentOwner, oneshot::Sender<Intent>)>;
 
 /// A held intent; dropping it hands it to the next one in line.
 #[derive(Debug)]
@@ -87,11 +87,11 @@ impl Intents {
         Arc::new(Intents { shards, owners: AtomicU64::new(1) })
     }
 
-    pub fn owner(&self) -> Owner {
-        Owner(self.owners.fetch_add(1, Ordering::Relaxed))
+    pub fn owner(&self) -> IntentOwner {
+        IntentOwner(self.owners.fetch_add(1, Ordering::Relaxed))
     }
 
-    pub fn take(self: &Arc<Self>, owner: Owner, subject: Subject) -> Taken {
+    pub fn take(self: &Arc<Self>, owner: IntentOwner, subject: Subject) -> Taken {
         let mut shard = self.shards[subject.shard()].lock();
         match shard.entry(subject) {
             Entry::Vacant(free) => {
@@ -130,7 +130,7 @@ impl Drop for Intent {
         let mut held = self.intents.take();
         while let Some(intents) = held.take() {
             let Some(wake) = intents.next(subject) else { return };
-            // Whoever has stopped waiting gives it back, for the one after.
+            // A waiter that has stopped waiting gives it back, for the next.
             if let Err(mut back) = wake.send(Intent { intents: Some(intents), subject }) {
                 held = back.intents.take();
             }

@@ -27,13 +27,13 @@ use crate::growth::Grown;
 use crate::operation::{STOP_LOOK_INTERVAL, held_up};
 use crate::plan::Interrupt;
 use crate::storage::layered::Layered;
-use crate::storage::{Commit, Overlay, Silent, Tree, View, keys};
-use client::Snapshot;
+use crate::storage::{BookEntry, Commit, Overlay, Silent, Tree, View, keys};
+use client::ClientSnapshot;
 use command::Namespace;
 use error::{Code, Error, Result};
 use fjall::Slice;
 use guard::Lease;
-use intents::{Intent, Owner, Subject, Taken};
+use intents::{Intent, IntentOwner, Subject, Taken};
 use std::future::Future;
 use std::pin::{Pin, pin};
 use std::sync::Arc;
@@ -41,14 +41,14 @@ use tokio::sync::{OwnedRwLockReadGuard, RwLock, oneshot};
 
 pub struct Transaction {
     engine: Arc<Engine>,
-    owner: Owner,
+    owner: IntentOwner,
     /// Set in a client's transaction.
-    snapshot: Option<Box<Snapshot>>,
+    snapshot: Option<Box<ClientSnapshot>>,
     /// What may stop the waiting for others.
     interrupt: Option<Interrupt>,
     /// Collections written to, with the right to rely on their definition.
-    entered: Vec<Entered>,
-    /// A collection that was not there when someone asked what guards it.
+    entered: Vec<EnteredCollection>,
+    /// A collection that was not there when its guard was looked up.
     absent: Option<Absent>,
     base: Fresh,
     changes: Arc<Overlay>,
@@ -74,7 +74,7 @@ pub struct Transaction {
     warnings: Vec<warning::Warning>,
 }
 
-struct Entered {
+struct EnteredCollection {
     collection: Arc<Collection>,
     /// What guards it: that changes only while nobody is in.
     guarded: Option<Lease>,
@@ -95,17 +95,17 @@ struct Fresh {
 }
 
 /// What a commit holds until it is applied; let go in this order.
-struct Held {
+struct HeldUntilApplied {
     intents: Vec<Intent>,
     _silent: Option<Silent>,
-    entered: Vec<Entered>,
+    entered: Vec<EnteredCollection>,
     _memory: budget::Held,
 }
 
-impl Drop for Held {
+impl Drop for HeldUntilApplied {
     fn drop(&mut self) {
         let_go(&mut self.intents);
-        for Entered { collection, .. } in &self.entered {
+        for EnteredCollection { collection, .. } in &self.entered {
             if collection.is_capped() {
                 collection.state.inserted.notify_waiters();
             }
@@ -141,7 +141,7 @@ impl Transaction {
         }
     }
 
-    /// The same, its waits and its walks ended by whoever may stop the operation.
+    /// The same, its waits and its walks ended by the operation's interrupt.
     pub fn stopped_by(self, interrupt: Interrupt) -> Transaction {
         Transaction { interrupt: Some(interrupt), ..self }
     }
@@ -180,7 +180,7 @@ impl Transaction {
             let Some(collection) = self.engine.registry.get(namespace) else { return Ok(None) };
             if Arc::ptr_eq(&collection.state, &seen.state) {
                 let guarded = self.engine.policies.get(namespace);
-                self.entered.push(Entered {
+                self.entered.push(EnteredCollection {
                     collection: collection.clone(),
                     guarded,
                     _gate: Some(gate),
@@ -194,10 +194,10 @@ impl Transaction {
     /// commits together with the transaction.
     pub fn enter_held(&mut self, collection: Arc<Collection>) {
         let guarded = self.engine.policies.get(&collection.namespace);
-        self.entered.push(Entered { collection, guarded, _gate: None });
+        self.entered.push(EnteredCollection { collection, guarded, _gate: None });
     }
 
-    fn entered(&self, namespace: &Namespace) -> Option<&Entered> {
+    fn entered(&self, namespace: &Namespace) -> Option<&EnteredCollection> {
         self.entered.iter().find(|entered| entered.collection.namespace == *namespace)
     }
 
@@ -263,7 +263,7 @@ impl Transaction {
         Ok(true)
     }
 
-    /// Waits for an intent that someone else holds.
+    /// Waits for an intent that another transaction holds.
     async fn wait(&mut self, wait: oneshot::Receiver<Intent>) -> Result<()> {
         let intent = self.wait_for(wait).await?;
         self.intents.push(intent.map_err(|_| conflict())?);
@@ -291,7 +291,7 @@ impl Transaction {
     }
 
     /// Forgets everything written, waits for what was in the way, and may then
-    /// be used anew.
+    /// be used again.
     pub async fn start_over(&mut self) -> Result<()> {
         self.changes = Arc::default();
         self.bytes = 0;
@@ -360,14 +360,16 @@ impl Transaction {
             Box::new(move || multikey.iter().for_each(|(index, bits)| index.multikey.store(*bits)))
                 as Box<dyn FnOnce() + Send>
         });
-        let held = Held {
+        let held = HeldUntilApplied {
             intents: self.intents,
             _silent: self.told.silent(),
             entered: self.entered,
             _memory: self.memory,
         };
         let log = self.told.into_log();
-        Commit { changes, grown: self.grown, held: Box::new(held), publish, log }
+        let writes = self.grown.iter().map(Grown::writes).sum();
+        let entry = (!self.grown.is_empty()).then(|| Box::new(self.grown) as BookEntry);
+        Commit { changes, writes, entry, held: Box::new(held), publish, log }
     }
 }
 
@@ -379,7 +381,7 @@ impl Fresh {
     }
 }
 
-/// The last taken goes first: whoever waits for the first one, a document, finds
+/// The last taken goes first: a transaction that waits for the first, a document, finds
 /// those behind it, its pages, free.
 fn let_go(intents: &mut Vec<Intent>) {
     while intents.pop().is_some() {}

@@ -1,6 +1,6 @@
-//! What change streams are told of a transaction's writes.
+//! The events of a transaction's writes, for change streams.
 //!
-//! A transaction tells of all its writes or of none: that is settled when it
+//! A transaction has events of all its writes or of none: that is settled when it
 //! begins.
 
 use super::{Row, Transaction};
@@ -28,7 +28,7 @@ const NOBODY: [u8; 32] = [
 /// The events of a transaction so far.
 pub(super) struct Told {
     on: bool,
-    /// Kept while nothing is told, so that the log does not begin meanwhile.
+    /// Kept while there are no events, so that the log does not begin meanwhile.
     silent: Option<Silent>,
     events: Vec<Slice>,
     /// The session and number of a client's transaction.

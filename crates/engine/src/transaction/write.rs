@@ -278,13 +278,13 @@ impl Transaction {
         let next = &collection.state.next_record;
         if next.load(Ordering::Acquire) == 0 {
             let last = last_record(&self.base.view, collection.id)?;
-            // Whoever comes first sets it; nobody has inserted before that.
+            // Of concurrent inserts one sets it; no record has been numbered before that.
             let _ = next.compare_exchange(0, last + 1, Ordering::AcqRel, Ordering::Acquire);
         }
         Ok(RecordId(next.fetch_add(1, Ordering::AcqRel)))
     }
 
-    /// Takes a document apart for storage, and tells what becomes of the arrays that a
+    /// Takes a document apart for storage, and measures what becomes of the arrays that a
     /// policy names.
     fn split(
         &self,
@@ -311,7 +311,7 @@ impl Transaction {
     }
 
     /// The row with those arrays loaded that are to be compared with their successors, to
-    /// keep segments that stay, or to tell what changed.
+    /// keep segments that stay, or to see what changed.
     fn load_former(
         &mut self,
         row: &Row,

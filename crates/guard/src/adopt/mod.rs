@@ -1,6 +1,6 @@
 //! Documents that are older than their policy, brought under it.
 //!
-//! `Need` tells what a document lacks, from a look at it, and writes nothing.
+//! `Need` is what a document lacks, from a look at it, and writes nothing.
 //! `settle` brings one document into shape, in a transaction of its own: elements
 //! move to pages or are dropped as the policy says, counters are made right, and
 //! before the commit the pages are read back and compared with what was there. `rehearse`
@@ -15,4 +15,5 @@ mod settle;
 pub use look::{Adopted, count_oversize, settle_counters};
 pub use need::{Need, PageSize, looked_at};
 pub use over::Over;
-pub use settle::{Aim, Cost, Rehearsed, Settled, mend_pages, rehearse, remove_orphans, settle};
+pub use settle::{Aim, Cost, Rehearsed, SettledDocument, mend_pages, no_policy, rehearse};
+pub use settle::{remove_orphans, settle};

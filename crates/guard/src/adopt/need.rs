@@ -29,7 +29,7 @@ pub struct PageSize {
     pub bytes: usize,
 }
 
-/// What of a document must be loaded to tell.
+/// What of a document must be loaded for that.
 pub fn looked_at(policy: &Policy) -> Needs {
     match policy.undeclared {
         Undeclared::Allow => {

@@ -73,7 +73,7 @@ impl Over {
         Some(Over { reason: Some(BELOW_ARRAY), ..over })
     }
 
-    /// As replies tell it.
+    /// As replies show it.
     pub fn write(&self, out: &mut DocumentWriter) {
         if let Some(path) = &self.path {
             out.append_str("path", path);

@@ -12,7 +12,9 @@ use language::Needs;
 use std::borrow::Cow;
 use std::ops::Deref;
 use value::Path;
-use write::{Backend, Cause, StoredRow, Transaction, Version, Work, in_transaction};
+use write::{
+    Backend, Cause, StoredRow, Transaction, TransactionBody, Transactions, Version, in_transaction,
+};
 
 /// How far a document is settled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -24,7 +26,7 @@ pub enum Aim {
 }
 
 #[derive(Debug, Default)]
-pub struct Settled {
+pub struct SettledDocument {
     /// Whether the document became another, or its pages others.
     pub changed: bool,
     pub cost: Cost,
@@ -59,7 +61,7 @@ pub async fn settle<B>(
     namespace: &Namespace,
     id: RawBsonRef<'_>,
     aim: Aim,
-) -> Result<Option<Settled>>
+) -> Result<Option<SettledDocument>>
 where
     B: Backend,
     B::Transaction: Transaction<Guard: Deref<Target = Roles>>,
@@ -70,25 +72,25 @@ where
 /// What settling a document would do.
 #[derive(Debug)]
 pub struct Rehearsed {
-    pub settled: Result<Option<Settled>>,
+    pub settled: Result<Option<SettledDocument>>,
     /// Index entries that would be added and removed, where that is known.
     pub entries: Option<u64>,
 }
 
 /// The same in a transaction that is rolled back: what settling would do. A document at a
 /// time, so that no writer waits for long.
-pub async fn rehearse<B>(
-    backend: &B,
+pub async fn rehearse<S>(
+    source: &S,
     namespace: &Namespace,
     id: RawBsonRef<'_>,
     aim: Aim,
 ) -> Result<Rehearsed>
 where
-    B: Backend,
-    B::Transaction: Transaction<Guard: Deref<Target = Roles>>,
+    S: Transactions,
+    S::Transaction: Transaction<Guard: Deref<Target = Roles>>,
 {
     loop {
-        let mut transaction = backend.begin().await?;
+        let mut transaction = source.begin().await?;
         match (Settle { namespace, id, aim }).attempt(&mut transaction).await {
             Err(error) if error.code() == Code::WriteConflict && transaction.retry().await? => {}
             settled => return Ok(Rehearsed { settled, entries: transaction.index_entries() }),
@@ -102,7 +104,7 @@ pub async fn mend_pages<B>(
     backend: &B,
     namespace: &Namespace,
     id: RawBsonRef<'_>,
-) -> Result<Option<Settled>>
+) -> Result<Option<SettledDocument>>
 where
     B: Backend,
     B::Transaction: Transaction<Guard: Deref<Target = Roles>>,
@@ -142,10 +144,10 @@ struct Remove<'a> {
     parent: RawBsonRef<'a>,
 }
 
-impl<T: Transaction<Guard: Deref<Target = Roles>>> Work<T> for Settle<'_> {
-    type Outcome = Option<Settled>;
+impl<T: Transaction<Guard: Deref<Target = Roles>>> TransactionBody<T> for Settle<'_> {
+    type Outcome = Option<SettledDocument>;
 
-    async fn attempt(&mut self, transaction: &mut T) -> Result<Option<Settled>> {
+    async fn attempt(&mut self, transaction: &mut T) -> Result<Option<SettledDocument>> {
         let Settle { namespace, id, aim } = *self;
         let Some(guard) = transaction.guard(namespace).await? else {
             return Err(no_policy(namespace));
@@ -154,7 +156,7 @@ impl<T: Transaction<Guard: Deref<Target = Roles>>> Work<T> for Settle<'_> {
         let mut needs = looked_at(policy);
         transaction.check_needs(namespace, &mut needs);
         let Some(row) = transaction.get(namespace, id, &needs).await? else { return Ok(None) };
-        let mut settled = Settled::default();
+        let mut settled = SettledDocument::default();
         let mut after: Cow<'_, RawDocument> = Cow::Borrowed(&row);
         if aim == Aim::Bounds {
             for rule in &policy.arrays {
@@ -176,7 +178,7 @@ impl<T: Transaction<Guard: Deref<Target = Roles>>> Work<T> for Settle<'_> {
             after = Cow::Owned(fields::edit(&after, &amends.edits)?);
         }
         settled.over = Over::of(policy, &after, transaction.size(&row, &after));
-        // Pages may be packed anew beside a document that says what it said before.
+        // Pages may be repacked beside a document that says what it said before.
         settled.changed = settled.cost != Cost::default();
         let sidecar = amends.sidecar(row.sidecar());
         let is_other = after.as_bytes() != row.as_bytes();
@@ -192,16 +194,16 @@ impl<T: Transaction<Guard: Deref<Target = Roles>>> Work<T> for Settle<'_> {
     }
 }
 
-impl<T: Transaction<Guard: Deref<Target = Roles>>> Work<T> for Mend<'_> {
-    type Outcome = Option<Settled>;
+impl<T: Transaction<Guard: Deref<Target = Roles>>> TransactionBody<T> for Mend<'_> {
+    type Outcome = Option<SettledDocument>;
 
-    async fn attempt(&mut self, transaction: &mut T) -> Result<Option<Settled>> {
+    async fn attempt(&mut self, transaction: &mut T) -> Result<Option<SettledDocument>> {
         let Mend { namespace, id } = *self;
         let Some(guard) = transaction.guard(namespace).await? else {
             return Err(no_policy(namespace));
         };
         let policy = guard.rules()?;
-        // The document first: whoever writes to its pages holds it.
+        // The document first: its intent covers its pages.
         let there = transaction.get(namespace, id, &Needs::none()).await?;
         if there.is_none() {
             return Ok(None);
@@ -213,7 +215,7 @@ impl<T: Transaction<Guard: Deref<Target = Roles>>> Work<T> for Mend<'_> {
     }
 }
 
-impl<T: Transaction<Guard: Deref<Target = Roles>>> Work<T> for Remove<'_> {
+impl<T: Transaction<Guard: Deref<Target = Roles>>> TransactionBody<T> for Remove<'_> {
     type Outcome = bool;
 
     async fn attempt(&mut self, transaction: &mut T) -> Result<bool> {
@@ -237,7 +239,8 @@ impl<T: Transaction<Guard: Deref<Target = Roles>>> Work<T> for Remove<'_> {
     }
 }
 
-fn no_policy(namespace: &Namespace) -> Error {
+/// The refusal of what needs a policy.
+pub fn no_policy(namespace: &Namespace) -> Error {
     Code::BadValue.error(format!(
         "'{namespace}' has no growth policy; set one with setGrowthPolicy or 'freeboard apply'"
     ))

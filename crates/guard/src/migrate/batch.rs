@@ -1,6 +1,6 @@
 //! What a batch of a migration has done, or would do.
 
-use crate::adopt::{Cost, Over, Settled};
+use crate::adopt::{Cost, Over, SettledDocument};
 use crate::verify::{append_count, append_id, append_over};
 use bson::{RawBson, RawBsonRef};
 use error::{Error, Result};
@@ -10,7 +10,7 @@ use value::DocumentWriter;
 const LISTED_MAX: usize = 100;
 
 #[derive(Debug, Default)]
-pub struct Batch {
+pub struct MigratedBatch {
     pub examined: u64,
     /// Documents settled.
     pub documents: u64,
@@ -26,7 +26,7 @@ pub struct Batch {
     pub next: Option<RawBson>,
 }
 
-impl Batch {
+impl MigratedBatch {
     /// Notes what a document is over.
     pub(super) fn leave(&mut self, id: RawBsonRef<'_>, over: Vec<Over>) {
         self.over_documents += u64::from(!over.is_empty());
@@ -38,7 +38,7 @@ impl Batch {
     pub(super) fn note(
         &mut self,
         id: RawBson,
-        settled: Result<Option<Settled>>,
+        settled: Result<Option<SettledDocument>>,
         failed: &(dyn Fn(Error) -> Result<Error> + Sync),
     ) -> Result<()> {
         match settled {

@@ -7,7 +7,7 @@
 
 mod batch;
 
-pub use batch::Batch;
+pub use batch::MigratedBatch;
 
 use crate::Roles;
 use crate::adopt::{Aim, rehearse, settle};
@@ -18,7 +18,7 @@ use bson::{RawBson, RawBsonRef};
 use error::{Error, Result};
 use std::ops::Deref;
 use std::time::{Duration, Instant};
-use write::{Backend, Snapshot, Transaction};
+use write::{Backend, Snapshot, Transaction, Transactions};
 
 /// How long one batch looks for documents to settle.
 const LOOK_MAX: Duration = Duration::from_secs(1);
@@ -42,12 +42,12 @@ impl Migration<'_> {
         &self,
         backend: &B,
         failed: &(dyn Fn(Error) -> Result<Error> + Sync),
-    ) -> Result<Batch>
+    ) -> Result<MigratedBatch>
     where
         B: Backend,
         B::Transaction: Transaction<Guard: Deref<Target = Roles>>,
     {
-        let mut batch = Batch::default();
+        let mut batch = MigratedBatch::default();
         let work = self.look(&mut backend.snapshot().await?, &mut batch).await?;
         for id in work {
             let (namespace, document) = (&self.policy.namespace, id.as_raw_bson_ref());
@@ -58,21 +58,21 @@ impl Migration<'_> {
     }
 
     /// What `run` would do: each document is settled in a transaction that is rolled back. The
-    /// policy need not be set, as long as transactions of the backend see it.
-    pub async fn dry_run<B>(
+    /// policy need not be set, as long as transactions of the source see it.
+    pub async fn dry_run<S>(
         &self,
-        backend: &B,
+        source: &S,
         failed: &(dyn Fn(Error) -> Result<Error> + Sync),
-    ) -> Result<Batch>
+    ) -> Result<MigratedBatch>
     where
-        B: Backend,
-        B::Transaction: Transaction<Guard: Deref<Target = Roles>>,
+        S: Transactions,
+        S::Transaction: Transaction<Guard: Deref<Target = Roles>>,
     {
-        let mut batch = Batch { entries: Some(0), ..Batch::default() };
-        let work = self.look(&mut backend.snapshot().await?, &mut batch).await?;
+        let mut batch = MigratedBatch { entries: Some(0), ..MigratedBatch::default() };
+        let work = self.look(&mut source.snapshot().await?, &mut batch).await?;
         for id in work {
             let (namespace, document) = (&self.policy.namespace, id.as_raw_bson_ref());
-            let rehearsed = rehearse(backend, namespace, document, Aim::Bounds).await?;
+            let rehearsed = rehearse(source, namespace, document, Aim::Bounds).await?;
             let entries = batch.entries.zip(rehearsed.entries);
             batch.entries = entries.map(|(sum, entries)| sum + entries);
             batch.note(id, rehearsed.settled, failed)?;
@@ -81,7 +81,11 @@ impl Migration<'_> {
     }
 
     /// Looks for documents to settle, and gives back their `_id`s.
-    async fn look<S: Snapshot>(&self, snapshot: &mut S, batch: &mut Batch) -> Result<Vec<RawBson>> {
+    async fn look<S: Snapshot>(
+        &self,
+        snapshot: &mut S,
+        batch: &mut MigratedBatch,
+    ) -> Result<Vec<RawBson>> {
         let started = Instant::now();
         let survey = Survey { policy: self.policy, costs: true };
         let (mut work, mut found_bytes) = (Vec::new(), 0);

@@ -14,7 +14,7 @@ pub use view::view_options;
 use crate::Policy;
 use crate::patterns::declarations;
 use crate::policy::Overflow;
-use crate::verify::{Drift, Kind};
+use crate::verify::{Drift, DriftKind};
 use bson::{RawDocument, RawDocumentBuf};
 use command::Namespace;
 use value::Path;
@@ -87,7 +87,7 @@ impl Needed {
                 let missing = |spec: &&RawDocumentBuf| find(there.iter().copied(), spec).is_none();
                 let name = |spec: &RawDocumentBuf| {
                     let name = get_value(spec, "name").and_then(|name| name.as_str());
-                    self.drift(Kind::Index, name.unwrap_or_default())
+                    self.drift(DriftKind::Index, name.unwrap_or_default())
                 };
                 indexes.iter().filter(missing).map(name).collect()
             }
@@ -96,11 +96,11 @@ impl Needed {
             {
                 Vec::new()
             }
-            (What::View { .. }, _) => vec![self.drift(Kind::View, &self.namespace.collection)],
+            (What::View { .. }, _) => vec![self.drift(DriftKind::View, &self.namespace.collection)],
         }
     }
 
-    fn drift(&self, kind: Kind, name: &str) -> Drift {
+    fn drift(&self, kind: DriftKind, name: &str) -> Drift {
         let (path, expected) = (self.path.as_str().to_owned(), Some(name.into()));
         Drift { kind, id: None, path, page: None, found: None, expected }
     }

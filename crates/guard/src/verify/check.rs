@@ -1,6 +1,6 @@
 //! A whole collection compared with what its policy has kept of it.
 
-use super::{Drift, Kind, Sequence, append_count, append_over};
+use super::{Drift, DriftKind, Sequence, append_count, append_over};
 use crate::adopt::{Need, Over, PageSize, looked_at};
 use crate::patterns::place;
 use crate::policy::{Overflow, Policy};
@@ -154,7 +154,7 @@ impl Check {
             }
             self.pages += 1;
             self.note(Drift {
-                kind: Kind::Orphan,
+                kind: DriftKind::Orphan,
                 id: Some(wanted.into()),
                 path: rule.path.as_str().to_owned(),
                 page: get_value(&page, "page")

@@ -7,7 +7,7 @@ use value::DocumentWriter;
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Drift {
-    pub kind: Kind,
+    pub kind: DriftKind,
     /// The document it is about; none of them for an index or a view.
     pub id: Option<RawBson>,
     pub path: String,
@@ -19,7 +19,7 @@ pub struct Drift {
 
 /// What can be wrong, one row each in `KINDS`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum DriftKind {
     Count,
     EmptyPage,
     Flag,
@@ -46,26 +46,26 @@ pub enum Remedy {
     Make,
     /// `migrateGrowth`.
     Migrate,
-    /// Nothing that would be safe: someone has to look.
+    /// No repair is safe: it takes a person.
     None,
 }
 
 /// What each kind is called, and what sets it right.
-const KINDS: &[(Kind, &str, Remedy)] = &[
-    (Kind::Count, "count", Remedy::Counters),
-    (Kind::EmptyPage, "emptyPage", Remedy::Pages),
-    (Kind::Flag, "flag", Remedy::Counters),
-    (Kind::Index, "index", Remedy::Make),
-    (Kind::Orphan, "orphan", Remedy::Delete),
-    (Kind::PageBounds, "pageBounds", Remedy::Migrate),
-    (Kind::PageCount, "pageCount", Remedy::Pages),
-    (Kind::PageOrder, "pageOrder", Remedy::None),
-    (Kind::PageShape, "pageShape", Remedy::None),
-    (Kind::Pages, "pages", Remedy::Counters),
-    (Kind::View, "view", Remedy::Make),
+const KINDS: &[(DriftKind, &str, Remedy)] = &[
+    (DriftKind::Count, "count", Remedy::Counters),
+    (DriftKind::EmptyPage, "emptyPage", Remedy::Pages),
+    (DriftKind::Flag, "flag", Remedy::Counters),
+    (DriftKind::Index, "index", Remedy::Make),
+    (DriftKind::Orphan, "orphan", Remedy::Delete),
+    (DriftKind::PageBounds, "pageBounds", Remedy::Migrate),
+    (DriftKind::PageCount, "pageCount", Remedy::Pages),
+    (DriftKind::PageOrder, "pageOrder", Remedy::None),
+    (DriftKind::PageShape, "pageShape", Remedy::None),
+    (DriftKind::Pages, "pages", Remedy::Counters),
+    (DriftKind::View, "view", Remedy::Make),
 ];
 
-impl Kind {
+impl DriftKind {
     pub fn name(self) -> &'static str {
         self.row().map_or("", |(_, name, _)| *name)
     }
@@ -74,13 +74,13 @@ impl Kind {
         self.row().map_or(Remedy::None, |(_, _, remedy)| *remedy)
     }
 
-    fn row(self) -> Option<&'static (Kind, &'static str, Remedy)> {
+    fn row(self) -> Option<&'static (DriftKind, &'static str, Remedy)> {
         KINDS.iter().find(|(kind, ..)| *kind == self)
     }
 }
 
 impl Drift {
-    /// As replies tell it.
+    /// As replies show it.
     pub fn write(&self, out: &mut DocumentWriter) {
         out.append_str("kind", self.kind.name());
         if let Some(id) = &self.id {
@@ -106,7 +106,7 @@ mod tests {
     #[test]
     fn every_kind_has_a_row() {
         assert!(KINDS.is_sorted_by(|a, b| a.1 < b.1));
-        for kind in [Kind::Count, Kind::Orphan, Kind::PageShape, Kind::View] {
+        for kind in [DriftKind::Count, DriftKind::Orphan, DriftKind::PageShape, DriftKind::View] {
             assert!(!kind.name().is_empty());
         }
     }

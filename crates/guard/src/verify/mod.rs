@@ -11,7 +11,7 @@ mod sequence;
 mod shown;
 
 pub use check::{Check, Report};
-pub use drift::{Drift, Kind, Remedy};
+pub use drift::{Drift, DriftKind, Remedy};
 pub use repair::Repairing;
 pub use sequence::Sequence;
 pub(crate) use shown::{append_count, append_over};

@@ -1,6 +1,6 @@
 //! One array of one document: its head, its pages in order, and its counters.
 
-use super::{Drift, Kind};
+use super::{Drift, DriftKind};
 use crate::adopt::PageSize;
 use crate::patterns::overflow::{Counters, Seen, int, page_id};
 use crate::policy::Overflow;
@@ -36,16 +36,16 @@ impl<'a> Sequence<'a> {
         let id = RawBson::Document(page_id(self.rule, self.parent, number));
         let own = get_value(page, "_id").unwrap_or(RawBsonRef::Null);
         if number < 1 || compare(own, id.as_raw_bson_ref()).is_ne() {
-            self.drift(Kind::PageShape, number, Some(own.into()), Some(id));
+            self.drift(DriftKind::PageShape, number, Some(own.into()), Some(id));
         }
         match number - self.last {
-            0 if number > 0 => self.drift(Kind::PageOrder, number, None, None),
+            0 if number > 0 => self.drift(DriftKind::PageOrder, number, None, None),
             ahead => self.gaps += u64::try_from(ahead - 1).unwrap_or(0),
         }
         self.last = number;
         let Some(array) = get(page, self.rule.name()).filter(|it| it.kind == ElementType::Array)
         else {
-            self.drift(Kind::PageShape, number, None, Some(self.rule.name().into()));
+            self.drift(DriftKind::PageShape, number, None, Some(self.rule.name().into()));
             return;
         };
         let count = array.children().count();
@@ -53,14 +53,14 @@ impl<'a> Sequence<'a> {
         let said = get_value(page, "count").unwrap_or(RawBsonRef::Null);
         let expected = int(count);
         if compare(said, expected.as_raw_bson_ref()).is_ne() {
-            self.drift(Kind::PageCount, number, Some(said.into()), Some(expected));
+            self.drift(DriftKind::PageCount, number, Some(said.into()), Some(expected));
         }
         if count == 0 {
-            self.drift(Kind::EmptyPage, number, None, None);
+            self.drift(DriftKind::EmptyPage, number, None, None);
         }
         if (PageSize { count, bytes }).is_over(self.rule) {
             let found = bson::rawdoc! { "elements": int(count), "bytes": int(bytes) };
-            self.drift(Kind::PageBounds, number, Some(found.into()), None);
+            self.drift(DriftKind::PageBounds, number, Some(found.into()), None);
         }
     }
 
@@ -77,7 +77,7 @@ impl<'a> Sequence<'a> {
         if !counters.are_misstated(self.rule, &seen) && self.pages == 0 {
             return;
         }
-        let kinds = [Kind::Count, Kind::Flag, Kind::Pages];
+        let kinds = [DriftKind::Count, DriftKind::Flag, DriftKind::Pages];
         let (said, expected) = (seen.said(self.rule), counters.expected(self.rule));
         for ((kind, found), expected) in kinds.into_iter().zip(said).zip(expected) {
             let same = match (&found, &expected) {
@@ -93,12 +93,23 @@ impl<'a> Sequence<'a> {
         }
     }
 
-    fn drift(&mut self, kind: Kind, page: i64, found: Option<RawBson>, expected: Option<RawBson>) {
+    fn drift(
+        &mut self,
+        kind: DriftKind,
+        page: i64,
+        found: Option<RawBson>,
+        expected: Option<RawBson>,
+    ) {
         let drift = Drift { page: Some(page), ..self.new_drift(kind, found, expected) };
         self.drifts.push(drift);
     }
 
-    fn new_drift(&self, kind: Kind, found: Option<RawBson>, expected: Option<RawBson>) -> Drift {
+    fn new_drift(
+        &self,
+        kind: DriftKind,
+        found: Option<RawBson>,
+        expected: Option<RawBson>,
+    ) -> Drift {
         let path = self.rule.path.as_str().to_owned();
         Drift { kind, id: Some(self.parent.into()), path, page: None, found, expected }
     }

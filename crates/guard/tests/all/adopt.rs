@@ -2,7 +2,7 @@
 
 use bson::{RawArrayBuf, RawBsonRef, RawDocument, RawDocumentBuf, rawdoc};
 use error::Result;
-use freeboard_guard::adopt::{Aim, Settled, mend_pages, rehearse, remove_orphans, settle};
+use freeboard_guard::adopt::{Aim, SettledDocument, mend_pages, rehearse, remove_orphans, settle};
 use naive::{Memory, namespace};
 use value::Path;
 use value::element::{array_elements, get_value};
@@ -20,7 +20,7 @@ fn numbers(range: std::ops::Range<i32>) -> RawArrayBuf {
     range.collect()
 }
 
-async fn run(memory: &Memory, aim: Aim) -> Settled {
+async fn run(memory: &Memory, aim: Aim) -> SettledDocument {
     settle(memory, &namespace("c"), RawBsonRef::Int32(1), aim).await.unwrap().unwrap()
 }
 

@@ -5,14 +5,14 @@ use bson::{Bson, Document, RawBson, RawDocumentBuf, doc, rawdoc};
 use error::{Code, Result};
 use freeboard_guard::Policy;
 use freeboard_guard::adopt::{Adopted, count_oversize, settle_counters};
-use freeboard_guard::migrate::{Batch, Migration};
+use freeboard_guard::migrate::{MigratedBatch, Migration};
 use freeboard_guard::verify::Check;
 use naive::{Memory, namespace};
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
 use std::cmp::Ordering;
 use std::time::{Duration, Instant};
-use write::Backend as _;
+use write::Transactions as _;
 
 const MAX: usize = 4;
 
@@ -70,8 +70,8 @@ fn filled(random: &mut StdRng, keep: &str) -> (Memory, Vec<Document>) {
 }
 
 /// Runs batches of so many documents to the end.
-async fn migrate(memory: &Memory, policy: &Policy, limit: usize) -> Vec<Batch> {
-    let mut batches: Vec<Batch> = Vec::new();
+async fn migrate(memory: &Memory, policy: &Policy, limit: usize) -> Vec<MigratedBatch> {
+    let mut batches: Vec<MigratedBatch> = Vec::new();
     loop {
         let after = batches.last().and_then(|batch| batch.next.clone());
         let after = after.as_ref().map(RawBson::as_raw_bson_ref);
@@ -120,7 +120,7 @@ async fn random_documents_verify_clean_once_they_are_migrated() {
         let before = verified(&memory, &policy).await;
         assert!(!before.is_clean() && before.oversize > 0, "{seed}");
         let batches = migrate(&memory, &policy, random.random_range(1..30)).await;
-        let sum = |of: fn(&Batch) -> u64| batches.iter().map(of).sum::<u64>();
+        let sum = |of: fn(&MigratedBatch) -> u64| batches.iter().map(of).sum::<u64>();
         assert_eq!(sum(|it| it.examined), documents.len() as u64, "{seed}");
         assert_eq!(sum(|it| it.failed.len() as u64 + it.over_documents), 0, "{seed}");
         assert_eq!(sum(|it| it.cost.pages), memory.documents("p").len() as u64, "{seed}");
@@ -217,8 +217,8 @@ async fn a_dry_run_says_what_the_run_does_and_does_nothing() {
         // Nothing says here that the policy is set.
         let unset = Memory::default();
         unset.replace_all("c", before.clone());
-        let mut proposed = unset.proposing(policy.clone());
-        (memory.conflict_after, proposed.conflict_after) = (2, 0);
+        let proposed = unset.proposing(policy.clone());
+        memory.conflict_after = 2;
         let mut after: Option<RawBson> = None;
         loop {
             let migration = Migration {
@@ -228,7 +228,8 @@ async fn a_dry_run_says_what_the_run_does_and_does_nothing() {
             };
             let told = migration.dry_run(&proposed, &Ok).await.unwrap();
             let done = migration.run(&memory, &Ok).await.unwrap();
-            let figures = |it: &Batch| (it.examined, it.documents, it.cost, it.next.clone());
+            let figures =
+                |it: &MigratedBatch| (it.examined, it.documents, it.cost, it.next.clone());
             assert_eq!(figures(&told), figures(&done), "{seed}");
             assert_eq!(told.over_documents, done.over_documents);
             after = done.next;

@@ -9,7 +9,7 @@ use freeboard_guard::read::{Pages, Show, TakePage, show, shown};
 use language::Needs;
 use naive::{Memory, namespace};
 use std::ops::RangeInclusive;
-use write::{Backend as _, Transaction as _};
+use write::{Transaction as _, Transactions as _};
 
 const ELEMENT_BYTES: usize = 1024 * 1024;
 const PAGES: i32 = 24;

@@ -5,7 +5,7 @@ use bson::{Bson, Document, RawDocumentBuf, doc, rawdoc};
 use command::Namespace;
 use error::{Error, Result};
 use freeboard_guard::Policy;
-use freeboard_guard::verify::{Check, Drift, Kind, Repairing};
+use freeboard_guard::verify::{Check, Drift, DriftKind, Repairing};
 use naive::{Memory, namespace};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -102,7 +102,8 @@ async fn what_would_lose_something_is_left_alone() {
 async fn what_is_missing_beside_the_data_is_the_callers_to_make() {
     let memory = filled().await;
     let (path, expected) = ("a".to_owned(), Some("parentId_1_page_1_count_1".into()));
-    let missing = Drift { kind: Kind::Index, id: None, path, page: None, found: None, expected };
+    let missing =
+        Drift { kind: DriftKind::Index, id: None, path, page: None, found: None, expected };
     let mut check = Check::new(vec![missing]);
     assert!(!check.is_clean());
     let repairing = Counting::default();

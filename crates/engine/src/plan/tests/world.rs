@@ -7,7 +7,8 @@ use crate::plan::choose::choose;
 use crate::plan::{Execution, Hint, Interrupt, Plan, Query, Sort, Stage, open};
 use crate::storage::layered::Layered;
 use crate::storage::{
-    CollectionId, Counts, IndexId, Overlay, RecordId, Store, Tree, View, entry, keys, large,
+    CollectionId, Counts, IndexId, NoBooks, Overlay, RecordId, Store, Tree, View, entry, keys,
+    large,
 };
 use bson::{RawBsonRef, RawDocument, RawDocumentBuf, rawdoc};
 use command::Namespace;
@@ -22,7 +23,7 @@ const COLLECTION: CollectionId = CollectionId(9);
 /// Empty, and shared by all tests.
 static STORE: LazyLock<(tempfile::TempDir, Store)> = LazyLock::new(|| {
     let directory = tempfile::tempdir().expect("a directory");
-    let store = Store::open(directory.path()).expect("opens");
+    let store = Store::open(directory.path(), Arc::new(NoBooks)).expect("opens");
     (directory, store)
 });
 

@@ -62,7 +62,7 @@ pub async fn run(call: Call<'_>) -> Result<Reply> {
 
 /// A pipeline ready to run over a collection.
 #[derive(Clone)]
-pub struct Prepared {
+pub struct PreparedPipeline {
     pub pipeline: Pipeline,
     /// The whole pipeline as it is written, that of a view included.
     pub stages: RawArrayBuf,
@@ -74,7 +74,7 @@ pub struct Prepared {
     pub allow_disk_use: bool,
 }
 
-pub fn prepare(call: Call<'_>, aggregate: &Aggregate<'_>) -> Result<Prepared> {
+pub fn prepare(call: Call<'_>, aggregate: &Aggregate<'_>) -> Result<PreparedPipeline> {
     let catalog = call.catalog()?;
     let collection = catalog.get(&aggregate.namespace);
     let resolved = match is_collection_statistics(&aggregate.pipeline) {
@@ -95,7 +95,7 @@ pub fn prepare(call: Call<'_>, aggregate: &Aggregate<'_>) -> Result<Prepared> {
     }
     check_foreign_collations(&catalog, &aggregate.namespace, &pipeline, &context)?;
     writing::check_pipeline(call, &pipeline)?;
-    Ok(Prepared {
+    Ok(PreparedPipeline {
         pipeline,
         stages: whole,
         resolved,
@@ -137,7 +137,7 @@ pub fn chain(first: &RawArray, second: &RawArray) -> RawArrayBuf {
     writer.finish()
 }
 
-impl Prepared {
+impl PreparedPipeline {
     /// The results, as a cursor gives them out. What the planner can do alone
     /// needs no pipeline.
     pub fn open(mut self, call: Call<'_>) -> Result<CursorSource> {

@@ -3,7 +3,7 @@
 use super::super::context::resolved_context;
 use super::super::distinct::Values;
 use super::super::reading::{self, Resolved, first_batch};
-use super::{Call, Prepared, chain};
+use super::{Call, PreparedPipeline, chain};
 use crate::cursor::Cursor;
 use crate::plan::Hint;
 use bson::{RawBsonRef, RawDocument};
@@ -56,7 +56,7 @@ pub async fn find_on_view(call: Call<'_>, find: &Find<'_>, resolved: Resolved) -
     first_batch(call, cursor, batch_size, find.single_batch)
 }
 
-pub fn prepare_find(find: &Find<'_>, resolved: Resolved) -> Result<Prepared> {
+pub fn prepare_find(find: &Find<'_>, resolved: Resolved) -> Result<PreparedPipeline> {
     let mut stages = find_stages(find)?;
     stages.push_document("$project", find.projection);
     prepared(resolved, &find.namespace, stages, find.collation, find.variables, find.hint)
@@ -96,7 +96,7 @@ pub fn count_on_view(call: Call<'_>, count: &Count<'_>, resolved: Resolved) -> R
     Ok(counted)
 }
 
-pub fn prepare_count(count: &Count<'_>, resolved: Resolved) -> Result<Prepared> {
+pub fn prepare_count(count: &Count<'_>, resolved: Resolved) -> Result<PreparedPipeline> {
     let mut stages = Stages::new();
     stages.push_document("$match", count.query);
     stages.push_count("$skip", count.skip);
@@ -117,7 +117,7 @@ pub fn distinct_on_view(
     Ok(values)
 }
 
-pub fn prepare_distinct(distinct: &Distinct<'_>, resolved: Resolved) -> Result<Prepared> {
+pub fn prepare_distinct(distinct: &Distinct<'_>, resolved: Resolved) -> Result<PreparedPipeline> {
     let mut stages = Stages::new();
     stages.push_document("$match", distinct.query);
     prepared(resolved, &distinct.namespace, stages, distinct.collation, None, distinct.hint)
@@ -130,10 +130,10 @@ fn prepared(
     collation: Option<&RawDocument>,
     variables: Option<&RawDocument>,
     hint: Option<HintView<'_>>,
-) -> Result<Prepared> {
+) -> Result<PreparedPipeline> {
     let context = resolved_context(&resolved, collation, variables)?;
     let stages = chain(&resolved.pipeline, &stages.0.finish());
-    Ok(Prepared {
+    Ok(PreparedPipeline {
         pipeline: Pipeline::parse(&stages, &context)?,
         stages,
         resolved,

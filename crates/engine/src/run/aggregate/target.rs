@@ -74,13 +74,13 @@ fn reply(call: Call<'_>, namespace: &Namespace) -> Reply {
 }
 
 /// Documents on their way into a target.
-pub struct Batch {
+pub struct TargetBatch {
     pub documents: Vec<RawDocumentBuf>,
     /// What they take of the budget.
     _memory: Held,
 }
 
-impl Batch {
+impl TargetBatch {
     pub fn is_empty(&self) -> bool {
         self.documents.is_empty()
     }
@@ -93,7 +93,7 @@ impl Batch {
 
 /// The next documents of a pipeline; none when it has no more. Where memory is short there are
 /// fewer of them.
-pub fn next_batch(documents: &mut Documents) -> Result<Batch> {
+pub fn next_batch(documents: &mut Documents) -> Result<TargetBatch> {
     turn::aside(|| {
         let mut batch = Vec::new();
         let mut memory = Held::new(Kind::Work);
@@ -108,6 +108,6 @@ pub fn next_batch(documents: &mut Documents) -> Result<Batch> {
                 break;
             }
         }
-        Ok(Batch { documents: batch, _memory: memory })
+        Ok(TargetBatch { documents: batch, _memory: memory })
     })
 }

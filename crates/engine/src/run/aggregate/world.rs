@@ -1,6 +1,6 @@
 //! Other collections and temporary space, as a running pipeline reaches them.
 
-use super::{Prepared, take_front};
+use super::{PreparedPipeline, take_front};
 use crate::catalog::Catalog;
 use crate::plan::{self, Audience, Interrupt};
 use crate::run::Call;
@@ -29,7 +29,7 @@ pub struct World {
 }
 
 impl World {
-    pub fn new(call: Call<'_>, prepared: &Prepared, view: View) -> Result<World> {
+    pub fn new(call: Call<'_>, prepared: &PreparedPipeline, view: View) -> Result<World> {
         Ok(World {
             engine: call.engine.clone(),
             database: prepared.resolved.namespace.database.clone(),

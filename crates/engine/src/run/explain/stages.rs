@@ -2,7 +2,7 @@
 //! that remain.
 
 use super::Explaining;
-use crate::run::aggregate::Prepared;
+use crate::run::aggregate::PreparedPipeline;
 use bson::{RawBsonRef, RawDocument, RawDocumentBuf};
 use command::views::Verbosity;
 use error::Result;
@@ -17,7 +17,7 @@ const TAKEN: &[&str] = &["$limit", "$match", "$skip", "$sort"];
 
 pub fn explain(
     explaining: Explaining<'_>,
-    mut prepared: Prepared,
+    mut prepared: PreparedPipeline,
     out: &mut DocumentWriter,
 ) -> Result<()> {
     let namespace = prepared.resolved.namespace.clone();
@@ -100,7 +100,7 @@ fn without_version(cursor: &RawDocument) -> RawDocumentBuf {
 
 /// The stages, as they were written, that the planner has left. It takes from the
 /// front, so that those left of the kinds it may take are the last of them.
-fn remaining(prepared: &Prepared) -> Vec<&RawDocument> {
+fn remaining(prepared: &PreparedPipeline) -> Vec<&RawDocument> {
     let written: Vec<&RawDocument> =
         array_elements(&prepared.stages).filter_map(|stage| stage.as_document()).collect();
     let taken = |name: &str| TAKEN.contains(&name);

@@ -1,7 +1,7 @@
 //! Applying a group of commits as one batch.
 
-use super::{Commit, Figures};
-use crate::growth::Growth;
+use super::{Bookkeeper, Commit, Figures};
+use crate::storage::large::Secret;
 use crate::storage::trees::{Change, Failure, Tree, Trees};
 use crate::storage::{Clock, Log, View, keys};
 use rustc_hash::FxHashSet;
@@ -11,20 +11,17 @@ use std::sync::atomic::Ordering;
 
 /// The one who applies; whoever holds it does.
 pub struct Applier {
-    clock: Arc<Clock>,
-    log: Arc<Log>,
-    /// The counts and figures of collections, as of the last group.
-    growth: Arc<Growth>,
+    pub clock: Arc<Clock>,
+    pub log: Arc<Log>,
+    pub bookkeeper: Arc<dyn Bookkeeper>,
+    /// For views of the trees.
+    pub secret: Secret,
 }
 
 /// What applied commits held, to be dropped once everyone can see them.
 pub type Held = Vec<Box<dyn Any + Send>>;
 
 impl Applier {
-    pub fn new(clock: Arc<Clock>, log: Arc<Log>, growth: Arc<Growth>) -> Applier {
-        Applier { clock, log, growth }
-    }
-
     /// Applies commits in order, all of them or none.
     pub fn apply(
         &mut self,
@@ -35,14 +32,14 @@ impl Applier {
         let commits = group.len();
         let mut changes = Vec::with_capacity(group.iter().map(|c| c.changes.len() + 1).sum());
         let mut held = Vec::with_capacity(commits);
-        let mut ledger = self.growth.open();
-        let view = || View::new(trees.snapshot(), *self.growth.secret());
+        let mut ledger = self.bookkeeper.open();
+        let view = || View::new(trees.snapshot(), self.secret);
         let mut writes = 0;
         let mut logged = false;
         for commit in group {
-            for grown in &commit.grown {
-                writes += grown.documents.unsigned_abs().max(1);
-                ledger.take(grown, &commit.changes, &view)?;
+            writes += commit.writes;
+            if let Some(entry) = commit.entry {
+                ledger.take(entry, &commit.changes, &view)?;
             }
             changes.extend(commit.changes);
             logged |= self.log.take(commit.log, &mut changes);
@@ -52,7 +49,7 @@ impl Applier {
             }
             held.push(commit.held);
         }
-        let alerts = ledger.close(&mut changes);
+        let after_apply = ledger.close(&mut changes);
         if logged {
             changes.push(self.log.row());
         }
@@ -61,7 +58,9 @@ impl Applier {
             keep_last_rows(&mut changes);
         }
         trees.apply(changes)?;
-        alerts.log();
+        if let Some(act) = after_apply {
+            act();
+        }
         figures.writes.fetch_add(writes, Ordering::Relaxed);
         figures.commits.fetch_add(commits as u64, Ordering::Relaxed);
         figures.groups.fetch_add(1, Ordering::Relaxed);

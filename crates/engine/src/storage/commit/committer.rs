@@ -4,9 +4,7 @@ use super::applier::Applier;
 use super::shared::{Shared, lost};
 use super::state::stopped;
 use super::{Commit, Figures, Mark, Progress, Ticket, Witness};
-use crate::growth::Growth;
 use crate::storage::trees::{Failure, Trees};
-use crate::storage::{Clock, Log};
 use error::{Error, Result};
 use parking_lot::Mutex;
 use std::sync::Arc;
@@ -31,12 +29,10 @@ struct Threads {
 impl Committer {
     pub fn start(
         trees: Arc<dyn Trees>,
-        clock: Arc<Clock>,
-        log: Arc<Log>,
-        growth: Arc<Growth>,
+        applier: Applier,
         witness: Witness,
     ) -> std::io::Result<Committer> {
-        let shared = Arc::new(Shared::new(trees, Applier::new(clock, log, growth), witness));
+        let shared = Arc::new(Shared::new(trees, applier, witness));
         let (applying, syncing) = (shared.clone(), shared.clone());
         let threads = Threads {
             committer: Builder::new().name("committer".into()).spawn(move || applying.work())?,

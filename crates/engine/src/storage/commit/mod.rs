@@ -7,24 +7,28 @@
 //! syncs, so that nobody else waits for the disk.
 
 mod applier;
+mod books;
 mod committer;
 mod shared;
 mod state;
 mod sync;
 
+pub use applier::Applier;
+pub use books::{AfterApply, BookEntry, Bookkeeper, Ledger, NoBooks};
 pub use committer::Committer;
 
 use super::LogChange;
 use super::trees::Change;
-use crate::growth::Grown;
 use std::any::Any;
 use std::sync::atomic::AtomicU64;
 
 /// A set of changes that become visible and survive together.
 pub struct Commit {
     pub changes: Vec<Change>,
-    /// What becomes of the documents of collections.
-    pub grown: Vec<Grown>,
+    /// How many documents it writes.
+    pub writes: u64,
+    /// What it has for the books.
+    pub entry: Option<BookEntry>,
     /// Dropped once the commit is applied: intents, catalog guards.
     pub held: Box<dyn Any + Send>,
     /// Run just before the changes become visible, in commit order.
@@ -38,7 +42,8 @@ impl Commit {
     pub fn of(changes: Vec<Change>) -> Commit {
         Commit {
             changes,
-            grown: Vec::new(),
+            writes: 0,
+            entry: None,
             held: Box::new(()),
             publish: None,
             log: LogChange::None,

@@ -70,7 +70,7 @@ pub struct Entry {
 }
 
 impl Entry {
-    pub(super) fn read(key: Slice, value: Slice, bare: bool) -> Result<Entry> {
+    pub fn read(key: Slice, value: Slice, bare: bool) -> Result<Entry> {
         if is_long(&key, bare) {
             let (key, value) = join(&key, &value, bare).ok_or_else(damaged_key)?;
             return Entry::new(key, value, bare);

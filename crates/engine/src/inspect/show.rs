@@ -1,11 +1,9 @@
 //! Every stored key and value as people read it: for `freeboard inspect` and for
 //! tests.
 
-use super::large::TRAILER_BYTES;
-use super::trees::Tree;
-use super::view::Counts;
-use super::{Entry, Position, keys};
 use crate::growth::Tracked;
+use crate::storage::large::TRAILER_BYTES;
+use crate::storage::{Counts, Entry, Position, Tree, keys};
 use bson::RawDocument;
 use fjall::Slice;
 use value::key::Direction;

@@ -1,12 +1,15 @@
 //! What a store holds, line by line: `freeboard inspect`.
 
+mod show;
+
 use crate::catalog::{Catalog, Collection, Index, IndexKind, Registry};
-use crate::storage::show::{self, EntryShape};
-use crate::storage::{OpenError, Store, Tree, View, failed, keys};
+use crate::storage::{NoBooks, OpenError, Store, Tree, View, failed, keys};
 use error::Result;
+use show::EntryShape;
 use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::Path;
+use std::sync::Arc;
 
 /// What is to be shown.
 #[derive(Debug, Clone, Default)]
@@ -33,7 +36,7 @@ pub fn inspect(
         let why = "the directory is empty; give the directory of a store";
         return Err(Box::new(OpenError::new(directory, &why)));
     }
-    let store = Store::open(directory)?;
+    let store = Store::open(directory, Arc::new(NoBooks))?;
     let shown = show(&store, options, out);
     store.close();
     shown
@@ -47,7 +50,7 @@ fn show(
     let view = store.view();
     let catalog = Registry::load(&view)?.current();
     writeln!(out, "store: {} bytes on disk", store.disk_bytes())?;
-    let wanted = |collection: &&std::sync::Arc<Collection>| {
+    let wanted = |collection: &&Arc<Collection>| {
         options.namespace.as_ref().is_none_or(|name| collection.namespace.to_string() == *name)
     };
     if let Some(name) = &options.namespace
@@ -168,7 +171,6 @@ mod tests {
     use crate::Engine;
     use bson::rawdoc;
     use command::{Client, Request};
-    use std::sync::Arc;
 
     async fn run(engine: &Arc<Engine>, command: bson::RawDocumentBuf) {
         let address = std::net::SocketAddr::from(([127, 0, 0, 1], 1));
