@@ -205,8 +205,8 @@ impl<'e> Definition<'e> {
         let changes = self.changes.into_vec();
         let purge = changes.iter().any(|change| keys::is_dropped_row(&change.key));
         let written = transaction.into_commit();
+        let changes = changes.into_iter().chain(written.changes).collect();
         let commit = Commit {
-            changes: changes.into_iter().chain(written.changes).collect(),
             grown: written.grown,
             held: Box::new((self.gates, written.held)),
             publish: Some(Box::new(move || {
@@ -216,6 +216,7 @@ impl<'e> Definition<'e> {
             })),
             // What a definition writes on the way is the server's own business.
             log: self.log,
+            ..Commit::of(changes)
         };
         if purge {
             self.engine.retired.lock().extend(self.retired);

@@ -4,6 +4,7 @@
 pub mod clock;
 mod commit;
 mod copy;
+mod deferred;
 mod disk;
 mod document;
 pub mod entry;
@@ -22,6 +23,7 @@ mod view;
 
 pub use clock::Clock;
 pub use commit::{Commit, Figures, Mark, Progress, Ticket, Witness};
+pub use deferred::ENTRIES_AT_ONCE_MAX;
 pub use disk::{Recovery, Stop};
 pub use document::Document;
 pub use entry::{Entries, Entry};

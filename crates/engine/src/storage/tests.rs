@@ -140,6 +140,7 @@ async fn a_store_of_an_older_format_is_taken_over() {
         (2, &["INVENTORY", "SYNCED.2"]),
         (3, &["INVENTORY", "SYNCED.2"]),
         (3, &["SYNCED.2"]),
+        (4, &[]),
     ] {
         std::fs::write(&marker, format!("freeboard store, format {older}\n")).expect("writes");
         for name in absent {
@@ -150,7 +151,7 @@ async fn a_store_of_an_older_format_is_taken_over() {
         assert!(error.to_string().contains("in use by another process"), "{error}");
         assert_eq!(all(&store.view()), [(1, document.clone())]);
         let now = std::fs::read_to_string(&marker).expect("reads");
-        assert_eq!(now, "freeboard store, format 4\n");
+        assert_eq!(now, "freeboard store, format 5\n");
         store.close();
     }
 }

@@ -94,7 +94,7 @@ struct Fresh {
     applied: u64,
 }
 
-/// What a commit holds until it is applied; let go in this order.
+/// What a commit holds until it is settled; let go in this order.
 struct Held {
     intents: Vec<Intent>,
     _silent: Option<Silent>,
@@ -149,6 +149,11 @@ impl Transaction {
     /// What its writes weigh, keys and values.
     pub fn size_bytes(&self) -> usize {
         self.bytes
+    }
+
+    /// Index entries added and removed, those of `_id`s aside.
+    pub fn index_entries(&self) -> u64 {
+        self.index_entries
     }
 
     /// Whether there is nothing to commit.
@@ -367,7 +372,8 @@ impl Transaction {
             _memory: self.memory,
         };
         let log = self.told.into_log();
-        Commit { changes, grown: self.grown, held: Box::new(held), publish, log }
+        let grown = self.grown;
+        Commit { grown, held: Box::new(held), publish, log, ..Commit::of(changes) }
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::{Commit, Figures};
 use crate::growth::Growth;
+use crate::storage::deferred::{Backlog, Deferred};
 use crate::storage::trees::{Change, Failure, Tree, Trees};
 use crate::storage::{Clock, Log, View, keys};
 use rustc_hash::FxHashSet;
@@ -15,14 +16,39 @@ pub struct Applier {
     log: Arc<Log>,
     /// The counts and figures of collections, as of the last group.
     growth: Arc<Growth>,
+    backlog: Arc<Backlog>,
 }
 
-/// What applied commits held, to be dropped once everyone can see them.
-pub type Held = Vec<Box<dyn Any + Send>>;
+/// What applied commits leave behind.
+#[derive(Default)]
+pub struct Applied {
+    /// What they held, to be dropped once everyone can see them.
+    pub held: Vec<Box<dyn Any + Send>>,
+    /// What is still to be added to the trees.
+    pub unsettled: Vec<Unsettled>,
+}
+
+/// A commit whose index entries are still to be added to their tree.
+pub struct Unsettled {
+    /// Its place in its group.
+    pub at: usize,
+    pub deferred: Arc<Deferred>,
+    pub held: Box<dyn Any + Send>,
+}
 
 impl Applier {
-    pub fn new(clock: Arc<Clock>, log: Arc<Log>, growth: Arc<Growth>) -> Applier {
-        Applier { clock, log, growth }
+    pub fn new(
+        clock: Arc<Clock>,
+        log: Arc<Log>,
+        growth: Arc<Growth>,
+        backlog: Arc<Backlog>,
+    ) -> Applier {
+        Applier { clock, log, growth, backlog }
+    }
+
+    /// Once the last of deferred entries are applied.
+    pub fn settled(&mut self, deferred: &Arc<Deferred>) {
+        self.backlog.remove(deferred);
     }
 
     /// Applies commits in order, all of them or none.
@@ -31,15 +57,15 @@ impl Applier {
         group: Vec<Commit>,
         trees: &dyn Trees,
         figures: &Figures,
-    ) -> Result<Held, Failure> {
+    ) -> Result<Applied, Failure> {
         let commits = group.len();
         let mut changes = Vec::with_capacity(group.iter().map(|c| c.changes.len() + 1).sum());
-        let mut held = Vec::with_capacity(commits);
+        let mut applied = Applied::default();
         let mut ledger = self.growth.open();
         let view = || View::new(trees.snapshot(), *self.growth.secret());
         let mut writes = 0;
         let mut logged = false;
-        for commit in group {
+        for (at, commit) in group.into_iter().enumerate() {
             for grown in &commit.grown {
                 writes += grown.documents.unsigned_abs().max(1);
                 ledger.take(grown, &commit.changes, &view)?;
@@ -50,7 +76,14 @@ impl Applier {
             if let Some(publish) = commit.publish {
                 publish();
             }
-            held.push(commit.held);
+            let held = commit.held;
+            match commit.deferred {
+                Some(packed) => {
+                    let deferred = self.backlog.add(packed, &mut changes);
+                    applied.unsettled.push(Unsettled { at, deferred, held });
+                }
+                None => applied.held.push(held),
+            }
         }
         let alerts = ledger.close(&mut changes);
         if logged {
@@ -65,7 +98,7 @@ impl Applier {
         figures.writes.fetch_add(writes, Ordering::Relaxed);
         figures.commits.fetch_add(commits as u64, Ordering::Relaxed);
         figures.groups.fetch_add(1, Ordering::Relaxed);
-        Ok(held)
+        Ok(applied)
     }
 }
 

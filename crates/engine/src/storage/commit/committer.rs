@@ -5,6 +5,7 @@ use super::shared::{Shared, lost};
 use super::state::stopped;
 use super::{Commit, Figures, Mark, Progress, Ticket, Witness};
 use crate::growth::Growth;
+use crate::storage::deferred::Backlog;
 use crate::storage::trees::{Failure, Trees};
 use crate::storage::{Clock, Log};
 use error::{Error, Result};
@@ -34,9 +35,11 @@ impl Committer {
         clock: Arc<Clock>,
         log: Arc<Log>,
         growth: Arc<Growth>,
+        backlog: Arc<Backlog>,
         witness: Witness,
     ) -> std::io::Result<Committer> {
-        let shared = Arc::new(Shared::new(trees, Applier::new(clock, log, growth), witness));
+        let applier = Applier::new(clock, log, growth, backlog);
+        let shared = Arc::new(Shared::new(trees, applier, witness));
         let (applying, syncing) = (shared.clone(), shared.clone());
         let threads = Threads {
             committer: Builder::new().name("committer".into()).spawn(move || applying.work())?,
@@ -51,11 +54,19 @@ impl Committer {
     }
 
     /// Queues a commit, lets those who are about to commit queue theirs, and applies them
-    /// together: a group costs little more than a commit.
+    /// together: a group costs little more than a commit. One whose index entries are deferred
+    /// is waited for: the next statement then meets no intent of its own client, and no client
+    /// has more than one to be settled.
     pub async fn submit_with_others(&self, commit: Commit) -> Result<Ticket> {
+        let is_deferred = commit.is_deferred();
         let queued = self.queue(commit)?;
         tokio::task::yield_now().await;
-        Ok(queued.ticket())
+        let ticket = queued.ticket();
+        drop(queued);
+        if is_deferred {
+            self.reach(ticket, Mark::Settled).await?;
+        }
+        Ok(ticket)
     }
 
     fn queue(&self, commit: Commit) -> Result<Queued<'_>> {

@@ -5,9 +5,13 @@
 //! gone), *written* (with the operating system) and *synced* (on the disk).
 //! Small commits are applied by whoever submits them, the others by a thread; another
 //! syncs, so that nobody else waits for the disk.
+//!
+//! A commit whose index entries are deferred is *settled* later: once they all are in their
+//! tree, and its intents are gone. Others are when they are applied.
 
 mod applier;
 mod committer;
+mod settle;
 mod shared;
 mod state;
 mod sync;
@@ -15,6 +19,7 @@ mod sync;
 pub use committer::Committer;
 
 use super::LogChange;
+use super::deferred::{ENTRIES_AT_ONCE_MAX, Packed};
 use super::trees::Change;
 use crate::growth::Grown;
 use std::any::Any;
@@ -25,7 +30,9 @@ pub struct Commit {
     pub changes: Vec<Change>,
     /// What becomes of the documents of collections.
     pub grown: Vec<Grown>,
-    /// Dropped once the commit is applied: intents, catalog guards.
+    /// Index entries that are to follow in pieces.
+    pub deferred: Option<Packed>,
+    /// Dropped once the commit is settled: intents, catalog guards.
     pub held: Box<dyn Any + Send>,
     /// Run just before the changes become visible, in commit order.
     pub publish: Option<Box<dyn FnOnce() + Send>>,
@@ -38,6 +45,7 @@ impl Commit {
     pub fn of(changes: Vec<Change>) -> Commit {
         Commit {
             changes,
+            deferred: None,
             grown: Vec::new(),
             held: Box::new(()),
             publish: None,
@@ -45,13 +53,28 @@ impl Commit {
         }
     }
 
+    /// The same, its index entries deferred if they are many. What it holds must keep others
+    /// from writing to their keys and from dropping their indexes; its changes are in order.
+    pub fn deferring(mut self) -> Commit {
+        if self.changes.len() > ENTRIES_AT_ONCE_MAX {
+            self.deferred = turn::aside(|| Packed::take(&mut self.changes));
+        }
+        self
+    }
+
+    pub fn is_deferred(&self) -> bool {
+        self.deferred.is_some()
+    }
+
     fn changes(&self) -> usize {
-        self.changes.len() + self.log.changes()
+        let deferred = self.deferred.as_ref().map_or(0, Packed::entries);
+        self.changes.len() + deferred + self.log.changes()
     }
 
     fn size_bytes(&self) -> usize {
         let values = self.changes.iter().filter_map(|change| change.value.as_ref());
-        values.map(|value| value.len()).sum::<usize>() + self.log.size_bytes()
+        let deferred = self.deferred.as_ref().map_or(0, Packed::size_bytes);
+        values.map(|value| value.len()).sum::<usize>() + deferred + self.log.size_bytes()
     }
 }
 
@@ -75,6 +98,8 @@ impl Ticket {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mark {
     Applied,
+    /// Its index entries are in their tree, and its intents gone.
+    Settled,
     Written,
     Synced,
 }
