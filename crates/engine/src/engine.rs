@@ -116,6 +116,7 @@ impl Engine {
             spawn(engine.clone().purge_dropped()),
             spawn(engine.clone().expire_documents()),
             spawn(engine.clone().expire_cursors()),
+            spawn(engine.clone().reclaim_cursors()),
             spawn(engine.clone().reap_sessions()),
             spawn(engine.clone().trim_log()),
             spawn(engine.clone().watch_clients()),
