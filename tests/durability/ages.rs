@@ -16,6 +16,8 @@ pub struct Ages {
     pub oldest: AtomicU64,
     /// Entries of indexes that have been written.
     pub entries: AtomicU64,
+    /// The greatest number of changes in one batch.
+    pub largest: AtomicU64,
     pause: Mutex<Duration>,
 }
 
@@ -32,6 +34,7 @@ impl Ages {
             applied: AtomicU64::new(0),
             oldest: AtomicU64::new(0),
             entries: AtomicU64::new(0),
+            largest: AtomicU64::new(0),
             pause: Mutex::default(),
         })
     }
@@ -40,6 +43,7 @@ impl Ages {
     pub fn begin(&self, pause: Duration) {
         self.oldest.store(0, Ordering::SeqCst);
         self.entries.store(0, Ordering::SeqCst);
+        self.largest.store(0, Ordering::SeqCst);
         *self.pause.lock() = pause;
     }
 }
@@ -47,6 +51,7 @@ impl Ages {
 impl Trees for Ages {
     fn apply(&self, changes: Vec<Change>) -> Result<(), Failure> {
         std::thread::sleep(*self.pause.lock());
+        self.largest.fetch_max(changes.len() as u64, Ordering::SeqCst);
         let entries = changes.iter().filter(|change| change.tree == Tree::Entries).count();
         self.trees.apply(changes)?;
         self.entries.fetch_add(entries as u64, Ordering::SeqCst);

@@ -173,3 +173,25 @@ async fn a_build_holds_no_old_view_and_no_more_than_a_few_commits() {
     world.assert_valid().await;
     world.engine.close().await;
 }
+
+/// Entries in a commit of a build, before the next document begins another.
+const CHUNK_ENTRIES: u64 = 2_048;
+/// Index keys of each document.
+const TAGS: i32 = 300;
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_build_over_long_arrays_commits_few_entries_at_a_time() {
+    let trees = Ages::new();
+    let world = World::over(trees.clone()).await;
+    let tags: Vec<i32> = (0..TAGS).collect();
+    let documents: Vec<Document> = (0..100_i64).map(|id| doc! { "_id": id, "a": &tags }).collect();
+    world.must(doc! { "insert": "c", "documents": documents }).await;
+    trees.begin(Duration::ZERO);
+    let index = doc! { "name": "a", "key": { "a": 1 } };
+    world.must(doc! { "createIndexes": "c", "indexes": [index] }).await;
+    assert!(trees.entries.load(Ordering::SeqCst) >= 100 * TAGS as u64);
+    let largest = trees.largest.load(Ordering::SeqCst);
+    assert!(largest <= CHUNK_ENTRIES + TAGS as u64 + 10, "a batch of {largest} changes");
+    world.assert_valid().await;
+    world.close().await;
+}

@@ -19,6 +19,7 @@ mod forgetful;
 #[path = "../crash/ledger.rs"]
 mod ledger;
 mod long_keys;
+mod many_keys;
 mod meanwhile;
 mod pairs;
 mod power;

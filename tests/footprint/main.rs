@@ -6,15 +6,20 @@
 #![allow(clippy::expect_used, clippy::panic, reason = "a test fails by panicking")]
 
 mod allocated;
+mod unread;
 
 use bson::{RawBsonRef, RawDocument, RawDocumentBuf, rawdoc};
 use command::Request;
 use freeboard_tests::connection::Connection;
 use freeboard_tests::cost::{self, Row};
 use freeboard_tests::served;
+use std::sync::Mutex;
 
 #[global_allocator]
 static ALLOCATOR: allocated::Counting = allocated::Counting;
+
+/// One test at a time: what the process allocates is counted.
+static TURN: Mutex<()> = Mutex::new(());
 
 /// Large enough that what is not about the request does not matter.
 const COMMAND_BYTES: usize = 512 * 1024;
@@ -30,6 +35,7 @@ const COMPUTED: &[&str] = &["$range", "a constant search"];
 
 #[test]
 fn requests_take_no_more_than_is_reserved_for_them() {
+    let _turn = TURN.lock();
     let address = served::address().expect("a server");
     let mut connection = Connection::open(address).expect("a connection");
     let mut failed = Vec::new();

@@ -100,7 +100,7 @@ impl Budget {
 
     /// Whether more than a half is taken of what a kind may take: what lies idle then goes to
     /// files.
-    fn is_short(&self, kind: Kind) -> bool {
+    pub fn is_short(&self, kind: Kind) -> bool {
         self.held_bytes(kind) > self.kind_bytes(kind) / 2
     }
 

@@ -111,6 +111,7 @@ impl Engine {
         background.spawn(engine.clone().purge_dropped());
         background.spawn(engine.clone().expire_documents());
         background.spawn(engine.clone().expire_cursors());
+        background.spawn(engine.clone().reclaim_cursors());
         background.spawn(engine.clone().reap_sessions());
         background.spawn(engine.clone().trim_log());
         background.spawn(engine.clone().watch_clients());

@@ -62,7 +62,7 @@ pub fn fill(
             )));
         }
         if !reply.is_empty() && reply.size_bytes() + size > BATCH_BYTES_MAX {
-            *pending = Some(row);
+            *pending = Some(row.uncounted());
             return Ok(Batch::Full);
         }
         // With little memory the batches are smaller.
@@ -70,7 +70,7 @@ pub fn fill(
             if reply.is_empty() {
                 return Err(error);
             }
-            *pending = Some(row);
+            *pending = Some(row.uncounted());
             return Ok(Batch::Full);
         }
         reply.push(&row);

@@ -4,6 +4,7 @@
 //! ones are timed out so that none holds back garbage collection for ever.
 
 mod batch;
+mod gone;
 mod idle;
 mod open;
 mod owner;
@@ -22,7 +23,7 @@ use crate::session::SessionId;
 use crate::storage::Document;
 use bson::{RawDocumentBuf, Timestamp};
 use budget::Kind;
-use command::Namespace;
+use command::{Client, Namespace};
 use error::{Code, Result};
 use idle::History;
 use open::Open;
@@ -79,6 +80,8 @@ pub struct Cursors {
 struct Slot {
     namespace: Namespace,
     owner: Owner,
+    /// Who used it last.
+    client: Arc<Client>,
     used: Instant,
     no_timeout: bool,
     /// Whether it ends with its collection; a change stream tells of that end.
@@ -116,14 +119,21 @@ impl Cursors {
             let id = rand::rng().random_range(1..i64::MAX);
             if !open.contains(id) {
                 let parsed = operation.hand_over_parsed();
-                open.insert(id, Slot::new(Box::new(cursor), history, parsed));
+                let client = operation.client.clone();
+                open.insert(id, Slot::new(Box::new(cursor), client, history, parsed));
                 return Ok(id);
             }
         }
     }
 
-    /// Takes a cursor for a `getMore`.
-    pub fn borrow(&self, id: i64, namespace: &Namespace, by: Owner) -> Result<Borrowed<'_>> {
+    /// Takes a cursor for a `getMore` of a client.
+    pub fn borrow(
+        &self,
+        id: i64,
+        namespace: &Namespace,
+        by: Owner,
+        client: &Arc<Client>,
+    ) -> Result<Borrowed<'_>> {
         let mut open = self.open.lock();
         let slot = open.get_mut(id).ok_or_else(|| not_found(id))?;
         if slot.namespace != *namespace {
@@ -136,6 +146,7 @@ impl Cursors {
         slot.owner.check(id, by)?;
         match std::mem::replace(&mut slot.state, Lying::InUse) {
             Lying::Idle(cursor) => {
+                slot.client = client.clone();
                 cursor.interrupt.resume();
                 Ok(Borrowed { cursors: self, id, cursor: Some(cursor), given: 0 })
             }
@@ -227,7 +238,12 @@ fn stop_all(killed: Vec<Slot>, code: Code) {
 }
 
 impl Slot {
-    fn new(cursor: Box<Cursor>, history: History, parsed: budget::Held) -> Slot {
+    fn new(
+        cursor: Box<Cursor>,
+        client: Arc<Client>,
+        history: History,
+        parsed: budget::Held,
+    ) -> Slot {
         // What awaits data has the time that each `getMore` gives it.
         match cursor.awaits() {
             true => cursor.interrupt.lift(),
@@ -240,6 +256,7 @@ impl Slot {
             _parsed: parsed,
             namespace: cursor.namespace.clone(),
             owner: cursor.owner,
+            client,
             used: Instant::now(),
             no_timeout: cursor.no_timeout,
             ends_with_collection: !matches!(cursor.source, Source::Changes(_)),

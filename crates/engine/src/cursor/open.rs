@@ -55,6 +55,11 @@ impl Open {
         Some(slot)
     }
 
+    /// Takes out a cursor if it is as wanted.
+    pub fn take(&mut self, id: i64, wanted: impl FnOnce(&Slot) -> bool) -> Option<Slot> {
+        self.slots.get(&id).is_some_and(wanted).then(|| self.remove(id)).flatten()
+    }
+
     /// Takes out those that are wanted, to be dropped when the list is no longer locked.
     pub fn take_if(&mut self, mut wanted: impl FnMut(&mut Slot) -> bool) -> Vec<Slot> {
         let slots = self.slots.iter_mut();

@@ -4,6 +4,9 @@
 //! goes through the collection in chunks and, holding the intents of a chunk's
 //! documents, adds the entries of each as it is then: a document changed before
 //! its turn is seen changed, one changed after it is the writer's business.
+//!
+//! A build gives way: its commits are small, it has one of them in the queue at a time, and it
+//! waits while the trees are behind.
 
 use super::indexes::built;
 use crate::Engine;
@@ -17,11 +20,18 @@ use error::{Code, Result};
 use std::ops::Bound;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
 
 /// Documents whose intents are held at once.
 const CHUNK_DOCUMENTS: usize = 512;
-/// What the entries of one commit may weigh before the next document begins another.
+/// What the entries of one commit may weigh, and how many they may be, before the next document
+/// begins another. Other writers wait for each.
 const CHUNK_BYTES: usize = 4 * 1024 * 1024;
+const CHUNK_ENTRIES: u64 = 2 * 1024;
+/// How long a commit waits for the trees to catch up. What keeps them behind for longer may not
+/// be the build.
+const CATCH_UP_MAX: Duration = Duration::from_secs(1);
+const CATCH_UP_INTERVAL: Duration = Duration::from_millis(5);
 
 /// How far a build, or other long work, has come, for `currentOp`.
 #[derive(Debug, Default)]
@@ -60,10 +70,7 @@ impl Build<'_> {
             let chunk = self.next(&collection, from)?;
             let Some(end) = chunk.last() else { return Ok(()) };
             from = Bound::Excluded(*end);
-            let added = self.add(&chunk).await?;
-            // One chunk is made while another is applied, and no more wait for it.
-            self.engine.store.reach(last, Mark::Applied).await?;
-            last = added;
+            last = self.add(&chunk, last).await?;
             self.progress.done.fetch_add(chunk.len() as u64, Ordering::Relaxed);
             tokio::task::yield_now().await;
         }
@@ -77,34 +84,38 @@ impl Build<'_> {
         records.map(|record| Ok(record?.0)).collect()
     }
 
-    /// Adds a chunk together; if others are in the way, one by one.
-    async fn add(&self, chunk: &[RecordId]) -> Result<Ticket> {
-        match self.add_together(chunk).await {
+    /// Adds a chunk together; if others are in the way, one by one. `last` is the commit before
+    /// it.
+    async fn add(&self, chunk: &[RecordId], mut last: Ticket) -> Result<Ticket> {
+        match self.add_together(chunk, last).await {
             Err(error) if error.code() == Code::WriteConflict => {
                 for record in chunk {
-                    self.add_one(*record).await?;
+                    last = self.add_one(*record, last).await?;
                 }
-                Ok(self.engine.store.newest())
+                Ok(last)
             }
             outcome => outcome,
         }
     }
 
-    async fn add_together(&self, chunk: &[RecordId]) -> Result<Ticket> {
+    async fn add_together(&self, chunk: &[RecordId], mut last: Ticket) -> Result<Ticket> {
         let mut transaction = self.begin();
         let (mut collection, mut indexes) = self.indexes(&mut transaction).await?;
         for record in chunk {
             // A document may have very many keys.
-            if transaction.size_bytes() >= CHUNK_BYTES {
-                self.commit(std::mem::replace(&mut transaction, self.begin())).await?;
+            if transaction.size_bytes() >= CHUNK_BYTES
+                || transaction.index_entries() >= CHUNK_ENTRIES
+            {
+                let full = std::mem::replace(&mut transaction, self.begin());
+                last = self.commit(full, last).await?;
                 (collection, indexes) = self.indexes(&mut transaction).await?;
             }
             transaction.index_record(&collection, &indexes, *record).await?;
         }
-        self.engine.store.submit(transaction.into_commit())
+        self.commit(transaction, last).await
     }
 
-    async fn add_one(&self, record: RecordId) -> Result<()> {
+    async fn add_one(&self, record: RecordId, last: Ticket) -> Result<Ticket> {
         let mut transaction = self.begin();
         let (collection, indexes) = self.indexes(&mut transaction).await?;
         while let Err(error) = transaction.index_record(&collection, &indexes, record).await {
@@ -113,12 +124,20 @@ impl Build<'_> {
             }
             transaction.start_over().await?;
         }
-        self.commit(transaction).await
+        self.commit(transaction, last).await
     }
 
-    async fn commit(&self, transaction: Transaction) -> Result<()> {
-        self.engine.store.commit(transaction.into_commit(), Mark::Applied).await?;
-        Ok(())
+    /// Hands a commit in once the last one is settled: one is made while another is applied,
+    /// and no more wait for it.
+    async fn commit(&self, transaction: Transaction, last: Ticket) -> Result<Ticket> {
+        let store = &self.engine.store;
+        store.reach(last, Mark::Settled).await?;
+        let until = Instant::now() + CATCH_UP_MAX;
+        while store.is_behind() && Instant::now() < until {
+            self.progress.interrupt.check()?;
+            tokio::time::sleep(CATCH_UP_INTERVAL).await;
+        }
+        store.submit(transaction.into_commit().deferring())
     }
 
     fn begin(&self) -> Transaction {

@@ -206,8 +206,8 @@ impl<'e> Definition<'e> {
         let changes = self.changes.into_vec();
         let purge = changes.iter().any(|change| keys::is_dropped_row(&change.key));
         let written = transaction.into_commit();
+        let changes = changes.into_iter().chain(written.changes).collect();
         let commit = Commit {
-            changes: changes.into_iter().chain(written.changes).collect(),
             writes: written.writes,
             entry: written.entry,
             held: Box::new((self.gates, written.held)),
@@ -218,6 +218,7 @@ impl<'e> Definition<'e> {
             })),
             // What a definition writes on the way is the server's own business.
             log: self.log,
+            ..Commit::of(changes)
         };
         if purge {
             self.engine.purge_queue.retire(self.retired);

@@ -107,6 +107,11 @@ fn row(key: &[u8]) -> String {
             }
             None => strange(key),
         },
+        Some(b'e') => match (keys::deferred_number(key), rest.get(8..)) {
+            (Some(number), Some([])) => format!("deferred entries {number}"),
+            (Some(number), Some(row)) => format!("deferred entries {number}/{}", number_of(row)),
+            _ => strange(key),
+        },
         Some(b'd') => match keys::dropped_parts(key) {
             Some((tree, id)) => format!("dropped {} {id}", tree.name()),
             None => strange(key),
@@ -131,6 +136,7 @@ fn row_value(key: &[u8], value: &[u8]) -> String {
             format!("whole from {}, {} bytes", number_of(start), number_of(bytes))
         }
         Some(b's') => "(kept to itself)".to_owned(),
+        Some(b'e') => format!("{} rows", number_of(value)),
         Some(b'b' | b'i' | b't') => number_of(value).to_string(),
         Some(b'r') => {
             let part = |range| number_of(value.get(range).unwrap_or_default());
@@ -184,6 +190,8 @@ mod tests {
         let shown = "statement 07070707-0707-0707-0707-070707070707 3";
         assert_eq!(key(Tree::Records, &statement), shown);
         assert_eq!(key(Tree::Records, &keys::dropped(Tree::Large, 9)), "dropped large 9");
+        assert_eq!(key(Tree::Records, &keys::deferred(2)), "deferred entries 2");
+        assert_eq!(key(Tree::Large, &keys::packed(2, 7)), "deferred entries 2/7");
         let record = keys::record(CollectionId(3), RecordId(17));
         assert_eq!(key(Tree::Records, &record), "record 3/17");
         let document = rawdoc! { "_id": 1, "name": "x" };

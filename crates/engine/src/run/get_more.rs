@@ -21,7 +21,8 @@ const ROOM_WAIT: Duration = Duration::from_millis(50);
 pub async fn run(call: Call<'_>) -> Result<Reply> {
     let more = GetMore::parse(call.request)?;
     let namespace = &more.namespace;
-    let mut borrowed = call.engine.cursors.borrow(more.cursor_id, namespace, call.owner())?;
+    let (cursors, client) = (&call.engine.cursors, &call.operation.client);
+    let mut borrowed = cursors.borrow(more.cursor_id, namespace, call.owner(), client)?;
     if let Some(cursor) = borrowed.cursor() {
         // A command sets this once, for the one cursor it works on.
         let _ = call.operation.cursor.set(cursor.interrupt.clone());

@@ -102,6 +102,8 @@ impl Check {
             self.counted.bytes += record.size() as u64;
             match record.load(&self.view, &Needs::All) {
                 Ok(document) => self.document(id, &document, record.size())?,
+                // What there is no memory for is not damaged.
+                Err(error) if error.code() == Code::ExceededMemoryLimit => return Err(error),
                 Err(error) => self.corrupted(id, error.message()),
             }
         }

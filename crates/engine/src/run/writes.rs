@@ -85,7 +85,8 @@ impl Writes {
     }
 
     async fn submit(&self, transaction: Transaction) -> Result<()> {
-        let ticket = self.engine.store.submit_with_others(transaction.into_commit()).await?;
+        let commit = transaction.into_commit().deferring();
+        let ticket = self.engine.store.submit_with_others(commit).await?;
         *self.last.lock() = Some(ticket);
         Ok(())
     }

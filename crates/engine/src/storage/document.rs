@@ -2,14 +2,42 @@
 
 use super::large::TRAILER_BYTES;
 use bson::{RawDocument, RawDocumentBuf};
+use budget::Held;
 use error::{Code, Result};
 use fjall::Slice;
+use std::sync::Arc;
 
 /// Either the stored bytes, shared and not copied, or a document put together.
 #[derive(Debug, Clone)]
 pub enum Document {
     Stored(Stored),
     Built(RawDocumentBuf),
+    Reserved(Arc<Reserved>),
+}
+
+/// A large document put together, with what it takes of the memory budget.
+#[derive(Debug)]
+pub struct Reserved {
+    document: RawDocumentBuf,
+    _memory: Held,
+}
+
+impl Document {
+    /// A document for which memory was reserved before it was put together.
+    pub fn reserved(document: RawDocumentBuf, memory: Held) -> Document {
+        match memory.bytes() {
+            0 => Document::Built(document),
+            _ => Document::Reserved(Arc::new(Reserved { document, _memory: memory })),
+        }
+    }
+
+    /// The same without its reservation, for those who keep it and count what they keep.
+    pub fn uncounted(self) -> Document {
+        match self {
+            Document::Reserved(_) => Document::Built(self.into()),
+            other => other,
+        }
+    }
 }
 
 /// Stored bytes: a whole document, then what policies keep beside it, if anything, then what
@@ -64,6 +92,7 @@ impl std::ops::Deref for Document {
         match self {
             Document::Stored(stored) => stored.document(),
             Document::Built(document) => document,
+            Document::Reserved(reserved) => &reserved.document,
         }
     }
 }
@@ -73,6 +102,10 @@ impl From<Document> for RawDocumentBuf {
         match document {
             Document::Stored(stored) => stored.document().to_owned(),
             Document::Built(document) => document,
+            Document::Reserved(reserved) => match Arc::try_unwrap(reserved) {
+                Ok(Reserved { document, .. }) => document,
+                Err(shared) => shared.document.clone(),
+            },
         }
     }
 }

@@ -14,6 +14,8 @@
 //!                                             documents: how it has grown
 //!          0 'k' <index id> <bit: u8>         a multikey bit that is set: nothing
 //!          0 'd' <tree> <id>                  a dropped prefix, still to be purged
+//!          0 'e' <number: u64>                index entries still to be added to their tree: in
+//!                                             how many rows they are packed, u32
 //!          0 'r' <session> <statement: i32>   a retryable write that was carried out
 //!          0 'l'                              the log of changes: start u64, bytes u64
 //!          0 't'                              the second that the clock has reached: u64
@@ -23,6 +25,7 @@
 //!                                             keys are stored that are longer than the tree's
 //! Large    <collection id> <record id> <n>    a large value
 //!          0 'r' <session> <statement: i32>   what a retryable write answered, if large
+//!          0 'e' <number: u64> <row: u32>     packed index entries, see `deferred`
 //!          <the last id> <time> <index>       an event of the log of changes: BSON
 //! ```
 //!
@@ -113,6 +116,21 @@ pub fn dropped_parts(key: &[u8]) -> Option<(Tree, u32)> {
     Some((tree, u32::from_be_bytes(*id.first_chunk()?)))
 }
 
+/// Says that index entries have still to be added to their tree.
+pub fn deferred(number: u64) -> Slice {
+    row(DEFERRED_ROWS, &[&number.to_be_bytes()])
+}
+
+/// The number of such entries.
+pub fn deferred_number(key: &[u8]) -> Option<u64> {
+    row_rest(key).first_chunk().map(|bytes| u64::from_be_bytes(*bytes))
+}
+
+/// A row that such entries are packed in.
+pub fn packed(number: u64, at: u32) -> Slice {
+    row(DEFERRED_ROWS, &[&number.to_be_bytes(), &at.to_be_bytes()])
+}
+
 /// The record of a statement of a session.
 pub fn statement(session: [u8; 16], statement: i32) -> Slice {
     row(STATEMENT_ROWS, &[&session, &statement.to_be_bytes()])
@@ -143,6 +161,7 @@ pub fn rows(kind: u8) -> (Bound<Slice>, Bound<Slice>) {
 const STAMP_ROW: u8 = b'b';
 pub const COLLECTION_ROWS: u8 = b'c';
 pub const DROPPED_ROWS: u8 = b'd';
+pub const DEFERRED_ROWS: u8 = b'e';
 pub const STATEMENT_ROWS: u8 = b'r';
 
 /// What follows the prefix and kind in a row's key.

@@ -24,21 +24,51 @@ impl Snapshot for Layered {
     fn range(&self, tree: Tree, range: (Bound<Slice>, Bound<Slice>)) -> Pairs {
         let top = self.changes.range(tree, &range);
         let base = self.base.range(tree, range);
-        Box::new(Merge { base, front: None, back: None, top })
+        Box::new(Merge::new(base, top))
+    }
+}
+
+/// Changes in the order of keys, taken from both ends.
+pub trait Top: Send {
+    fn front(&self) -> Option<&Slice>;
+    fn back(&self) -> Option<&Slice>;
+    fn pop_front(&mut self) -> Option<(Slice, Option<Slice>)>;
+    fn pop_back(&mut self) -> Option<(Slice, Option<Slice>)>;
+}
+
+impl Top for VecDeque<(Slice, Option<Slice>)> {
+    fn front(&self) -> Option<&Slice> {
+        self.front().map(|(key, _)| key)
+    }
+
+    fn back(&self) -> Option<&Slice> {
+        self.back().map(|(key, _)| key)
+    }
+
+    fn pop_front(&mut self) -> Option<(Slice, Option<Slice>)> {
+        self.pop_front()
+    }
+
+    fn pop_back(&mut self) -> Option<(Slice, Option<Slice>)> {
+        self.pop_back()
     }
 }
 
 /// Two sorted sequences as one, from both ends; the top wins where keys meet.
-struct Merge {
+pub struct Merge<T> {
     base: Pairs,
     /// Taken from the base's front, not yet given out.
     front: Option<(Slice, Slice)>,
     /// Taken from the base's back, not yet given out.
     back: Option<(Slice, Slice)>,
-    top: VecDeque<(Slice, Option<Slice>)>,
+    top: T,
 }
 
-impl Merge {
+impl<T: Top> Merge<T> {
+    pub fn new(base: Pairs, top: T) -> Merge<T> {
+        Merge { base, front: None, back: None, top }
+    }
+
     fn fill_front(&mut self) -> Result<(), Failure> {
         if self.front.is_none() {
             self.front = self.base.next().transpose()?.or_else(|| self.back.take());
@@ -54,7 +84,7 @@ impl Merge {
     }
 }
 
-impl Iterator for Merge {
+impl<T: Top> Iterator for Merge<T> {
     type Item = Result<(Slice, Slice), Failure>;
 
     fn next(&mut self) -> Option<Self::Item> {
@@ -63,11 +93,11 @@ impl Iterator for Merge {
                 return Some(Err(error));
             }
             let takes_base = match (&self.front, self.top.front()) {
-                (Some((base, _)), Some((top, _))) if base == top => {
+                (Some((base, _)), Some(top)) if base == top => {
                     self.front = None;
                     false
                 }
-                (Some((base, _)), Some((top, _))) => base < top,
+                (Some((base, _)), Some(top)) => base < top,
                 (Some(_), None) => true,
                 (None, _) => false,
             };
@@ -81,18 +111,18 @@ impl Iterator for Merge {
     }
 }
 
-impl DoubleEndedIterator for Merge {
+impl<T: Top> DoubleEndedIterator for Merge<T> {
     fn next_back(&mut self) -> Option<Self::Item> {
         loop {
             if let Err(error) = self.fill_back() {
                 return Some(Err(error));
             }
             let takes_base = match (&self.back, self.top.back()) {
-                (Some((base, _)), Some((top, _))) if base == top => {
+                (Some((base, _)), Some(top)) if base == top => {
                     self.back = None;
                     false
                 }
-                (Some((base, _)), Some((top, _))) => base > top,
+                (Some((base, _)), Some(top)) => base > top,
                 (Some(_), None) => true,
                 (None, _) => false,
             };

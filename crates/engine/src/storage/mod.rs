@@ -4,6 +4,7 @@
 pub mod clock;
 mod commit;
 mod copy;
+mod deferred;
 mod disk;
 mod document;
 pub mod entry;
@@ -24,6 +25,7 @@ pub use commit::{
     AfterApply, BookEntry, Bookkeeper, Commit, Figures, Ledger, Mark, NoBooks, Progress, Ticket,
     Witness,
 };
+pub use deferred::ENTRIES_AT_ONCE_MAX;
 pub use disk::{Recovery, Stop};
 pub use document::Document;
 pub use entry::{Entries, Entry};

@@ -4,6 +4,7 @@ use super::commit::{
     Applier, Bookkeeper, Commit, Committer, Figures, Mark, Progress, Ticket, Witness,
 };
 use super::copy::UNFINISHED;
+use super::deferred::Backlog;
 use super::disk::{self, Books, Disk, Fault, Recovery};
 use super::large::Secret;
 use super::trees::{Background, Change, Damage, FileSystem, Trees};
@@ -21,8 +22,8 @@ use tokio::sync::watch;
 /// What this build reads and writes. A change of layout raises it.
 const FORMAT: u32 = 5;
 /// Format 1 had no arrays in segments, 2 no inventory, 3 opened without it and had no index
-/// keys longer than those of the trees, 4 kept nothing beside documents; what they have is read
-/// as it is.
+/// keys longer than those of the trees, 4 kept nothing beside documents and no deferred entries;
+/// what they have is read as it is.
 const FORMAT_OLDEST: u32 = 1;
 /// Names the directory as ours and tells its format before anything is opened.
 pub(super) const MARKER: &str = "FREEBOARD";
@@ -38,6 +39,7 @@ const RECLAIM_SHARE: u64 = 2;
 
 pub struct Store {
     trees: Arc<dyn Trees>,
+    backlog: Arc<Backlog>,
     committer: Committer,
     space: Space,
     /// How the store was left, if it is on disk.
@@ -115,17 +117,19 @@ impl Store {
     /// A store over any trees.
     pub fn with_trees(trees: Arc<dyn Trees>, bookkeeper: Arc<dyn Bookkeeper>) -> Result<Store> {
         let secret = secret(&*trees)?;
+        // Before anything is read.
+        let backlog = Arc::new(Backlog::open(trees.clone())?);
         let clock = Arc::new(Clock::open(&*trees, log::newest(&*trees.snapshot())?)?);
         let log = Arc::new(Log::load(&*trees.snapshot(), clock.clone())?);
-        let opened = Synced { view: View::new(trees.snapshot(), secret), time: clock.last() };
+        let opened = Synced { view: View::new(backlog.snapshot(), secret), time: clock.last() };
         let synced = Arc::new(ArcSwap::from_pointee(opened));
         let witness: Arc<OnceLock<Witness>> = Arc::default();
         let on_sync: Witness = {
-            let (trees, synced, clock) = (trees.clone(), synced.clone(), clock.clone());
+            let (backlog, synced, clock) = (backlog.clone(), synced.clone(), clock.clone());
             let witness = witness.clone();
             Box::new(move || {
                 let time = clock.last();
-                let now = Arc::new(Synced { view: View::new(trees.snapshot(), secret), time });
+                let now = Arc::new(Synced { view: View::new(backlog.snapshot(), secret), time });
                 let show = witness.get().map(|witness| witness());
                 let (synced, clock) = (synced.clone(), clock.clone());
                 Box::new(move || {
@@ -137,12 +141,19 @@ impl Store {
                 })
             })
         };
-        let applier = Applier { clock: clock.clone(), log: log.clone(), bookkeeper, secret };
+        let applier = Applier {
+            clock: clock.clone(),
+            log: log.clone(),
+            bookkeeper,
+            secret,
+            backlog: backlog.clone(),
+        };
         let started = Committer::start(trees.clone(), applier, on_sync);
         let committer = started.map_err(|error| failed(Box::new(error)))?;
         let space = Space::new(trees.clone());
         Ok(Store {
             trees,
+            backlog,
             committer,
             space,
             recovery: None,
@@ -162,7 +173,7 @@ impl Store {
 
     /// Everything applied so far.
     pub fn view(&self) -> View {
-        View::new(self.trees.snapshot(), self.secret)
+        View::new(self.backlog.snapshot(), self.secret)
     }
 
     /// Everything synced so far.
@@ -229,6 +240,11 @@ impl Store {
     /// What was written to the journal since the start, as it is before compression.
     pub fn journaled_bytes(&self) -> u64 {
         self.trees.journaled_bytes()
+    }
+
+    /// Whether writers would soon be held up by what is still to be written out.
+    pub fn is_behind(&self) -> bool {
+        self.trees.is_behind()
     }
 
     pub fn background(&self) -> Background {

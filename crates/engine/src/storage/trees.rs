@@ -160,6 +160,12 @@ pub trait Trees: Send + Sync + 'static {
         None
     }
 
+    /// Whether so much waits to be written out or compacted that more would soon hold writers
+    /// up.
+    fn is_behind(&self) -> bool {
+        false
+    }
+
     fn background(&self) -> Background {
         Background::default()
     }

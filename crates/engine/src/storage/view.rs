@@ -5,6 +5,7 @@ use super::entry::{self, Entries, Entry};
 use super::large::{self, Large, Secret, TRAILER_BYTES};
 use super::trees::{Pairs, Snapshot, Tree};
 use super::{CollectionId, Document, IndexId, RecordId, failed, keys};
+use budget::{Held, Kind};
 use error::{Code, Result};
 use fjall::Slice;
 use language::Needs;
@@ -180,8 +181,10 @@ impl Record {
         if self.next_large().is_none() {
             return Ok(Document::Stored(self.stored.clone()));
         }
-        Ok(match large::join(view, self, self.stored.document(), needs)? {
-            Some(document) => Document::Built(document),
+        let mut memory = Held::new(Kind::Work);
+        let joined = large::join_within(view, self, self.stored.document(), needs, &mut memory)?;
+        Ok(match joined {
+            Some(document) => Document::reserved(document, memory),
             None => Document::Stored(self.stored.clone()),
         })
     }

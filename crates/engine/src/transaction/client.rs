@@ -257,7 +257,8 @@ impl Transaction {
         }
         let engine = self.engine.clone();
         let Some(snapshot) = self.snapshot.take().filter(|it| !it.created.is_empty()) else {
-            return engine.store.submit(self.into_commit()).map(Some);
+            let commit = self.into_commit();
+            return engine.store.submit_with_others(commit.deferring()).await.map(Some);
         };
         let _turn = engine.registry.changes.lock().await;
         let mut catalog = Catalog::clone(&engine.registry.current());

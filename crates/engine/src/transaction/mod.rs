@@ -94,15 +94,15 @@ struct Fresh {
     applied: u64,
 }
 
-/// What a commit holds until it is applied; let go in this order.
-struct HeldUntilApplied {
+/// What a commit holds until it is settled; let go in this order.
+struct HeldUntilSettled {
     intents: Vec<Intent>,
     _silent: Option<Silent>,
     entered: Vec<EnteredCollection>,
     _memory: budget::Held,
 }
 
-impl Drop for HeldUntilApplied {
+impl Drop for HeldUntilSettled {
     fn drop(&mut self) {
         let_go(&mut self.intents);
         for EnteredCollection { collection, .. } in &self.entered {
@@ -149,6 +149,11 @@ impl Transaction {
     /// What its writes weigh, keys and values.
     pub fn size_bytes(&self) -> usize {
         self.bytes
+    }
+
+    /// Index entries added and removed, those of `_id`s aside.
+    pub fn index_entries(&self) -> u64 {
+        self.index_entries
     }
 
     /// Whether there is nothing to commit.
@@ -360,7 +365,7 @@ impl Transaction {
             Box::new(move || multikey.iter().for_each(|(index, bits)| index.multikey.store(*bits)))
                 as Box<dyn FnOnce() + Send>
         });
-        let held = HeldUntilApplied {
+        let held = HeldUntilSettled {
             intents: self.intents,
             _silent: self.told.silent(),
             entered: self.entered,
@@ -369,7 +374,7 @@ impl Transaction {
         let log = self.told.into_log();
         let writes = self.grown.iter().map(Grown::writes).sum();
         let entry = (!self.grown.is_empty()).then(|| Box::new(self.grown) as BookEntry);
-        Commit { changes, writes, entry, held: Box::new(held), publish, log }
+        Commit { writes, entry, held: Box::new(held), publish, log, ..Commit::of(changes) }
     }
 }
 

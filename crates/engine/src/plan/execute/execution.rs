@@ -113,7 +113,8 @@ impl Execution {
     pub(in crate::plan) fn advance(&mut self) -> Result<bool> {
         if !self.finished {
             match self.work()? {
-                Progress::Row(row) => {
+                Progress::Row(Row { record, document }) => {
+                    let row = Row { record, document: document.uncounted() };
                     self.early_bytes += row.document.as_bytes().len();
                     self.memory.resize(self.early_bytes)?;
                     self.early.push_back(row);

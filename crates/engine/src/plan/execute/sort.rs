@@ -5,7 +5,7 @@ use super::runs::{Merged, Runs};
 use super::{Member, Operator, Running, Shared, Stats, Work};
 use crate::index::extract;
 use crate::plan::SortField;
-use crate::storage::Entry;
+use crate::storage::{Document, Entry};
 use bson::{RawBsonRef, RawDocument};
 use budget::Kind;
 use error::{Code, Error, Result};
@@ -93,6 +93,7 @@ impl Operation {
         if !keeps_entries(shared) {
             member.entry = None;
         }
+        member.document = member.document.map(Document::uncounted);
         let key = match &member.document {
             Some(document) => sort_key(&self.fields, document, shared.query.collator.as_deref())?,
             None => Vec::new(),

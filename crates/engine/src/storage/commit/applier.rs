@@ -1,6 +1,7 @@
 //! Applying a group of commits as one batch.
 
 use super::{Bookkeeper, Commit, Figures};
+use crate::storage::deferred::{Backlog, Deferred};
 use crate::storage::large::Secret;
 use crate::storage::trees::{Change, Failure, Tree, Trees};
 use crate::storage::{Clock, Log, View, keys};
@@ -16,27 +17,47 @@ pub struct Applier {
     pub bookkeeper: Arc<dyn Bookkeeper>,
     /// For views of the trees.
     pub secret: Secret,
+    pub backlog: Arc<Backlog>,
 }
 
-/// What applied commits held, to be dropped once everyone can see them.
-pub type Held = Vec<Box<dyn Any + Send>>;
+/// What applied commits leave behind.
+#[derive(Default)]
+pub struct Applied {
+    /// What they held, to be dropped once everyone can see them.
+    pub held: Vec<Box<dyn Any + Send>>,
+    /// What is still to be added to the trees.
+    pub unsettled: Vec<Unsettled>,
+}
+
+/// A commit whose index entries are still to be added to their tree.
+pub struct Unsettled {
+    /// Its place in its group.
+    pub at: usize,
+    pub deferred: Arc<Deferred>,
+    pub held: Box<dyn Any + Send>,
+}
 
 impl Applier {
+    /// Once the last of deferred entries are applied.
+    pub fn settled(&mut self, deferred: &Arc<Deferred>) {
+        self.backlog.remove(deferred);
+    }
+
     /// Applies commits in order, all of them or none.
     pub fn apply(
         &mut self,
         group: Vec<Commit>,
         trees: &dyn Trees,
         figures: &Figures,
-    ) -> Result<Held, Failure> {
+    ) -> Result<Applied, Failure> {
         let commits = group.len();
         let mut changes = Vec::with_capacity(group.iter().map(|c| c.changes.len() + 1).sum());
-        let mut held = Vec::with_capacity(commits);
+        let mut applied = Applied::default();
         let mut ledger = self.bookkeeper.open();
         let view = || View::new(trees.snapshot(), self.secret);
         let mut writes = 0;
         let mut logged = false;
-        for commit in group {
+        for (at, commit) in group.into_iter().enumerate() {
             writes += commit.writes;
             if let Some(entry) = commit.entry {
                 ledger.take(entry, &commit.changes, &view)?;
@@ -47,7 +68,14 @@ impl Applier {
             if let Some(publish) = commit.publish {
                 publish();
             }
-            held.push(commit.held);
+            let held = commit.held;
+            match commit.deferred {
+                Some(packed) => {
+                    let deferred = self.backlog.add(packed, &mut changes);
+                    applied.unsettled.push(Unsettled { at, deferred, held });
+                }
+                None => applied.held.push(held),
+            }
         }
         let after_apply = ledger.close(&mut changes);
         if logged {
@@ -64,7 +92,7 @@ impl Applier {
         figures.writes.fetch_add(writes, Ordering::Relaxed);
         figures.commits.fetch_add(commits as u64, Ordering::Relaxed);
         figures.groups.fetch_add(1, Ordering::Relaxed);
-        Ok(held)
+        Ok(applied)
     }
 }
 

@@ -47,11 +47,19 @@ impl Committer {
     }
 
     /// Queues a commit, lets those who are about to commit queue theirs, and applies them
-    /// together: a group costs little more than a commit.
+    /// together: a group costs little more than a commit. One whose index entries are deferred
+    /// is waited for: the next statement then meets no intent of its own client, and no client
+    /// has more than one to be settled.
     pub async fn submit_with_others(&self, commit: Commit) -> Result<Ticket> {
+        let is_deferred = commit.is_deferred();
         let queued = self.queue(commit)?;
         tokio::task::yield_now().await;
-        Ok(queued.ticket())
+        let ticket = queued.ticket();
+        drop(queued);
+        if is_deferred {
+            self.reach(ticket, Mark::Settled).await?;
+        }
+        Ok(ticket)
     }
 
     fn queue(&self, commit: Commit) -> Result<Queued<'_>> {

@@ -5,10 +5,14 @@
 //! gone), *written* (with the operating system) and *synced* (on the disk).
 //! Small commits are applied by whoever submits them, the others by a thread; another
 //! syncs, so that nobody else waits for the disk.
+//!
+//! A commit whose index entries are deferred is *settled* later: once they all are in their
+//! tree, and its intents are gone. Others are when they are applied.
 
 mod applier;
 mod books;
 mod committer;
+mod settle;
 mod shared;
 mod state;
 mod sync;
@@ -18,6 +22,7 @@ pub use books::{AfterApply, BookEntry, Bookkeeper, Ledger, NoBooks};
 pub use committer::Committer;
 
 use super::LogChange;
+use super::deferred::{ENTRIES_AT_ONCE_MAX, Packed};
 use super::trees::Change;
 use std::any::Any;
 use std::sync::atomic::AtomicU64;
@@ -29,7 +34,9 @@ pub struct Commit {
     pub writes: u64,
     /// What it has for the books.
     pub entry: Option<BookEntry>,
-    /// Dropped once the commit is applied: intents, catalog guards.
+    /// Index entries that are to follow in pieces.
+    pub deferred: Option<Packed>,
+    /// Dropped once the commit is settled: intents, catalog guards.
     pub held: Box<dyn Any + Send>,
     /// Run just before the changes become visible, in commit order.
     pub publish: Option<Box<dyn FnOnce() + Send>>,
@@ -44,19 +51,35 @@ impl Commit {
             changes,
             writes: 0,
             entry: None,
+            deferred: None,
             held: Box::new(()),
             publish: None,
             log: LogChange::None,
         }
     }
 
+    /// The same, its index entries deferred if they are many. What it holds must keep others
+    /// from writing to their keys and from dropping their indexes; its changes are in order.
+    pub fn deferring(mut self) -> Commit {
+        if self.changes.len() > ENTRIES_AT_ONCE_MAX {
+            self.deferred = turn::aside(|| Packed::take(&mut self.changes));
+        }
+        self
+    }
+
+    pub fn is_deferred(&self) -> bool {
+        self.deferred.is_some()
+    }
+
     fn changes(&self) -> usize {
-        self.changes.len() + self.log.changes()
+        let deferred = self.deferred.as_ref().map_or(0, Packed::entries);
+        self.changes.len() + deferred + self.log.changes()
     }
 
     fn size_bytes(&self) -> usize {
         let values = self.changes.iter().filter_map(|change| change.value.as_ref());
-        values.map(|value| value.len()).sum::<usize>() + self.log.size_bytes()
+        let deferred = self.deferred.as_ref().map_or(0, Packed::size_bytes);
+        values.map(|value| value.len()).sum::<usize>() + deferred + self.log.size_bytes()
     }
 }
 
@@ -80,6 +103,8 @@ impl Ticket {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mark {
     Applied,
+    /// Its index entries are in their tree, and its intents gone.
+    Settled,
     Written,
     Synced,
 }

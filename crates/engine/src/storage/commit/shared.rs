@@ -1,7 +1,8 @@
 //! Applying what is queued and handing it to the operating system, on whichever thread
 //! is at hand.
 
-use super::applier::Applier;
+use super::applier::{Applied, Applier};
+use super::settle::Settling;
 use super::state::State;
 use super::{Commit, Figures, Mark, Witness};
 use crate::storage::trees::{Failure, Full, Reach, Trees};
@@ -17,10 +18,10 @@ const QUICK_CHANGES_MAX: usize = 512;
 pub struct Shared {
     pub(super) trees: Arc<dyn Trees>,
     /// Held while commits are applied.
-    applier: Mutex<Applier>,
+    pub(super) applier: Mutex<Applier>,
     pub(super) state: Mutex<State>,
     /// Rings for the committer thread.
-    work: Condvar,
+    pub(super) work: Condvar,
     /// Rings for the thread that syncs.
     pub(super) sync: Condvar,
     pub(super) figures: Figures,
@@ -82,7 +83,7 @@ impl Shared {
         let wait = self.state.lock().wait(ticket, mark)?;
         if wait.is_some() {
             match mark {
-                Mark::Applied | Mark::Written => self.work_here(),
+                Mark::Applied | Mark::Settled | Mark::Written => self.work_here(),
                 Mark::Synced => {
                     self.sync.notify_one();
                 }
@@ -157,10 +158,12 @@ impl Shared {
         }
         let commits = group.len() as u64;
         match applier.apply(group, &*self.trees, &self.figures) {
-            Ok(held) => {
+            Ok(Applied { held, unsettled }) => {
                 self.applied.fetch_add(commits, Ordering::Release);
                 drop(held);
                 let mut state = self.state.lock();
+                let first = state.applied + 1;
+                state.unsettled.extend(unsettled.into_iter().map(|it| Settling::new(first, it)));
                 // From the first on there is something to sync within the interval.
                 let is_first = state.applied == state.synced;
                 state.applied += commits;
@@ -176,16 +179,20 @@ impl Shared {
     /// The committer thread: applies what nobody else does.
     pub fn work(&self) {
         while self.wait_for_commits() {
-            let mut applier = self.applier.lock();
-            let group = self.state.lock().take_group();
-            self.apply(&mut applier, group);
-            if self.state.lock().wanted(Mark::Written) {
-                self.write();
+            {
+                let mut applier = self.applier.lock();
+                let group = self.state.lock().take_group();
+                self.apply(&mut applier, group);
+                if self.state.lock().wanted(Mark::Written) {
+                    self.write();
+                }
             }
+            self.settle_some();
         }
+        self.leave_unsettled();
     }
 
-    /// Waits until something is queued; false when nothing ever will be.
+    /// Waits until something is queued or to be settled; false when nothing ever will be.
     fn wait_for_commits(&self) -> bool {
         let mut state = self.state.lock();
         loop {
@@ -197,6 +204,9 @@ impl Shared {
             }
             if state.stopping {
                 return false;
+            }
+            if !state.unsettled.is_empty() {
+                return true;
             }
             self.work.wait(&mut state);
         }

@@ -1,5 +1,6 @@
 //! What is queued, how far commits have come, and who waits for them.
 
+use super::settle::Settling;
 use super::{Commit, Mark};
 use error::{Code, Error, Result};
 use std::collections::VecDeque;
@@ -12,6 +13,8 @@ const GROUP_BYTES_MAX: usize = 32 * 1024 * 1024;
 pub struct State {
     pub queue: VecDeque<Commit>,
     waiting: Vec<Waiter>,
+    /// Commits that have been applied and are to be settled, in order.
+    pub unsettled: VecDeque<Settling>,
     pub submitted: u64,
     pub applied: u64,
     pub written: u64,
@@ -59,9 +62,15 @@ impl State {
     fn passed(&self, mark: Mark) -> u64 {
         match mark {
             Mark::Applied => self.applied,
+            Mark::Settled => self.settled(),
             Mark::Written => self.written,
             Mark::Synced => self.synced,
         }
+    }
+
+    /// Up to where commits are settled.
+    fn settled(&self) -> u64 {
+        self.unsettled.front().map_or(self.applied, |first| first.ticket - 1)
     }
 
     /// Whether someone waits for a mark that can be reached now.
@@ -77,10 +86,12 @@ impl State {
     /// Answers those whose mark has been passed.
     pub fn answer(&mut self) {
         let (applied, written, synced) = (self.applied, self.written, self.synced);
+        let settled = self.settled();
         let ready = |waiter: &mut Waiter| {
             waiter.ticket
                 <= match waiter.mark {
                     Mark::Applied => applied,
+                    Mark::Settled => settled,
                     Mark::Written => written,
                     Mark::Synced => synced,
                 }

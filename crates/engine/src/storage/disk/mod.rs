@@ -61,6 +61,10 @@ const BLOB_BYTES_MIN: u32 = 16 * 1024;
 /// while they all are busy, hands what is to be compacted around in a circle: with two,
 /// one burns a core as long as the other compacts.
 const WORKERS: usize = 4;
+/// From so many sealed memtables or runs of the first level on the trees are behind. fjall
+/// holds all writers up from 4 and 30 on.
+const BEHIND_MEMTABLES: usize = 2;
+const BEHIND_RUNS: usize = 12;
 /// With less than this a file system is full, whatever it says.
 const FULL_BYTES: u64 = 16 * 1024 * 1024;
 /// Between two looks at whether a flush is done.
@@ -435,6 +439,12 @@ impl Trees for Disk {
             used_bytes: total_bytes.saturating_sub(unused_bytes),
             total_bytes,
             free_bytes: figures.f_bavail * figures.f_frsize,
+        })
+    }
+
+    fn is_behind(&self) -> bool {
+        self.trees.iter().map(|keyspace| &keyspace.tree).any(|tree| {
+            tree.sealed_memtable_count() >= BEHIND_MEMTABLES || tree.l0_run_count() >= BEHIND_RUNS
         })
     }
 

@@ -6,6 +6,7 @@ use crate::storage::trees::{Snapshot, Tree};
 use crate::storage::{CollectionId, Record, RecordId, View, failed, keys};
 use bson::spec::ElementType;
 use bson::{RawDocument, RawDocumentBuf};
+use budget::{Held, Kind};
 use error::{Code, Error, Result};
 use fjall::Slice;
 use language::Needs;
@@ -23,6 +24,17 @@ pub fn join(
     document: &RawDocument,
     needs: &Needs,
 ) -> Result<Option<RawDocumentBuf>> {
+    join_within(view, record, document, needs, &mut Held::new(Kind::Work))
+}
+
+/// As `join`; what a large document takes is reserved before any of it is read.
+pub fn join_within(
+    view: &View,
+    record: &Record,
+    document: &RawDocument,
+    needs: &Needs,
+    memory: &mut Held,
+) -> Result<Option<RawDocumentBuf>> {
     let joiner = Joiner {
         snapshot: view.snapshot(),
         collection: record.collection,
@@ -32,8 +44,8 @@ pub fn join(
     };
     let size = record.size();
     match size >= ASIDE_BYTES {
-        true => turn::aside(|| joiner.join(document, size)),
-        false => joiner.join(document, size),
+        true => turn::aside(|| joiner.join(document, size, Some(memory))),
+        false => joiner.join(document, size, None),
     }
 }
 
@@ -47,7 +59,12 @@ struct Joiner<'a> {
 }
 
 impl Joiner<'_> {
-    fn join(&self, document: &RawDocument, size: usize) -> Result<Option<RawDocumentBuf>> {
+    fn join(
+        &self,
+        document: &RawDocument,
+        size: usize,
+        memory: Option<&mut Held>,
+    ) -> Result<Option<RawDocumentBuf>> {
         if matches!(self.needs, Needs::Paths(paths) if paths.is_empty()) {
             return Ok(None);
         }
@@ -55,6 +72,7 @@ impl Joiner<'_> {
         if !self.wants(document, &mut path) {
             return Ok(None);
         }
+        memory.map_or(Ok(()), |memory| memory.resize(size))?;
         let mut writer = DocumentWriter::with_capacity(size);
         self.document(document, &mut path, &mut writer)?;
         Ok(Some(writer.finish()))

@@ -23,7 +23,7 @@ mod stub;
 #[cfg(test)]
 mod tests;
 
-pub use join::join;
+pub use join::{join, join_within};
 pub use look::{Hidden, Large, find, hidden, items, numbers, size};
 pub use split::{Before, Split, split};
 pub use stub::Secret;
