@@ -7,7 +7,7 @@ use super::Call;
 use super::context::context;
 use crate::operation::Operation;
 use crate::session::OpenTransaction;
-use bson::{RawBsonRef, RawDocumentBuf};
+use bson::{RawBsonRef, RawDocument, RawDocumentBuf};
 use command::views::CurrentOp;
 use command::{Client, Reply, ReplyWriter, Request};
 use error::Result;
@@ -22,7 +22,10 @@ pub async fn run(call: Call<'_>) -> Result<Reply> {
     let mut reply = ReplyWriter::new();
     let out = reply.writer();
     out.begin_array("inprog");
-    for operation in operations(call, Idle { sessions: true, cursors: false }) {
+    for operation in operations(
+        call,
+        Listed { sessions: true, cursors: false, command_bytes_max: COMMAND_BYTES },
+    ) {
         if filter.matches(&operation)? {
             out.push(RawBsonRef::Document(&operation));
         }
@@ -31,25 +34,31 @@ pub async fn run(call: Call<'_>) -> Result<Reply> {
     Ok(reply.finish())
 }
 
-/// What else to list beside operations under way.
+/// What of a command `currentOp` shows, and `$currentOp` if it is to truncate,
+pub const COMMAND_BYTES: usize = 1024;
+/// and what it shows otherwise.
+pub const WHOLE_COMMAND_BYTES: usize = 64 * 1024;
+
+/// What to list beside operations under way, and how much of them.
 #[derive(Debug, Clone, Copy)]
-pub struct Idle {
+pub struct Listed {
     /// Open transactions that wait for their next statement,
     pub sessions: bool,
     /// and cursors that wait for their next `getMore`.
     pub cursors: bool,
+    pub command_bytes_max: usize,
 }
 
 /// Everything under way, this command included, and what is idle as far as it is wanted.
-pub fn operations(call: Call<'_>, idle: Idle) -> Vec<RawDocumentBuf> {
+pub fn operations(call: Call<'_>, listed: Listed) -> Vec<RawDocumentBuf> {
     let host = call.engine.identity().host_and_port();
     let transactions = call.engine.sessions.open_list();
     let running = call.engine.operations.list();
-    let waiting = transactions.iter().filter(|transaction| idle.sessions && transaction.idle);
-    let cursors = if idle.cursors { call.engine.cursors.idle() } else { Vec::new() };
+    let waiting = transactions.iter().filter(|transaction| listed.sessions && transaction.idle);
+    let cursors = if listed.cursors { call.engine.cursors.idle() } else { Vec::new() };
     running
         .iter()
-        .map(|operation| describe(operation, &host, &transactions))
+        .map(|operation| describe(operation, &host, &transactions, listed.command_bytes_max))
         .chain(waiting.map(|transaction| transaction::idle(transaction, &host)))
         .chain(cursors.iter().map(|cursor| idle_cursor::describe(cursor, &host)))
         .collect()
@@ -66,7 +75,12 @@ fn describe_client(out: &mut DocumentWriter, client: &Client) {
     }
 }
 
-fn describe(operation: &Operation, host: &str, transactions: &[OpenTransaction]) -> RawDocumentBuf {
+fn describe(
+    operation: &Operation,
+    host: &str,
+    transactions: &[OpenTransaction],
+    command_bytes_max: usize,
+) -> RawDocumentBuf {
     let took = operation.started.elapsed();
     let mut out = DocumentWriter::new();
     out.append_str("type", "op");
@@ -90,7 +104,7 @@ fn describe(operation: &Operation, host: &str, transactions: &[OpenTransaction])
     out.append_str("op", kind(operation.request.name()));
     out.append_str("ns", &namespace(&operation.request));
     out.append_bool("redacted", false);
-    out.append_document("command", operation.request.body());
+    append_command(&mut out, operation.request.body(), command_bytes_max);
     if let Some(progress) = operation.progress.get() {
         let (done, total) =
             (progress.done.load(Ordering::Relaxed), progress.total.load(Ordering::Relaxed));
@@ -118,6 +132,24 @@ fn describe(operation: &Operation, host: &str, transactions: &[OpenTransaction])
         }
     }
     out.finish()
+}
+
+/// A command, cut where it is long: with many large ones under way the list would take more
+/// memory than all of them.
+fn append_command(out: &mut DocumentWriter, command: &RawDocument, bytes_max: usize) {
+    if command.as_bytes().len() <= bytes_max {
+        return out.append_document("command", command);
+    }
+    out.begin_document("command");
+    out.append_str("$truncated", &value::text::clipped(command, bytes_max));
+    if let Some(comment) = get_value(command, "comment") {
+        let mut of_comment = DocumentWriter::new();
+        of_comment.append("comment", comment);
+        if of_comment.len() <= bytes_max {
+            out.append("comment", comment);
+        }
+    }
+    out.end();
 }
 
 /// What `op` calls a command.

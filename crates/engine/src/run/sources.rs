@@ -25,11 +25,16 @@ pub fn documents(call: Call<'_>, namespace: &Namespace, source: &Source) -> Resu
         "$currentOp" => {
             current_op::check_stage(call.common.database, namespace.is_collectionless())?;
             let asked = |name| get_value(&source.options, name).and_then(|it| it.as_bool());
-            let idle = current_op::Idle {
+            let truncates = asked("truncateOps").unwrap_or(false);
+            let listed = current_op::Listed {
                 sessions: asked("idleSessions").unwrap_or(true),
                 cursors: asked("idleCursors").unwrap_or(false),
+                command_bytes_max: match truncates {
+                    true => current_op::COMMAND_BYTES,
+                    false => current_op::WHOLE_COMMAND_BYTES,
+                },
             };
-            ready(current_op::operations(call, idle))
+            ready(current_op::operations(call, listed))
         }
         "$indexStats" => ready(index_stats::documents(call, namespace)?),
         "$listCatalog" => ready(list_catalog::documents(call, namespace)?),
