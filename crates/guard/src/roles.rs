@@ -10,8 +10,11 @@ use language::Needs;
 use language::query::{Filter, Matched};
 use language::update::Update;
 use std::borrow::Cow;
+use std::sync::Arc;
 use value::Path;
-use write::{Applied, FastInsert, Guard, Inserted, Outcome, Returns, Transaction, Version};
+use write::{
+    Applied, FastInsert, Guard, Inserted, Outcome, Returns, StoredRow, Transaction, Version,
+};
 
 /// The roles of one collection. It can have several at once.
 #[derive(Debug, Clone)]
@@ -150,9 +153,11 @@ impl<T: Transaction> Guard<T> for Roles {
         sequence::delete_needs::<T>(&self.rules, needs);
     }
 
-    fn shows_more(&self) -> bool {
+    fn shows_more(&self, row: &T::Row) -> bool {
+        let has_pages = |rule: &Arc<Overflow>| overflow::has_pages(row.version(), rule);
         // Who must not write here is refused before anything is matched.
-        self.rules.merges() || self.rules().is_err()
+        self.rules().is_err()
+            || (self.rules.digest.overflows && self.rules.overflows().any(has_pages))
     }
 
     async fn matches(

@@ -73,7 +73,7 @@ impl<T: Transaction, C: Candidates<T>> TransactionBody<T> for Step<'_, C> {
         };
         let filter = self.delete.selection.filter;
         let matches = match &guard {
-            Some(guard) if guard.shows_more() => {
+            Some(guard) if guard.shows_more(&row) => {
                 Box::pin(guard.matches(transaction, &row, filter)).await?.is_some()
             }
             _ => filter.matches(&row)?,

@@ -31,8 +31,8 @@ pub trait Guard<T: Transaction>: Send + Sync {
     /// What of a document must be loaded before it is deleted.
     fn delete_needs(&self, needs: &mut Needs);
 
-    /// Whether filters see more of documents than what is stored: then `matches` decides.
-    fn shows_more(&self) -> bool;
+    /// Whether filters see more of a document than what is stored: then `matches` decides.
+    fn shows_more(&self, row: &T::Row) -> bool;
 
     /// Whether a document matches a filter, and where.
     fn matches(

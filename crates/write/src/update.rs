@@ -136,7 +136,7 @@ impl<T: Transaction, C: Candidates<T>> TransactionBody<T> for Statement<'_, T, C
         let Some(row) = self.candidates.claim(transaction, &needs).await? else { return Ok(None) };
         let filter = change.selection.filter;
         let matched = match self.prepared.guard() {
-            Some(guard) if guard.shows_more() => {
+            Some(guard) if guard.shows_more(&row) => {
                 Box::pin(guard.matches(transaction, &row, filter)).await?
             }
             _ => filter.matches_at(&row)?,

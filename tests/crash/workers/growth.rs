@@ -58,8 +58,10 @@ impl Worker for Growth {
 }
 
 fn policy(number: i32) -> Document {
+    // Documents are measured as they are stored, and so they are read.
+    let overflow = doc! { "page": 4, "read": "head", "count": "logCount" };
     let mut arrays = doc! {
-        "log": { "max": 3, "on_limit": "overflow", "overflow": { "page": 4 } },
+        "log": { "max": 3, "on_limit": "overflow", "overflow": overflow },
         "long": { "max": 100_000 },
     };
     if number == 0 {

@@ -174,7 +174,7 @@ def test_pages_are_written_by_the_policy_alone(db):
         with pytest.raises(WriteError) as failure:
             write()
         assert failure.value.code == 73
-    for command in ({"drop": "pages"}, {"drop": "pages_all"}, {"dropGrowthPolicy": "users"}):
+    for command in ({"drop": "pages"}, {"dropGrowthPolicy": "users"}):
         with pytest.raises(OperationFailure):
             db.command(command)
     assert db.pages.count_documents({}) == 3

@@ -29,6 +29,9 @@ use parking_lot::Mutex;
 use std::ops::Bound;
 use std::sync::Arc;
 
+/// What the names of the server's own collections begin with.
+const OWN_PREFIX: &str = "freeboard.";
+
 pub struct Policies {
     current: ArcSwap<Table>,
     /// What they take of the budget.
@@ -93,6 +96,24 @@ impl Policies {
         let table = self.current.load();
         let policy = table.policy(collection);
         policy.is_some_and(|policy| policy.overflows().any(|it| it.view.as_ref() == Some(view)))
+    }
+
+    /// Whether clients are shown a collection: those that the policies are kept in are not, nor
+    /// are pages where readers see arrays whole.
+    pub fn is_listed(&self, namespace: &Namespace) -> bool {
+        if namespace.collection.starts_with(OWN_PREFIX) {
+            return false;
+        }
+        let table = self.current.load();
+        let policy = table.of_pages(namespace).and_then(|of| table.policy(of));
+        let mut merged = policy.into_iter().flat_map(Policy::merged);
+        !merged.any(|overflow| overflow.into == *namespace)
+    }
+
+    /// Whether a collection or view is kept for a policy: the pages of arrays, or their elements.
+    pub fn is_kept(&self, namespace: &Namespace) -> bool {
+        let table = self.current.load();
+        table.of_pages(namespace).is_some() || table.of_view(namespace).is_some()
     }
 
     /// Refuses to change the definition of what policies keep for themselves.

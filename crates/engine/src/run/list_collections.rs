@@ -14,11 +14,12 @@ pub async fn run(call: Call<'_>) -> Result<Reply> {
     let list = ListCollections::parse(call.request)?;
     let filter = list.filter.map(parse).transpose()?;
     let catalog = call.engine.registry.current();
+    let policies = &call.engine.policies;
     let mut documents = Vec::new();
     // Collections first, then views, each by name.
     for views in [false, true] {
         let kind = catalog.database(call.common.database).filter(|c| c.is_view() == views);
-        for collection in kind {
+        for collection in kind.filter(|it| policies.is_listed(&it.namespace)) {
             let whole = describe(collection);
             if filter.as_ref().map_or(Ok(true), |filter| filter.matches(&whole))? {
                 documents.push(if list.name_only { name_only(&whole) } else { whole });

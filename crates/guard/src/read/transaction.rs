@@ -2,9 +2,9 @@
 
 use super::{Completion, Pages, SEEN_BYTES_MAX, Show, TakePage, show};
 use crate::patterns::overflow::page::{Look, Walk};
-use crate::patterns::overflow::{Work, has_pages};
+use crate::patterns::overflow::{Work, filters_head, has_pages};
 use crate::patterns::place;
-use crate::policy::{Overflow, Policy};
+use crate::policy::{Overflow, Policy, Read};
 use bson::{RawBson, RawBsonRef, RawDocument, RawDocumentBuf};
 use error::Result;
 use language::Needs;
@@ -44,6 +44,13 @@ pub async fn matches<T: Transaction>(
     row: &T::Row,
     filter: &Filter,
 ) -> Result<Option<Matched>> {
+    let mut needs = Needs::none();
+    filter.depends_on(&mut needs);
+    for rule in policy.overflows().filter(|rule| rule.read == Read::Head) {
+        if needs.contains(&rule.path) && has_pages(row.version(), rule) {
+            return Err(filters_head(rule));
+        }
+    }
     let mut needs = Needs::none();
     let mut whole: Option<RawDocumentBuf> = None;
     for rule in policy.merged() {

@@ -9,6 +9,8 @@ use rand::{Rng as _, SeedableRng as _};
 use write::Returns;
 
 const STEPS: usize = 150;
+/// The code of what would go wrong silently.
+const REFUSED: i32 = 96;
 /// A second array that overflows, in the same document.
 const BESIDE: &str = "b";
 
@@ -103,15 +105,29 @@ impl Twins {
                 step.update, step.filters
             );
             self.memory.conflict_after = random.random_range(0..4);
-            let mut outcomes = Vec::new();
-            for collection in ["guarded", "plain"] {
-                outcomes.push(self.apply(collection, &filter, &step).await);
+            let guarded = self.apply("guarded", &filter, &step).await;
+            if guarded == Err(REFUSED) && self.may_be_refused(&step) {
+                continue;
             }
-            assert_eq!(outcomes[0], outcomes[1], "{told}");
+            assert_eq!(guarded, self.apply("plain", &filter, &step).await, "{told}");
             check(&self, self.path, "pages", &self.bounds, &told);
             let beside = doc! { "max": 2, "page": 3, "page_bytes": 32_768 };
             check(&self, BESIDE, "others", &beside, &told);
         }
+    }
+
+    /// Whether what the head shows would lead a client astray.
+    fn may_be_refused(&self, step: &Step) -> bool {
+        let Bson::Document(update) = &step.update else { return false };
+        let fields = || update.values().filter_map(Bson::as_document).flatten();
+        let empties = |(path, value): (&String, &Bson)| {
+            path == self.path && value.as_array().is_some_and(Vec::is_empty)
+        };
+        let is_number = |name: &str| name.bytes().all(|it| it.is_ascii_digit());
+        let numbered = |path: &str| path.split('.').any(is_number);
+        self.read == "head"
+            && (fields().any(empties)
+                || (self.keep == "newest" && fields().any(|(path, _)| numbered(path))))
     }
 
     /// The document, by what filters may see of it.

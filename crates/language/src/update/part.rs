@@ -8,6 +8,8 @@ use super::set_of_operators::Operators;
 use super::tree::{Node, Object};
 use super::{Kind, Update};
 use crate::Needs;
+use crate::query::Matched;
+use error::Result;
 use std::ops::Range;
 use value::Path;
 use value::path::array_index;
@@ -91,6 +93,17 @@ impl Update {
 }
 
 impl Part {
+    /// The same with `$` resolved to the element that matched, by its number in the array.
+    pub fn at_match(&self, matched: Matched) -> Result<Part> {
+        let node = self.update.as_ref().and_then(|update| update.node(&self.path));
+        let Some(Node::Object(object)) = node else {
+            return Ok(Part { scope: self.scope, update: None, path: self.path.clone() });
+        };
+        let node = Node::Object(object.at_match(matched.element)?.into_owned());
+        let scope = scope(&node);
+        Ok(Part { scope, update: Some(alone(&self.path, node)), path: self.path.clone() })
+    }
+
     /// The numbers of the elements it names, in order.
     pub fn numbers(&self) -> Vec<usize> {
         let mut numbers: Vec<usize> = numbered(self.children()).map(|(number, _)| number).collect();

@@ -66,7 +66,6 @@ impl<T: Transaction> Work<'_, T> {
             Some(new) if is_empty(new) && old.is_some_and(is_empty) && !update.is_replacement() => {
                 Err(limits::empty_head(self.rule, counters.pages))
             }
-            Some(new) if is_empty(new) && !update.is_replacement() => self.emptied(Some(0)).await,
             None if update.is_pipeline() => self.emptied(None).await,
             Some(new) if new.kind == ElementType::Array => {
                 let holder = self.head(row, loaded).await?;
@@ -77,8 +76,12 @@ impl<T: Transaction> Work<'_, T> {
                         .iter()
                         .zip(&new)
                         .all(|(a, b)| value::compare(a.value(), b.value()).is_eq());
-                match equal {
-                    true => Ok(Done { counters, ..Done::default() }),
+                if equal {
+                    return Ok(Done { counters, ..Done::default() });
+                }
+                let longer = counters.count.is_some_and(|count| new.len() > count);
+                match longer && !update.computes_from(&self.rule.path) {
+                    true => self.extended(row, loaded, counters, &new).await,
                     false => Err(limits::replaces_head(self.rule, counters.pages)),
                 }
             }
@@ -125,6 +128,25 @@ impl<T: Transaction> Work<'_, T> {
         self.clear().await?;
         let counters = Counters { count, pages: 0 };
         Ok(Done { head: Head::AsWritten, counters, paged: true })
+    }
+
+    /// The array written begins with all that there is: elements are appended.
+    async fn extended(
+        &mut self,
+        row: &T::Row,
+        loaded: &Needs,
+        counters: Counters,
+        new: &[Element<'_>],
+    ) -> Result<Done> {
+        let sequence = self.load_all(row, loaded, counters).await?;
+        let old = sequence.items(self.rule);
+        if !old.iter().zip(new).all(|(a, b)| identical(a, b)) {
+            return Err(limits::replaces_head(self.rule, counters.pages));
+        }
+        let head: Vec<Element<'_>> =
+            value::element::array_elements(&sequence.head).items().collect();
+        let done = self.rewrite(&head, &sequence.pages, new).await?;
+        Ok(done.with_head(&sequence.head))
     }
 
     /// Refuses to replace an array that no client can have read whole: it would be too large

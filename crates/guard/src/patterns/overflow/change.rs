@@ -3,7 +3,7 @@
 use super::apart::TakenApart;
 use super::glance::{Met, missing};
 use super::settle::Settled;
-use super::{Amends, Done, Head, Seen, Work, assign, load, whole};
+use super::{Amends, Done, Head, Seen, Work, assign, limits, load, whole};
 use crate::patterns::measured::Measured;
 use crate::patterns::pattern::Change;
 use crate::patterns::place::id;
@@ -95,7 +95,16 @@ pub async fn with_pages<T: Transaction>(
         let done = match part {
             None => Done::stays(counters),
             Some(part) => match &part.update {
-                Some(update) => work.run(part, update, row, applied.loaded, counters).await?,
+                Some(update) if part.scope != Scope::Matched => {
+                    work.run(part, update, row, applied.loaded, counters).await?
+                }
+                // The filter has seen the whole array, or is refused.
+                Some(_) if rule.read == Read::Head => return Err(limits::positional(rule)),
+                Some(update) => {
+                    let part = part.at_match(applied.matched)?;
+                    let update = part.update.as_ref().unwrap_or(update);
+                    work.run(&part, update, row, applied.loaded, counters).await?
+                }
                 None => {
                     let assigned = assign::Assigned {
                         scope: part.scope,

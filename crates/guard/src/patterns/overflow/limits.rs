@@ -76,8 +76,7 @@ pub fn replaces_head(rule: &Overflow, pages: usize) -> Error {
     Code::OperationFailed.error(format!(
         "the array '{}' has overflowed into {pages} page(s) of '{}', and this write would replace \
          what is only its head, and so lose the pages. Use $push, $pull, $pop or $[<identifier>] \
-         to change it, $unset or $set: [] to clear it, or the policy's read: merged to write it \
-         whole",
+         to change it, $unset to clear it, or the policy's read: merged to write it whole",
         rule.path, rule.into
     ))
 }
@@ -87,6 +86,24 @@ pub fn replaces_unseen(rule: &Overflow) -> Error {
         "with its array '{}' the document is too large for a reply, so that reads show no more than \
          the head, and this write would replace the whole. Use $push, $pull, $pop or \
          $[<identifier>] to change the array, or $unset to clear it",
+        rule.path
+    ))
+}
+
+pub fn filters_head(rule: &Overflow) -> Error {
+    Code::OperationFailed.error(format!(
+        "the filter of this write looks at the array '{}', which has overflowed into pages of '{}', \
+         and would see no more than its head: a push of what is absent there would push it twice. \
+         Leave the array out of the filter, or use the policy's read: merged",
+        rule.path, rule.into
+    ))
+}
+
+pub fn numbers_newest(rule: &Overflow) -> Error {
+    Code::OperationFailed.error(format!(
+        "the array '{}' has overflowed, and its document keeps the newest elements: an element's \
+         number in what was read is not its number in the array. Use arrayFilters with \
+         '$[<identifier>]', or the policy's read: merged",
         rule.path
     ))
 }

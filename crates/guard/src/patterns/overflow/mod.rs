@@ -52,12 +52,13 @@ pub(crate) use change::Basis;
 pub(crate) use counters::int;
 pub use counters::{Counters, Seen, has_pages, shows_pages};
 pub(crate) use glance::Glance;
+pub(crate) use limits::filters_head;
 pub use pack::{head_len, pages_of};
 pub use page::{filter as page_filter, id as page_id};
 pub(crate) use pattern::Outlier;
 
 use crate::patterns::place::{self, id};
-use crate::policy::{Keep, Overflow, Policy};
+use crate::policy::{Keep, Overflow, Policy, Read};
 use bson::spec::ElementType;
 use bson::{RawArrayBuf, RawBson, RawBsonRef, RawDocument};
 use error::Result;
@@ -149,8 +150,9 @@ impl<T: Transaction> Work<'_, T> {
         if part.scope == Scope::End && self.rule.keep == Keep::Oldest {
             return self.append_end(update, counters).await;
         }
-        if part.scope == Scope::Matched {
-            return Err(limits::positional(self.rule));
+        let shows_newest = self.rule.read == Read::Head && self.rule.keep == Keep::Newest;
+        if part.scope == Scope::Numbered && shows_newest {
+            return Err(limits::numbers_newest(self.rule));
         }
         let holder = self.head(row, loaded).await?;
         let head = items(holder.as_deref().unwrap_or(row), self.rule);
