@@ -161,3 +161,45 @@ test('what the policy refuses is told in its own words', async () => {
     return true;
   });
 });
+
+// What a schema that refuses unknown fields sees where the policy says nothing of reads.
+const Strict = mongoose.model(
+  'StrictUser',
+  new Schema({ name: String, feed: [{ _id: false, n: Number, seen: Boolean }] }, { collection: 'strict', strict: 'throw' }),
+);
+
+for (const keep of ['oldest', 'newest']) {
+  test(`by default nobody notices, with keep: ${keep}`, async () => {
+    await mongoose.connection.db.command({
+      setGrowthPolicy: 'strict',
+      policy: { arrays: { feed: { max: 3, on_limit: 'overflow', overflow: { page: 2, keep } } } },
+    });
+    const read = async (filter = {}) => (await Strict.findOne(filter)).toObject().feed;
+    const user = await Strict.create({ name: 'Ann', feed: [] });
+    for (let n = 0; n < COUNT; n++) {
+      user.feed.push({ n });
+      await user.save();
+    }
+    assert.deepEqual((await read()).map(({ n }) => n), numbers(COUNT));
+    // By place, as it was read.
+    const again = await Strict.findOne({ 'feed.n': COUNT - 2 });
+    again.feed[1].seen = true;
+    again.feed[COUNT - 1].seen = true;
+    await again.save();
+    assert.deepEqual((await read()).filter(({ seen }) => seen).map(({ n }) => n), [1, COUNT - 1]);
+    // By what matches, and what is absent.
+    assert.equal((await Strict.updateOne({ 'feed.n': 5 }, { $set: { 'feed.$.seen': true } })).modifiedCount, 1);
+    assert.equal((await Strict.updateOne({ 'feed.n': { $ne: 5 } }, { $push: { feed: { n: 5 } } })).matchedCount, 0);
+    const found = await Strict.findOneAndUpdate({}, { $pull: { feed: { n: 0 } } }, { returnDocument: 'after' });
+    assert.equal(found.feed.length, COUNT - 1);
+    // Out of the middle, and the whole list.
+    found.feed.splice(2, 1);
+    await found.save();
+    assert.equal(await Strict.countDocuments({ feed: { $size: COUNT - 2 } }), 1);
+    found.feed = [{ n: 7 }];
+    await found.save();
+    assert.deepEqual((await read()).map(({ n }) => n), [7]);
+    const names = (await mongoose.connection.db.listCollections().toArray()).map(({ name }) => name);
+    assert.ok(!names.some((name) => name.startsWith('freeboard.') || name === 'strict_feed'), names.join());
+  });
+}
