@@ -213,8 +213,8 @@ impl Engine {
                     was,
                     &format!(
                         "has pages in '{}'; while there are any, only max, max_bytes, page, \
-                         page_bytes and read may change, and the policy cannot be dropped. Clear \
-                         the arrays ($unset or $set: []) or delete the documents first",
+                         page_bytes, read and too_large may change, and the policy cannot be \
+                         dropped. Clear the arrays with $unset or delete the documents first",
                         was.into
                     ),
                 ));

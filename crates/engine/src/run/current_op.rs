@@ -142,12 +142,9 @@ fn append_command(out: &mut DocumentWriter, command: &RawDocument, bytes_max: us
     }
     out.begin_document("command");
     out.append_str("$truncated", &value::text::clipped(command, bytes_max));
-    if let Some(comment) = get_value(command, "comment") {
-        let mut of_comment = DocumentWriter::new();
-        of_comment.append("comment", comment);
-        if of_comment.len() <= bytes_max {
-            out.append("comment", comment);
-        }
+    let comment = value::element::get(command, "comment");
+    if let Some(comment) = comment.filter(|comment| comment.bytes.len() <= bytes_max) {
+        out.append("comment", comment.value());
     }
     out.end();
 }

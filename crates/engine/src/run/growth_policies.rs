@@ -52,9 +52,10 @@ pub async fn drop(call: Call<'_>) -> Result<Reply> {
 
 /// The policy as it reads by the defaults of now, and what is known of it.
 fn append(writer: &mut DocumentWriter, namespace: &Namespace, stored: &RawDocument) {
+    let policy = legacy::explicit(namespace, stored);
     for field in elements(stored).filter(|field| !matches!(field.key, "_id" | legacy::DEFAULTS)) {
-        match legacy::explicit(namespace, stored).filter(|_| field.key == "policy") {
-            Some(policy) => writer.append_document("policy", &policy),
+        match policy.as_ref().filter(|_| field.key == "policy") {
+            Some(policy) => writer.append_document("policy", policy),
             None => writer.copy(field),
         }
     }

@@ -41,7 +41,7 @@ impl Document {
 }
 
 /// Stored bytes: a whole document, then what policies keep beside it, if anything, then what
-/// large values need, if there are any. Both are told apart by their lengths.
+/// large values need, if there are any. Their lengths say which is there.
 #[derive(Debug, Clone)]
 pub struct Stored {
     bytes: Slice,

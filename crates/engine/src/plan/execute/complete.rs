@@ -59,15 +59,17 @@ pub fn complete(
     filter: Option<&Residual>,
 ) -> Result<Option<Document>> {
     let Some(paged) = &shared.query.paged else { return Ok(Some(stored)) };
-    let document = whole(shared, paged, paged.bytes_max, record, stored.clone())?;
+    // Only what a filter has seen larger than it is shown is completed once more.
+    let again = (paged.bytes_max > paged.shown_bytes_max).then(|| stored.clone());
+    let document = whole(shared, paged, paged.bytes_max, record, stored)?;
     if let Some(filter) = filter
         && !filter.matches(&document)?
     {
         return Ok(None);
     }
-    match document.as_bytes().len() > paged.shown_bytes_max {
-        true => whole(shared, paged, paged.shown_bytes_max, record, stored).map(Some),
-        false => Ok(Some(document)),
+    match again.filter(|_| document.as_bytes().len() > paged.shown_bytes_max) {
+        Some(stored) => whole(shared, paged, paged.shown_bytes_max, record, stored).map(Some),
+        None => Ok(Some(document)),
     }
 }
 

@@ -143,9 +143,7 @@ impl<T: Transaction> Work<'_, T> {
         if !old.iter().zip(new).all(|(a, b)| identical(a, b)) {
             return Err(limits::replaces_head(self.rule, counters.pages));
         }
-        let head: Vec<Element<'_>> =
-            value::element::array_elements(&sequence.head).items().collect();
-        let done = self.rewrite(&head, &sequence.pages, new).await?;
+        let done = self.rewrite(&sequence.head(), &sequence.pages, new).await?;
         Ok(done.with_head(&sequence.head))
     }
 
@@ -190,9 +188,7 @@ impl<T: Transaction> Work<'_, T> {
         if old.len() == new.len() && old.iter().zip(&new).all(|(a, b)| identical(a, b)) {
             return Ok(Done::stays(counters).with_head(&sequence.head));
         }
-        let head: Vec<Element<'_>> =
-            value::element::array_elements(&sequence.head).items().collect();
-        let done = self.rewrite(&head, &sequence.pages, &new).await?;
+        let done = self.rewrite(&sequence.head(), &sequence.pages, &new).await?;
         Ok(done.with_head(&sequence.head))
     }
 }

@@ -21,7 +21,7 @@ pub struct Loaded<R> {
 }
 
 impl<R: std::ops::Deref<Target = RawDocument>> Loaded<R> {
-    fn head(&self) -> Vec<Element<'_>> {
+    pub fn head(&self) -> Vec<Element<'_>> {
         value::element::array_elements(&self.head).items().collect()
     }
 
