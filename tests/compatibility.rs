@@ -1,5 +1,5 @@
 //! `docs/compatibility.md` says what the tables of the code say. The test fails
-//! where it is stale; `UPDATE_GOLDENFILES=1` writes it anew.
+//! where it is stale; `UPDATE_GOLDENFILES=1` regenerates it.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -20,7 +20,7 @@ const INTRODUCTION: &str = "\
 # Compatibility with MongoDB 8
 
 Made from the tables of the code, and checked by a test; do not edit it by hand.
-`UPDATE_GOLDENFILES=1 cargo test -p freeboard-tests --test compatibility` writes it anew.
+`UPDATE_GOLDENFILES=1 cargo test -p freeboard-tests --test compatibility` regenerates it.
 
 What is refused is refused with an error that gives the reason. What is in none of the
 tables is unknown, and so is an error too.

@@ -3,7 +3,7 @@
 
 #![allow(clippy::expect_used, clippy::panic, reason = "a test fails by panicking")]
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -60,6 +60,7 @@ const INPUT_AND_OUTPUT: &[&str] =
 /// itself, which holds them all.
 const ROOMS: &[(&str, &[&str])] = &[
     ("backups", &["storage"]),
+    ("batch", &["storage"]),
     ("catalog", &["footprint", "storage"]),
     ("footprint", &[]),
     ("index", &["catalog", "storage"]),
@@ -70,7 +71,8 @@ const ROOMS: &[(&str, &[&str])] = &[
 ];
 
 /// Rooms of the engine that know no policy.
-const WITHOUT_POLICIES: &[&str] = &["backups", "catalog", "footprint", "index", "spill", "storage"];
+const WITHOUT_POLICIES: &[&str] =
+    &["backups", "batch", "catalog", "footprint", "index", "spill", "storage"];
 
 fn crates() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../crates")
@@ -179,4 +181,67 @@ fn rooms_of_the_engine_know_only_those_beneath_them() {
         }
     }
     assert!(found.is_empty(), "a room knows one above it:\n{}", found.join("\n"));
+}
+
+/// The rooms of the engine, and which others each of them names.
+fn known_rooms() -> BTreeMap<String, BTreeSet<String>> {
+    let engine = crates().join("engine/src");
+    let mut known: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    for file in sources(&engine).iter().filter(|file| !is_test(file, &engine)) {
+        let inside = file.strip_prefix(&engine).expect("a file of the engine");
+        let room = inside.iter().next().expect("a name").to_string_lossy();
+        let lines = code(file);
+        let lines = lines.iter().take_while(|(_, code)| code != "mod tests {");
+        let named = lines.flat_map(|(_, code)| rooms(code)).map(str::to_owned);
+        known.entry(room.trim_end_matches(".rs").to_owned()).or_default().extend(named);
+    }
+    let all: BTreeSet<String> = known.keys().cloned().collect();
+    for (room, named) in &mut known {
+        named.retain(|other| other != room && all.contains(other));
+    }
+    known
+}
+
+/// What each room holds together can be read by itself, from those that know no other upwards.
+#[test]
+fn no_rooms_of_the_engine_know_each_other_in_a_circle() {
+    let mut left = known_rooms();
+    assert!(left.len() > 20, "the rooms are found: {}", left.len());
+    loop {
+        let lowest: Vec<String> = left
+            .iter()
+            .filter(|(_, named)| named.iter().all(|other| !left.contains_key(other)))
+            .map(|(room, _)| room.clone())
+            .collect();
+        if lowest.is_empty() {
+            break;
+        }
+        lowest.iter().for_each(|room| drop(left.remove(room)));
+    }
+    assert!(left.is_empty(), "rooms that know each other in a circle: {left:#?}");
+}
+
+/// Public types of the crates that policies and writes are made of, each name once. What stands
+/// for the same thing may share one: a trait and what implements it.
+const SHARED_NAMES: &[&str] = &["Plan", "Transaction"];
+
+#[test]
+fn public_types_have_names_of_their_own() {
+    let mut found: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for name in ["engine", "guard", "write"] {
+        let folder = crates().join(name).join("src");
+        for file in sources(&folder).iter().filter(|file| !is_test(file, &folder)) {
+            for (place, code) in code(file) {
+                let words: Vec<&str> = code.split(|c: char| !c.is_alphanumeric()).collect();
+                if let ["pub", "struct" | "enum" | "trait" | "type", name, ..] = words.as_slice()
+                    && !SHARED_NAMES.contains(name)
+                {
+                    found.entry((*name).to_owned()).or_default().push(place);
+                }
+            }
+        }
+    }
+    let twice: Vec<String> =
+        found.into_values().filter(|places| places.len() > 1).flatten().collect();
+    assert!(twice.is_empty(), "types of one name:\n{}", twice.join("\n"));
 }

@@ -7,6 +7,17 @@ use freeboard_tests::process::Process;
 
 /// Every index agrees with its collection, and every count and figure is exact.
 pub fn everything(server: &Process) {
+    each(server, |connection, database, collection| {
+        recount::check(connection, database, collection);
+    });
+}
+
+/// The same without the figures, where finds show more than documents hold.
+pub fn indexes(server: &Process) {
+    each(server, |_, _, _| {});
+}
+
+fn each(server: &Process, check: impl Fn(&mut Connection, &str, &str)) {
     let mut connection = Connection::to(server);
     let reply = connection.run("admin", doc! { "listDatabases": 1, "nameOnly": true }).unwrap();
     for database in reply.get_array("databases").unwrap() {
@@ -19,7 +30,7 @@ pub fn everything(server: &Process) {
             let records = reply.get_i32("nrecords").unwrap();
             let count = connection.run(database, doc! { "count": &collection }).unwrap();
             assert_eq!(count.get_i32("n").unwrap(), records, "{database}.{collection}");
-            recount::check(&mut connection, database, &collection);
+            check(&mut connection, database, &collection);
         }
     }
 }

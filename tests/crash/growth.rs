@@ -248,6 +248,49 @@ fn what_one_write_brings_about_is_told_line_by_line() {
 }
 
 #[test]
+fn pages_that_bring_a_document_near_a_full_reply_are_told_once() {
+    let data = tempfile::tempdir().unwrap();
+    let server = FREEBOARD.start(data.path(), &without_forecasts());
+    let mut connection = Connection::to(&server);
+    for (name, read) in [("c", "merged"), ("h", "head")] {
+        let overflow = doc! { "read": read, "count": "n" };
+        let rule = doc! { "max": 2, "on_limit": "overflow", "overflow": overflow };
+        let policy = doc! { "arrays": { "a": rule } };
+        connection.run("d", doc! { "setGrowthPolicy": name, "policy": policy }).unwrap();
+        let new = doc! { "insert": name, "documents": [{ "_id": 1, "a": [] }] };
+        connection.run("d", new).unwrap();
+        // A megabyte each.
+        let push = doc! { "$push": { "a": "x".repeat(1 << 20) } };
+        let mut update = |update: Document| {
+            let statement = doc! { "q": { "_id": 1 }, "u": update };
+            connection.run("d", doc! { "update": name, "updates": [statement] }).unwrap();
+        };
+        (0..11).for_each(|_| update(push.clone()));
+        // What is beside the array counts too.
+        update(doc! { "$set": { "t": "x".repeat(1 << 20) } });
+        (0..2).for_each(|_| update(push.clone()));
+        (0..3).for_each(|_| update(doc! { "$pop": { "a": 1 } }));
+        (0..3).for_each(|_| update(push.clone()));
+    }
+    let log = server.stop();
+    let told = alerts(&log);
+    assert_eq!(told.len(), 2, "{told:?}");
+    for line in &told {
+        let fields = [
+            r#""alert":"whole_bytes""#,
+            r#""namespace":"d.c""#,
+            r#""_id":"1""#,
+            r#""whole_bytes":12583"#,
+            r#""warn_bytes":12582912"#,
+            r#""bound":16777216"#,
+        ];
+        for field in fields {
+            assert!(line.contains(field), "{field} is not in {line}");
+        }
+    }
+}
+
+#[test]
 fn a_full_array_says_nothing_of_days_to_come() {
     let data = tempfile::tempdir().unwrap();
     let server = FREEBOARD.start(data.path(), RESERVE);

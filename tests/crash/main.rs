@@ -23,6 +23,7 @@ mod pushes;
 mod recount;
 mod start;
 mod stop;
+mod undo;
 mod workers;
 
 use freeboard_tests::process::Binary;

@@ -7,6 +7,7 @@ use rand::Rng;
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::Path;
+use std::process::Command;
 use std::time::Duration;
 
 /// Times that a first start is killed.
@@ -22,6 +23,22 @@ fn a_first_start_may_be_killed_at_any_point() {
     let server = FREEBOARD.start(data.path(), RESERVE);
     Connection::to(&server).run("d", doc! { "insert": "c", "documents": [{ "_id": 1 }] }).unwrap();
     server.stop();
+}
+
+/// A write that would pass the limit of the process for the size of files fails; no signal ends
+/// the process.
+#[test]
+fn a_limit_of_file_sizes_is_told_in_a_sentence() {
+    const SCRIPT: &str =
+        r#"ulimit -f 4; exec "$0" serve --listen 127.0.0.1:0 --http 127.0.0.1:0 --data "$1""#;
+    let data = tempfile::tempdir().unwrap();
+    let mut shell = Command::new("sh");
+    let output = shell.args(["-c", SCRIPT, FREEBOARD.0]).arg(data.path()).output().unwrap();
+    let log = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{}: {log}", output.status);
+    let last = log.lines().last().unwrap_or_default();
+    assert!(last.starts_with("freeboard: cannot open the store"), "{log}");
+    assert!(last.contains("File too large"), "{log}");
 }
 
 #[test]

@@ -1,7 +1,9 @@
 //! Trees that note how old the oldest view is that is still in use.
 
 use crate::forgetful::Forgetful;
-use engine::storage::trees::{Change, Failure, Pairs, Range, Reach, Snapshot, Tree, Trees};
+use engine::storage::trees::{
+    Failure, Pairs, Range, SyncLevel, Tree, TreeChange, TreeSnapshot, Trees,
+};
 use fjall::Slice;
 use parking_lot::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -23,7 +25,7 @@ pub struct Ages {
 
 struct Aged {
     born: u64,
-    snapshot: Arc<dyn Snapshot>,
+    snapshot: Arc<dyn TreeSnapshot>,
 }
 
 impl Ages {
@@ -49,7 +51,7 @@ impl Ages {
 }
 
 impl Trees for Ages {
-    fn apply(&self, changes: Vec<Change>) -> Result<(), Failure> {
+    fn apply(&self, changes: Vec<TreeChange>) -> Result<(), Failure> {
         std::thread::sleep(*self.pause.lock());
         self.largest.fetch_max(changes.len() as u64, Ordering::SeqCst);
         let entries = changes.iter().filter(|change| change.tree == Tree::Entries).count();
@@ -67,11 +69,11 @@ impl Trees for Ages {
         Ok(())
     }
 
-    fn sync(&self, reach: Reach) -> Result<(), Failure> {
+    fn sync(&self, reach: SyncLevel) -> Result<(), Failure> {
         self.trees.sync(reach)
     }
 
-    fn snapshot(&self) -> Arc<dyn Snapshot> {
+    fn snapshot(&self) -> Arc<dyn TreeSnapshot> {
         let born = self.applied.load(Ordering::SeqCst);
         let view = Arc::new(Aged { born, snapshot: self.trees.snapshot() });
         self.views.lock().push(Arc::downgrade(&view));
@@ -87,7 +89,7 @@ impl Trees for Ages {
     }
 }
 
-impl Snapshot for Aged {
+impl TreeSnapshot for Aged {
     fn get(&self, tree: Tree, key: &[u8]) -> Result<Option<Slice>, Failure> {
         self.snapshot.get(tree, key)
     }

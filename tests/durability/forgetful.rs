@@ -1,7 +1,9 @@
 //! Trees in memory that lose power: what was not synced is forgotten, or some of it,
 //! or none.
 
-use engine::storage::trees::{Change, Failure, FileSystem, Pairs, Reach, Snapshot, Tree, Trees};
+use engine::storage::trees::{
+    Failure, FileSystem, Pairs, SyncLevel, Tree, TreeChange, TreeSnapshot, Trees,
+};
 use fjall::Slice;
 use imbl::OrdMap;
 use parking_lot::{Condvar, Mutex};
@@ -57,7 +59,7 @@ struct State {
     now: Maps,
     synced: Maps,
     /// Applied since the last sync, in order.
-    unsynced: Vec<Vec<Change>>,
+    unsynced: Vec<Vec<TreeChange>>,
     /// Calls until the power goes.
     calls_left: u64,
     random: StdRng,
@@ -139,8 +141,8 @@ impl State {
     }
 }
 
-fn put(maps: &mut Maps, changes: &[Change]) {
-    for Change { tree, key, value } in changes {
+fn put(maps: &mut Maps, changes: &[TreeChange]) {
+    for TreeChange { tree, key, value } in changes {
         let map = &mut maps[*tree as usize];
         match value {
             Some(value) => map.insert(key.clone(), value.clone()),
@@ -150,7 +152,7 @@ fn put(maps: &mut Maps, changes: &[Change]) {
 }
 
 impl Trees for Forgetful {
-    fn apply(&self, changes: Vec<Change>) -> Result<(), Failure> {
+    fn apply(&self, changes: Vec<TreeChange>) -> Result<(), Failure> {
         let mut state = self.state.lock();
         let outcome = state.call();
         if outcome != Err(false) {
@@ -161,8 +163,8 @@ impl Trees for Forgetful {
     }
 
     /// Makes what has been applied survive, and nothing that is applied meanwhile.
-    fn sync(&self, reach: Reach) -> Result<(), Failure> {
-        if reach == Reach::System {
+    fn sync(&self, reach: SyncLevel) -> Result<(), Failure> {
+        if reach == SyncLevel::System {
             return self.state.lock().call().map_err(|_| POWER.into());
         }
         let (now, count) = {
@@ -179,12 +181,12 @@ impl Trees for Forgetful {
         outcome.map_err(|_| POWER.into())
     }
 
-    fn snapshot(&self) -> Arc<dyn Snapshot> {
+    fn snapshot(&self) -> Arc<dyn TreeSnapshot> {
         Arc::new(MapSnapshot { maps: self.state.lock().now.clone() })
     }
 
     fn flush(&self, _until: Option<Instant>) -> Result<(), Failure> {
-        self.sync(Reach::Disk)
+        self.sync(SyncLevel::Disk)
     }
 
     fn disk_bytes(&self) -> u64 {
@@ -201,7 +203,7 @@ struct MapSnapshot {
     maps: Maps,
 }
 
-impl Snapshot for MapSnapshot {
+impl TreeSnapshot for MapSnapshot {
     fn get(&self, tree: Tree, key: &[u8]) -> Result<Option<Slice>, Failure> {
         Ok(self.maps[tree as usize].get(key).cloned())
     }

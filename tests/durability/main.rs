@@ -11,6 +11,7 @@
 extern crate freeboard_engine as engine;
 
 mod ages;
+mod arrays;
 mod copy;
 mod definitions;
 mod failure;
@@ -19,6 +20,7 @@ mod forgetful;
 #[path = "../crash/ledger.rs"]
 mod ledger;
 mod long_keys;
+mod many_documents;
 mod many_keys;
 mod meanwhile;
 mod pairs;

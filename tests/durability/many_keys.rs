@@ -5,14 +5,14 @@ use crate::ages::Ages;
 use crate::forgetful::{Forgetful, POWER};
 use crate::world::{Contents, World};
 use bson::{Document, doc};
-use engine::storage::ENTRIES_AT_ONCE_MAX;
+use engine::storage::CHANGES_AT_ONCE_MAX;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 const COLLECTION: &str = "c";
 /// More than are applied at once.
-const KEYS: i32 = ENTRIES_AT_ONCE_MAX as i32 + 4_000;
+const KEYS: i32 = CHANGES_AT_ONCE_MAX as i32 + 4_000;
 /// Calls of the storage that one write takes, roughly: its commit, a sync, its pieces.
 const CALLS: std::ops::Range<u64> = 1..14;
 
@@ -94,14 +94,16 @@ async fn a_large_write_is_seen_whole_and_is_no_large_batch() {
             let world = world.clone();
             async move { world.must(write).await }
         });
+        // A client of its own, which does not wait for the reads: these take long.
+        let under_way = Arc::new(AtomicBool::new(true));
+        let other = tokio::spawn(insert_others(world.clone(), under_way.clone()));
         let mut seen = Vec::new();
-        let mut others = 0_i64;
         while !large.is_finished() {
             seen.push(distinct(&world).await);
-            others += 1;
-            world.must(doc! { "insert": "other", "documents": [{ "_id": others }] }).await;
         }
         large.await.unwrap();
+        under_way.store(false, Ordering::SeqCst);
+        let others = other.await.unwrap();
         let after = distinct(&world).await;
         assert_ne!(before, after);
         assert!(seen.iter().all(|it| *it == before || *it == after), "{seen:?}");
@@ -110,7 +112,17 @@ async fn a_large_write_is_seen_whole_and_is_no_large_batch() {
     }
     world.assert_valid().await;
     let largest = trees.largest.load(Ordering::SeqCst) as usize;
-    assert!(largest < ENTRIES_AT_ONCE_MAX, "a batch of {largest} changes");
+    assert!(largest < CHANGES_AT_ONCE_MAX, "a batch of {largest} changes");
+}
+
+/// Inserts one document after another as long as a write is under way, and says how many.
+async fn insert_others(world: Arc<World>, under_way: Arc<AtomicBool>) -> i64 {
+    let mut others = 0;
+    while under_way.load(Ordering::SeqCst) {
+        others += 1;
+        world.must(doc! { "insert": "other", "documents": [{ "_id": others }] }).await;
+    }
+    others
 }
 
 /// How many tags the index has, and their sum.

@@ -6,6 +6,7 @@
 #![allow(clippy::expect_used, clippy::panic, reason = "a test fails by panicking")]
 
 mod allocated;
+mod held;
 mod unread;
 
 use bson::{RawBsonRef, RawDocument, RawDocumentBuf, rawdoc};

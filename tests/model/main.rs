@@ -20,6 +20,7 @@ mod overflow;
 mod place;
 mod stamped;
 mod stats;
+mod twin;
 
 use bson::{Document, doc};
 use freeboard_tests::Result;

@@ -77,6 +77,48 @@ async fn random_updates_end_as_on_a_plain_array() -> Result<()> {
     Ok(())
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn random_updates_keep_the_bound_of_the_whole() -> Result<()> {
+    const TOTAL: usize = 12;
+    let ways = [("oldest", "drop_oldest"), ("newest", "drop_oldest"), ("newest", "reject")];
+    for (seed, (keep, on_total)) in ways.into_iter().enumerate() {
+        let database = database(&format!("total_{keep}_{on_total}")).await?;
+        let overflow = doc! {
+            "into": "p", "page": 4, "keep": keep, "read": "merged",
+            "total_max": TOTAL as i32, "on_total": on_total,
+        };
+        set_policy(&database, overflow, 5).await?;
+        let (c, plain) = (database.collection("c"), database.collection("plain"));
+        for collection in [&c, &plain] {
+            collection.insert_one(doc! { "_id": 1, "a": [] }).await?;
+        }
+        let mut random = StdRng::seed_from_u64(100 + seed as u64);
+        for step in 0..2 * STEPS {
+            let before = plain.find_one(doc! {}).await?.ok_or("gone")?;
+            let update = update(&mut random, array(&Some(before.clone())).len());
+            let told = format!("keep {keep}, {on_total}, step {step}: {update}");
+            let command =
+                doc! { "update": "c", "updates": [{ "q": { "_id": 1 }, "u": update.clone() }] };
+            let refused = code(&database, command).await;
+            plain.update_one(doc! { "_id": 1 }, update).await?;
+            let after = array(&plain.find_one(doc! {}).await?);
+            let is_refused = on_total == "reject" && after.len() > TOTAL;
+            assert_eq!(refused, is_refused.then_some(121), "{told}");
+            if is_refused {
+                plain.replace_one(doc! { "_id": 1 }, before).await?;
+            } else {
+                let cut = doc! { "$each": [], "$slice": -(TOTAL as i32) };
+                plain.update_one(doc! { "_id": 1 }, doc! { "$push": { "a": cut } }).await?;
+            }
+            let expected = array(&plain.find_one(doc! {}).await?);
+            assert_eq!(array(&c.find_one(doc! {}).await?), expected, "{told}");
+        }
+        let verified = database.run_command(doc! { "verifyGrowth": "c" }).await?;
+        assert!(verified.get_bool("clean")?, "{verified}");
+    }
+    Ok(())
+}
+
 /// Heads and pages that are kept out of line, since they pass 16 KB.
 #[tokio::test(flavor = "multi_thread")]
 async fn large_elements_are_kept_as_small_ones_are() -> Result<()> {

@@ -2,7 +2,7 @@
 
 use crate::frames::{Client, Frame, command, compressed, exhaust};
 use bson::oid::ObjectId;
-use bson::{Bson, Document, doc};
+use bson::{Bson, Decimal128, Document, doc};
 use freeboard_tests::process::Process;
 
 pub struct Row {
@@ -55,6 +55,11 @@ pub fn all() -> Vec<Row> {
                 doc! { "aggregate": "many", "pipeline": stages.to_vec(), "cursor": {}, "$db": "watchdog" },
             )
         }),
+        row("currentOp", || {
+            let mut look = doc! { "currentOp": 1, "$db": "admin" };
+            look.extend(expr());
+            one(look)
+        }),
         row("delete", || {
             one(
                 doc! { "delete": "heavy", "deletes": [{ "q": expr(), "limit": 1 }], "$db": "watchdog" },
@@ -62,6 +67,13 @@ pub fn all() -> Vec<Row> {
         }),
         row("distinct", || {
             one(doc! { "distinct": "heavy", "key": "_id", "query": expr(), "$db": "watchdog" })
+        }),
+        row("distinct by places and names", || {
+            let key = format!("a{}", ".0".repeat(2 * NESTED));
+            one(doc! { "distinct": "nested", "key": key, "$db": "watchdog" })
+        }),
+        row("dropGrowthPolicy with restore", || {
+            one(doc! { "dropGrowthPolicy": "left", "restore": true, "$db": "watchdog" })
         }),
         row("explain", || {
             one(doc! { "explain": find(expr()), "verbosity": "executionStats", "$db": "watchdog" })
@@ -99,6 +111,14 @@ pub fn all() -> Vec<Row> {
         row("hello of a stranger that streams", || vec![exhaust(stranger(10_000), false)]),
         row("hello of a stranger that streams to nobody", || vec![exhaust(stranger(10_000), true)]),
         row("hello that waits for nothing", || vec![exhaust(stranger(0), false)]),
+        Row {
+            name: "index build",
+            frames: || {
+                let index = doc! { "key": { "$**": 1 }, "name": "all" };
+                one(doc! { "createIndexes": "built", "indexes": [index], "$db": "watchdog" })
+            },
+            goes_on: true,
+        },
         row("$in of many", || {
             one(find(doc! { "numbers": { "$in": numbers(1_000_000, 1_000_000) } }))
         }),
@@ -141,6 +161,10 @@ pub fn all() -> Vec<Row> {
             let update = doc! { "q": { "_id": 1 }, "u": { "$set": { "act.1000000": 1 } } };
             one(doc! { "update": "paged", "updates": [update], "$db": "watchdog" })
         }),
+        row("sine of a large decimal", || {
+            let angle: Decimal128 = "3703701E6000".parse().unwrap();
+            one(find(doc! { "_id": 1, "$expr": { "$eq": [{ "$sin": angle }, "$text"] } }))
+        }),
         row("$sort by many keys", || {
             let keys: Document =
                 (0..150_000).map(|at| (format!("f{at}"), Bson::Int32(1))).collect();
@@ -179,16 +203,29 @@ pub fn prepare(process: &Process) {
     let many: Vec<_> = (0..2_000).map(|at| doc! { "n": at + 1, "m": at }).collect();
     let validator = doc! { "$expr": { "$ne": [slow(), 1] } };
     let policy = doc! { "arrays": { "act": { "max": 1, "on_limit": "overflow", "overflow": { "page": 1 } } } };
+    let left = doc! { "arrays": { "act": { "max": 1, "on_limit": "overflow", "overflow": { "page": 100 } } } };
     for command in [
         doc! { "insert": "calm", "documents": [{ "_id": 1 }] },
         doc! { "insert": "heavy", "documents": [heavy] },
+        doc! { "insert": "built", "documents": vec![doc! { "n": numbers(50_000, 0) }; 4] },
         doc! { "insert": "many", "documents": many },
+        doc! { "insert": "nested", "documents": [{ "_id": 1, "a": nested() }] },
         doc! { "create": "validated", "validator": validator },
         doc! { "setGrowthPolicy": "paged", "policy": policy },
         doc! { "insert": "paged", "documents": [{ "_id": 1, "act": [1, 2, 3] }] },
+        doc! { "setGrowthPolicy": "left", "policy": left },
+        doc! { "insert": "left", "documents": [{ "_id": 1, "act": numbers(300_000, 0) }] },
     ] {
         client.succeed(with(command, "$db", "watchdog"));
     }
+}
+
+/// How deep.
+const NESTED: usize = 45;
+
+/// Numbers in a path lead through it in very many ways, as places and as names.
+fn nested() -> Bson {
+    (0..NESTED).fold(Bson::Int32(1), |inner, _| vec![doc! { "0": inner }].into())
 }
 
 fn one(document: Document) -> Vec<Frame> {

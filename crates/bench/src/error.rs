@@ -15,10 +15,12 @@ pub enum Error {
     Own(String),
     /// A name that is no workload.
     NoWorkload(String),
-    /// A name that is no pair of workloads.
-    NoPair(String),
+    /// A name that is no pair of workloads, and the pairs that there are.
+    NoPair(String, Vec<&'static str>),
     /// A server that does not tell its CPU time, or shares a process with the clients.
     NoCpuTime,
+    /// A server that does not tell what it journals.
+    NoJournal,
     /// Nothing to measure.
     NoTarget,
     Io(std::io::Error),
@@ -41,16 +43,17 @@ impl fmt::Display for Error {
                 }
                 Ok(())
             }
-            Error::NoPair(name) => {
+            Error::NoPair(name, pairs) => {
                 write!(f, "there is no pair {name:?}; there are:")?;
-                for pair in crate::growth::PAIRS {
-                    write!(f, " {}", pair.name)?;
+                for pair in pairs {
+                    write!(f, " {pair}")?;
                 }
                 Ok(())
             }
             Error::NoCpuTime => {
                 write!(f, "the server does not tell the CPU time of a process of its own")
             }
+            Error::NoJournal => write!(f, "the server does not tell what it journals"),
             Error::NoTarget => {
                 write!(f, "no server to measure: give a --uri or leave out --no-own")
             }

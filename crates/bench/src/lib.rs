@@ -7,7 +7,8 @@
 //! all rounds are one [`Report`], printed as a table or as JSON.
 //!
 //! With [`Options::growth`] a run compares instead what growth policies cost: pairs of
-//! workloads that differ in one thing (the table in [`growth`]), in turns on each target.
+//! workloads that differ in one thing (the table in [`growth`]), in turns on each target; with
+//! [`Options::maintained`], what maintained fields cost and save (the table in [`maintained`]).
 
 mod cost;
 mod course;
@@ -15,8 +16,10 @@ mod data;
 mod error;
 pub mod growth;
 mod lane;
+pub mod maintained;
 mod median;
 mod own;
+pub mod pair;
 mod report;
 mod run;
 mod settle;
@@ -48,7 +51,9 @@ pub struct Options {
     pub only: Vec<String>,
     /// Whether to compare what growth policies cost.
     pub growth: bool,
-    /// How long the long arrays are that are pushed to.
+    /// Whether to compare what maintained fields cost and save.
+    pub maintained: bool,
+    /// How long the long arrays are that are pushed to, or how many children there are.
     pub elements: u64,
     /// The binary whose `serve` is the own server where its CPU time is asked for; without
     /// it the server is in this process, and its CPU time is not told.
@@ -65,6 +70,7 @@ impl Default for Options {
             documents: 100_000,
             only: Vec::new(),
             growth: false,
+            maintained: false,
             elements: 1_000_000,
             program: None,
         }

@@ -5,11 +5,11 @@ use std::time::Duration;
 use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::course::Course;
-use crate::growth::{self, Pair};
 use crate::own::Own;
+use crate::pair::{self, Pair};
 use crate::report::{Figures, Report};
 use crate::workloads::{self, PING, Workload};
-use crate::{Error, Options, Target};
+use crate::{Error, Options, Target, growth, maintained};
 
 /// One turn of one target. Short, so that a disturbance of the machine meets every target.
 pub(crate) const ROUND: Duration = Duration::from_millis(500);
@@ -22,9 +22,10 @@ enum Plan {
 
 /// Runs everything; blocks until the report is there. Must not be called from async code.
 pub fn run(options: &Options) -> Result<Report, Error> {
-    let plan = match options.growth {
-        false => Plan::Workloads(workloads::select(&options.only)?),
-        true => Plan::Pairs(growth::select(&options.only)?),
+    let plan = match (options.growth, options.maintained) {
+        (true, _) => Plan::Pairs(pair::select(growth::PAIRS, &options.only)?),
+        (_, true) => Plan::Pairs(pair::select(maintained::PAIRS, &options.only)?),
+        _ => Plan::Workloads(workloads::select(&options.only)?),
     };
     let own = if options.own { Some(Own::start(options)?) } else { None };
     let clients = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
@@ -103,7 +104,7 @@ async fn compare_all(
     for pair in pairs {
         progress.set_message(pair.name);
         for (at, target) in targets.iter().enumerate() {
-            let outcome = growth::compare(pair, target, options.seconds).await;
+            let outcome = pair::compare(pair, target, options.seconds).await;
             report.add_pair(at, pair, outcome);
             for workload in [&pair.base, &pair.other] {
                 // What stays takes room and does no other harm.
@@ -132,7 +133,7 @@ async fn pings(workloads: &[&'static Workload], targets: &[Target]) -> Vec<Optio
     let wanted = workloads.len() > 1 && workloads.iter().any(|row| row.name == PING.name);
     let mut pings = Vec::with_capacity(targets.len());
     for target in targets {
-        pings.push(if wanted { Course::start(&PING, target).await.ok() } else { None });
+        pings.push(if wanted { Course::start(&PING, target, 1).await.ok() } else { None });
     }
     pings
 }
@@ -147,7 +148,7 @@ async fn measure(
     let wanted = Duration::from_secs_f64(seconds);
     let mut courses = Vec::with_capacity(targets.len());
     for target in targets {
-        courses.push(Course::start(workload, target).await);
+        courses.push(Course::start(workload, target, 1).await);
     }
     loop {
         let mut went_on = false;

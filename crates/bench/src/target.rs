@@ -1,9 +1,9 @@
 //! A server under measurement.
 
-use mongodb::options::{ClientOptions, WriteConcern};
+use mongodb::options::WriteConcern;
 
 use crate::site::{DATABASE, Site};
-use crate::{Error, Options};
+use crate::{Error, Options, maintained};
 
 pub struct Target {
     /// `own`, or the host and port.
@@ -20,9 +20,10 @@ pub struct Target {
 impl Target {
     /// Connects, with one connection for each client.
     pub async fn connect(uri: &str, own: bool, run: &Options) -> Result<Target, Error> {
-        let mut options = ClientOptions::parse(uri).await.map_err(jobs::Error::Uri)?;
+        let mut options = jobs::options(uri).await?;
         let connections = u32::try_from(run.clients).unwrap_or(u32::MAX).max(1);
-        options.max_pool_size = Some(connections);
+        let crowd = if run.maintained { maintained::CROWD as u32 } else { 1 };
+        options.max_pool_size = Some(connections.saturating_mul(crowd));
         options.min_pool_size = Some(connections);
         options.app_name = Some("freeboard bench".to_owned());
         // The workloads that mean durability say so themselves.

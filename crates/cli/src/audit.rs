@@ -6,6 +6,7 @@ use clap::ValueEnum;
 use insight::Report;
 use insight::audit::{Budget, Options, Reach, Target, Thresholds};
 use insight::report::{self, Diff, Extent, Severity};
+use rustix::fs::Access;
 use std::error::Error;
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
@@ -40,10 +41,11 @@ pub struct Arguments {
     /// this is not given.
     #[arg(long, env = "FREEBOARD_SAMPLE", value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     sample: Option<u64>,
-    /// Look at every document, whatever --sample says.
+    /// Look at every document, however long it takes and whatever --sample says.
     #[arg(long, env = "FREEBOARD_FULL", value_parser = boolean())]
     full: bool,
-    /// Time and load that may be used, such as 60s, 25% or 5m,50%.
+    /// Time, and the share of it in which the server works for the audit, such as 60s, 25% or
+    /// 5m,50%, which is the default; there is no bound with --full.
     #[arg(long, env = "FREEBOARD_BUDGET", value_name = "BUDGET")]
     budget: Option<Budget>,
     /// A YAML file that changes thresholds (docs/audit.md).
@@ -59,7 +61,7 @@ pub struct Arguments {
     #[arg(long, env = "FREEBOARD_POLICY_OUT", value_name = "FILE")]
     policy_out: Option<PathBuf>,
     /// Exit with 1 if something at least so severe is found, with 2 if not all could be
-    /// looked at.
+    /// looked at. Where nothing could be, the exit code is 2 without it, too.
     #[arg(long, env = "FREEBOARD_FAIL_ON", value_enum, value_name = "LEVEL")]
     fail_on: Option<Level>,
 }
@@ -68,8 +70,10 @@ pub struct Arguments {
 enum Command {
     /// Compare two reports in JSON: what grew, what got better, and how fast.
     Diff {
+        /// The earlier report.
         #[arg(value_name = "OLD.json")]
         old: PathBuf,
+        /// The later one.
         #[arg(value_name = "NEW.json")]
         new: PathBuf,
         /// The form of the difference.
@@ -116,6 +120,9 @@ pub fn run(arguments: Arguments) -> Result<ExitCode, Box<dyn Error>> {
 fn audit(arguments: Arguments) -> Result<ExitCode, Box<dyn Error>> {
     let format = arguments.format.form(arguments.output.is_none());
     let thresholds = arguments.thresholds.as_deref().map(Thresholds::read).transpose()?;
+    // Rather now than when the audit is done.
+    check_place("report", arguments.output.as_deref())?;
+    check_place("policies", arguments.policy_out.as_deref())?;
     let options = Options {
         uri: arguments.uri.unwrap_or_default(),
         database: arguments.db,
@@ -158,9 +165,7 @@ fn write_policies(report: &Report, path: &Path) -> Result<(), Box<dyn Error>> {
                 path.with_extension(format!("{}.{ending}", file.database))
             }
         };
-        std::fs::write(&path, &file.text).map_err(|error| {
-            format!("the policies cannot be written to {}: {error}", path.display())
-        })?;
+        std::fs::write(&path, &file.text).map_err(|error| unwritten("policies", &path, &error))?;
         out::note(format_args!("the policies of {} are in {}", file.database, path.display()));
         for place in &file.left_out {
             out::note(format_args!("  {place} is not in it: it contradicts another policy"));
@@ -195,15 +200,31 @@ fn diff(old: &Path, new: &Path, format: DiffFormat) -> Result<ExitCode, Box<dyn 
 /// To a file, or to standard output.
 fn write(output: Option<&Path>, text: &str) -> Result<(), Box<dyn Error>> {
     match output {
-        Some(path) => std::fs::write(path, text).map_err(|error| {
-            format!("the report cannot be written to {}: {error}", path.display()).into()
-        }),
+        Some(path) => {
+            std::fs::write(path, text).map_err(|error| unwritten("report", path, &error).into())
+        }
         None => {
             let mut out = Out::default();
             out.text(text);
             out.end()
         }
     }
+}
+
+/// Whether a file can be written where it is to be. It is not opened: it may be a pipe.
+fn check_place(what: &str, path: Option<&Path>) -> Result<(), String> {
+    let Some(path) = path else { return Ok(()) };
+    let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
+    let place = if path.exists() { path } else { parent.unwrap_or(Path::new(".")) };
+    let outcome = match path.is_dir() {
+        true => Err(std::io::ErrorKind::IsADirectory.into()),
+        false => rustix::fs::access(place, Access::WRITE_OK).map_err(std::io::Error::from),
+    };
+    outcome.map_err(|error| unwritten(what, path, &error))
+}
+
+fn unwritten(what: &str, path: &Path, error: &std::io::Error) -> String {
+    format!("the {what} cannot be written to {}: {error}; name another file", path.display())
 }
 
 /// The first Ctrl-C asks for the report so far, the second wants no more.

@@ -2,6 +2,7 @@
 
 use crate::boolean::boolean;
 use crate::out::{Out, note};
+use crate::words;
 use ::demo::{NOW_DEFAULT, Recipe, SCENARIOS, SEED_DEFAULT, SIZE_DEFAULT, SIZE_MAX, SIZE_MIN};
 use ::demo::{Scenario, scenario};
 use bson::DateTime;
@@ -18,6 +19,7 @@ pub struct Arguments {
 
 #[derive(clap::Subcommand)]
 enum Command {
+    /// List the scenarios.
     List,
     Load(Load),
 }
@@ -43,8 +45,8 @@ struct Load {
     /// The date that the data ends at [default: 2026-04-15T10:00:00Z].
     #[arg(long, env = "FREEBOARD_NOW", value_name = "DATE", value_parser = date)]
     now: Option<DateTime>,
-    /// The database it goes into.
-    #[arg(long, env = "FREEBOARD_DB", value_name = "NAME", default_value = "demo")]
+    /// The database that the data goes into.
+    #[arg(long, env = "FREEBOARD_DEMO_DB", value_name = "NAME", default_value = "demo")]
     db: String,
     /// Drop the collections first that will be filled.
     #[arg(long, conflicts_with = "resume")]
@@ -137,10 +139,12 @@ fn tell(loaded: &Loaded, database: &str) {
     }
     let Loaded { collections, documents, bytes, .. } = loaded;
     let megabytes = *bytes as f64 / (1024.0 * 1024.0);
+    let collections = words::counted(*collections as u64, "collection", "collections");
     note(format_args!(
-        "{documents} documents ({megabytes:.1} MB) in {collections} collections of {database}"
+        "{} ({megabytes:.1} MB) in {collections} of {database}",
+        words::documents(*documents)
     ));
     if loaded.queries > 0 {
-        note(format_args!("{} queries run", loaded.queries));
+        note(format_args!("{} run", words::counted(loaded.queries, "query", "queries")));
     }
 }

@@ -3,6 +3,7 @@
 use crate::FAILURE;
 use crate::out::note;
 use crate::place::Place;
+use crate::words::{self, counted};
 use std::error::Error;
 use std::process::ExitCode;
 
@@ -16,10 +17,13 @@ use std::process::ExitCode;
 pub struct Arguments {
     #[command(flatten)]
     place: Place,
-    /// Drop the collection first. Its options and indexes are made again, unless the file
-    /// beside the documents has others.
+    /// Drop the collection first, once all of the file can be read. Its options and indexes are
+    /// made again, unless the file beside the documents has others.
     #[arg(long)]
     drop: bool,
+    /// Set the growth policy that the file beside the documents has.
+    #[arg(long)]
+    with_policy: bool,
     /// What becomes of a document whose _id is in the collection already. With `skip`
     /// an import that was interrupted goes on where it was.
     #[arg(long, env = "FREEBOARD_EXISTING", value_enum, default_value_t = Existing::Fail)]
@@ -42,7 +46,7 @@ impl From<Existing> for jobs::ExistingDocument {
 }
 
 pub fn run(arguments: Arguments) -> Result<ExitCode, Box<dyn Error>> {
-    let Arguments { place, drop, existing } = arguments;
+    let Arguments { place, drop, with_policy, existing } = arguments;
     let Place { uri, namespace, file, format, documents_only } = place;
     let format = jobs::Format::of(&file, format.map(jobs::Format::from))?;
     let import = jobs::Import {
@@ -52,10 +56,18 @@ pub fn run(arguments: Arguments) -> Result<ExitCode, Box<dyn Error>> {
         format: Some(format),
         drop,
         documents_only,
+        with_policy,
         existing: existing.into(),
     };
     let imported = jobs::run(import.run())?;
     tell_indexes(&namespace, &imported);
+    match imported.policy {
+        jobs::FilePolicy::Set => note(format_args!("{namespace}: growth policy set")),
+        jobs::FilePolicy::Left => note(format_args!(
+            "{namespace}: the growth policy beside the file was not set; --with-policy sets it"
+        )),
+        jobs::FilePolicy::None => {}
+    }
     for failure in &imported.failures {
         note(format_args!("freeboard: {} {failure}", format.unit()));
     }
@@ -65,11 +77,12 @@ pub fn run(arguments: Arguments) -> Result<ExitCode, Box<dyn Error>> {
     }
     let skipped = match imported.skipped {
         0 => String::new(),
-        skipped => format!(", {skipped} were there already"),
+        skipped => format!(", {}", counted(skipped, "was there already", "were there already")),
     };
     note(format_args!(
-        "{} documents imported into {namespace}{skipped}, {} failed",
-        imported.documents, imported.failed
+        "{} imported into {namespace}{skipped}, {} failed",
+        words::documents(imported.documents),
+        imported.failed
     ));
     if imported.interrupted {
         note("freeboard: interrupted; run it again with --existing skip to go on");

@@ -21,6 +21,7 @@ mod span;
 mod stop;
 mod variables;
 mod verify;
+mod words;
 
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use std::process::ExitCode;
@@ -74,5 +75,23 @@ fn main() -> ExitCode {
             log::note(format_args!("freeboard: {error}"));
             ExitCode::from(FAILURE)
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn everything_is_described() {
+        fn check(command: &clap::Command) {
+            assert!(command.get_about().is_some(), "{}", command.get_name());
+            for argument in command.get_arguments() {
+                let place = format!("{} {}", command.get_name(), argument.get_id());
+                assert!(argument.get_help().is_some(), "{place}");
+            }
+            command.get_subcommands().for_each(check);
+        }
+        check(&Arguments::command());
     }
 }

@@ -1,9 +1,13 @@
 //! `freeboard migrate`: brings existing documents into the bounds of their policies.
 
+mod undo;
+
 use crate::apply;
 use crate::boolean::boolean;
 use crate::out::Out;
+use crate::words;
 use bson::Document;
+use guard::policy::file::File;
 use jobs::{End, Migrate, Migrated, Moved, Pace};
 use std::error::Error;
 use std::path::PathBuf;
@@ -14,16 +18,34 @@ use std::time::Duration;
 ///
 /// Sets the policies of the file, as apply does, and then settles what is over their
 /// bounds: elements move to pages, or are dropped where the policy says so; what only
-/// its owner may let go is told and left. Ctrl-C stops between two batches, and the next
-/// run goes on: what is left to do shows in the documents themselves.
+/// its owner may let go is told and left. Where a policy changes in what its pages are known
+/// by (keep, into, parent_key, the names of counters), the arrays are restored first and moved
+/// again. Ctrl-C stops between two batches, and the next run goes on: what is left to do shows
+/// in the documents themselves.
+///
+/// With --undo the elements go back from the pages into their documents, and the policies are
+/// dropped.
 #[derive(clap::Args)]
 pub struct Arguments {
     /// The server, as mongodb://host:port.
     #[arg(env = "FREEBOARD_URI", value_name = "URI")]
     uri: String,
     /// The policies, a file in YAML or JSON.
-    #[arg(long, env = "FREEBOARD_POLICY", value_name = "FILE")]
-    policy: PathBuf,
+    #[arg(
+        long,
+        env = "FREEBOARD_POLICY",
+        value_name = "FILE",
+        required_unless_present = "collection"
+    )]
+    policy: Option<PathBuf>,
+    /// Put the elements back from the pages into their documents, and drop the policies of the
+    /// collections that the file names.
+    #[arg(long)]
+    undo: bool,
+    /// With --undo: this collection, as database.collection, in place of those of a file. May be
+    /// given several times.
+    #[arg(long, value_name = "NAMESPACE", requires = "undo", conflicts_with = "policy")]
+    collection: Vec<String>,
     /// Tell what would be done and about how long it would take, and change nothing.
     #[arg(long, env = "FREEBOARD_DRY_RUN", value_parser = boolean())]
     dry_run: bool,
@@ -36,6 +58,16 @@ pub struct Arguments {
     rate: Option<f64>,
 }
 
+impl Arguments {
+    fn pace(&self) -> Pace {
+        match self.rate {
+            None => Pace::Half,
+            Some(0.0) => Pace::Full,
+            Some(rate) => Pace::Documents(rate),
+        }
+    }
+}
+
 fn rate(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
         Ok(rate) if rate >= 0.0 && rate.is_finite() => Ok(rate),
@@ -44,23 +76,38 @@ fn rate(text: &str) -> Result<f64, String> {
 }
 
 pub fn run(arguments: Arguments) -> Result<ExitCode, Box<dyn Error>> {
-    let file = apply::read(&arguments.policy)?;
+    let mut out = Out::default();
+    let file = arguments.policy.as_ref().map(apply::read).transpose()?;
+    let Some(file) = file.as_ref().filter(|_| !arguments.undo) else {
+        let collections = undo::collections(&arguments.collection, file.as_ref())?;
+        let code = undo::run(&arguments, &collections, &mut out);
+        out.end()?;
+        return code;
+    };
+    let remade = undo::remade(&arguments, file)?;
+    if !remade.is_empty() {
+        undo::before_change(&arguments, &remade, &mut out)?;
+    }
+    // What is planned for these is planned above: they have pages of another kind now.
+    let is_planned = |name: &String| arguments.dry_run && remade.iter().any(|(_, it)| it == name);
+    let policies = file.policies.iter().filter(|(name, _)| !is_planned(name)).cloned().collect();
+    let file = File { database: file.database.clone(), policies };
+    settle(&arguments, &file, out)
+}
+
+/// Sets the policies of a file and settles their documents.
+fn settle(arguments: &Arguments, file: &File, mut out: Out) -> Result<ExitCode, Box<dyn Error>> {
     let mut policies = Vec::new();
     for (collection, policy) in &file.policies {
         policies.push((collection.clone(), Document::try_from(&**policy)?));
     }
-    let mut out = Out::default();
-    apply::set(&arguments.uri, &file, arguments.dry_run, &mut out)?;
+    apply::set(&arguments.uri, file, arguments.dry_run, &mut out)?;
     let migrate = Migrate {
         uri: &arguments.uri,
         database: &file.database,
         policies: &policies,
         batch: arguments.batch,
-        pace: match arguments.rate {
-            None => Pace::Half,
-            Some(0.0) => Pace::Full,
-            Some(rate) => Pace::Documents(rate),
-        },
+        pace: arguments.pace(),
         dry_run: arguments.dry_run,
     };
     let migrated = jobs::run(migrate.run())?;
@@ -108,17 +155,23 @@ fn wrong(moved: &Moved) -> Option<String> {
     let drifted = moved.verified.as_ref().map_or(0, |verified| verified.drifted);
     let found = match (moved.failures, drifted) {
         (0, 0) => return None,
-        (0, drifted) => format!("{drifted} thing(s) are not as they should be"),
-        (failures, 0) => format!("{failures} document(s) could not be settled"),
+        (0, drifted) => not_as_it_should_be(drifted),
+        (failures, 0) => format!("{} could not be settled", words::documents(failures)),
         (failures, drifted) => format!(
-            "{failures} document(s) could not be settled, and {drifted} thing(s) are not as they \
-             should be"
+            "{} could not be settled, and {}",
+            words::documents(failures),
+            not_as_it_should_be(drifted)
         ),
     };
     let namespace = &moved.namespace;
     Some(format!(
         "{namespace}: {found}; what is said above tells why, and 'freeboard verify' what is wrong"
     ))
+}
+
+fn not_as_it_should_be(things: u64) -> String {
+    let [one, many] = ["thing is not as it should be", "things are not as they should be"];
+    words::counted(things, one, many)
 }
 
 /// What a dry run has found.
@@ -131,14 +184,14 @@ fn plan(out: &mut Out, migrate: &Migrate<'_>, moved: &Moved) {
 
 fn figures(moved: &Moved, settled: &str) -> String {
     format!(
-        "{}: of {} documents {} {settled}: {} elements into {} pages of {}, {} elements dropped",
+        "{}: of {} {} {settled}: {} into {} of {}, {} dropped",
         moved.namespace,
-        moved.examined,
+        words::documents(moved.examined),
         moved.documents,
-        moved.elements,
-        moved.pages,
+        words::elements(moved.elements),
+        words::pages(moved.pages),
         size(moved.bytes),
-        moved.dropped,
+        words::elements(moved.dropped),
     )
 }
 
@@ -150,11 +203,13 @@ fn tell(out: &mut Out, moved: &Moved) {
     let Some(verified) = &moved.verified else { return };
     match verified.drifted {
         0 => out.line(format_args!(
-            "  verified: {} documents and {} pages hold {} elements, each once and in order",
-            verified.documents, verified.pages, verified.elements
+            "  verified: {} and {} hold {}, each once and in order",
+            words::documents(verified.documents),
+            words::pages(verified.pages),
+            words::elements(verified.elements)
         )),
         drifted => {
-            out.line(format_args!("  verified: {drifted} thing(s) are not as they should be"));
+            out.line(format_args!("  verified: {}", not_as_it_should_be(drifted)));
             verified.drift.iter().for_each(|drift| out.line(format_args!("    {drift}")));
         }
     }
@@ -173,8 +228,12 @@ fn failed(out: &mut Out, moved: &Moved, what: &str) {
 fn over(out: &mut Out, moved: &Moved) {
     if moved.still_over > 0 {
         out.line(format_args!(
-            "  {} document(s) are left to their owner; they can shrink, not grow:",
-            moved.still_over
+            "  {}, not grow:",
+            words::counted(
+                moved.still_over,
+                "document is left to its owner; it can shrink",
+                "documents are left to their owner; they can shrink"
+            )
         ));
         moved.over.iter().for_each(|over| out.line(format_args!("    {over}")));
     }
@@ -213,7 +272,7 @@ mod tests {
         let unverified = said(End::Unverified);
         assert!(unverified.contains("are settled") && unverified.contains("the same command"));
         assert!(said(End::Failed(jobs::Error::Interrupted)).contains("interrupted"));
-        assert!(said(End::Whole).contains("1 document(s) could not be settled"));
+        assert!(said(End::Whole).contains("1 document could not be settled"));
         assert!(ended(End::Whole, true).is_ok());
     }
 
@@ -230,11 +289,11 @@ mod tests {
             let wrong = wrong(&moved(failures, drifted)).unwrap_or_default();
             wrong.split_once(';').map(|(found, _)| found.to_owned()).unwrap_or_default()
         };
-        assert_eq!(said(0, 3), "d.c: 3 thing(s) are not as they should be");
-        assert_eq!(said(2, 0), "d.c: 2 document(s) could not be settled");
+        assert_eq!(said(0, 3), "d.c: 3 things are not as they should be");
+        assert_eq!(said(2, 0), "d.c: 2 documents could not be settled");
         assert_eq!(
             said(2, 3),
-            "d.c: 2 document(s) could not be settled, and 3 thing(s) are not as they should be"
+            "d.c: 2 documents could not be settled, and 3 things are not as they should be"
         );
     }
 }

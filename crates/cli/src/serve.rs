@@ -25,8 +25,14 @@ const RESERVE: &str = "500MB";
 /// `engine::HORIZON_SECONDS`, as people write it.
 const HORIZON: &str = "7d";
 
+const LOG_HELP: &str = "\
+The log goes to standard error: text on a terminal, JSON otherwise. FREEBOARD_LOG sets its level: \
+warn, info (the default), debug.
+Ctrl-C or SIGTERM stops the server cleanly.";
+
 /// Run the server.
 #[derive(clap::Args)]
+#[command(after_help = LOG_HELP)]
 pub struct Arguments {
     /// Directory of the data; made if it is not there.
     #[arg(long, env = "FREEBOARD_DATA", value_name = "DIR", default_value = "./freeboard-data")]
@@ -94,6 +100,7 @@ pub fn run(arguments: Arguments) -> Result<ExitCode, Box<dyn Error>> {
         memory_bytes: Some(memory_bytes),
         collect_memory: Some(allocator::collect),
         transfer_stall_max: limits::TRANSFER_STALL_MAX,
+        set_verbosity: Some(log::set_verbosity),
         recent_lines,
     };
     let options = Options {

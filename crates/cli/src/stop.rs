@@ -2,6 +2,7 @@
 //! whatever the server is doing, and within a time that does not depend on it.
 
 use crate::log;
+use rustix::process::Signal as Number;
 use std::io;
 use std::process;
 use std::thread;
@@ -15,6 +16,9 @@ use tracing::warn;
 /// acknowledged is in the journal, and the next start recovers it.
 const STOP_MAX: Duration = Duration::from_millis(4_500);
 
+/// A file would pass the limit that the process has for the size of files.
+const FILE_SIZE: Number = Number::XFSZ;
+
 /// Sends the name of the signal that stops the server.
 pub fn watch() -> io::Result<oneshot::Receiver<&'static str>> {
     let (sender, receiver) = oneshot::channel();
@@ -24,6 +28,7 @@ pub fn watch() -> io::Result<oneshot::Receiver<&'static str>> {
         Signals {
             terminate: signal(SignalKind::terminate())?,
             interrupt: signal(SignalKind::interrupt())?,
+            file_size: signal(SignalKind::from_raw(FILE_SIZE.as_raw()))?,
         }
     };
     thread::Builder::new()
@@ -35,13 +40,19 @@ pub fn watch() -> io::Result<oneshot::Receiver<&'static str>> {
 struct Signals {
     terminate: Signal,
     interrupt: Signal,
+    /// Listened to so that it does not end the process: the write that passes the limit fails
+    /// with an error like any other.
+    file_size: Signal,
 }
 
 fn wait(runtime: &Runtime, mut signals: Signals, sender: oneshot::Sender<&'static str>) {
     let name = runtime.block_on(async {
-        tokio::select! {
-            _ = signals.terminate.recv() => "SIGTERM",
-            _ = signals.interrupt.recv() => "Ctrl-C",
+        loop {
+            tokio::select! {
+                _ = signals.terminate.recv() => return "SIGTERM",
+                _ = signals.interrupt.recv() => return "Ctrl-C",
+                _ = signals.file_size.recv() => warn!("a file would pass the limit of its size"),
+            }
         }
     });
     // Without a receiver the server is stopping by itself.

@@ -1,32 +1,66 @@
 //! Environment variables in the place of arguments.
 
 use clap::{Arg, Command};
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 
 /// The server, where no URI is typed.
 const URI: &str = "FREEBOARD_URI";
 const SCHEMES: [&str; 2] = ["mongodb://", "mongodb+srv://"];
 
+/// Flags, and the argument in whose place each stands: the variable of that one does not count
+/// where the flag is typed.
+const INSTEAD: [(&str, &str); 2] = [("--collection", "policy"), ("--sample", "full")];
+
 /// The command line as the environment has it. With `FREEBOARD_URI` the URI may be left out, and
-/// what is typed first is the argument behind it; clap would take that for the URI.
+/// what is typed first is the argument behind it; clap would take that for the URI. A variable
+/// that is empty counts as not set.
 pub fn adapt(command: Command, typed: impl IntoIterator<Item = OsString>) -> Command {
-    let is_uri = |argument: OsString| {
-        let text = argument.to_string_lossy();
-        SCHEMES.iter().any(|scheme| text.starts_with(scheme))
+    let typed: Vec<String> =
+        typed.into_iter().map(|it| it.to_string_lossy().into_owned()).collect();
+    let is_typed = |flag: &str| {
+        typed
+            .iter()
+            .any(|it| it.strip_prefix(flag).is_some_and(|it| it.is_empty() || it.starts_with('=')))
     };
-    let left_out = std::env::var_os(URI).is_some() && !typed.into_iter().any(is_uri);
-    each(command, left_out)
+    let uri = typed.iter().any(|it| SCHEMES.iter().any(|scheme| it.starts_with(scheme)));
+    let replaced = INSTEAD.into_iter().filter(|(flag, _)| is_typed(flag));
+    let adaptation = Adaptation {
+        uri_left_out: std::env::var_os(URI).is_some_and(|value| !value.is_empty()) && !uri,
+        replaced: replaced.map(|(_, argument)| argument).collect(),
+    };
+    adaptation.each(command)
 }
 
-fn each(command: Command, uri_left_out: bool) -> Command {
-    command
+struct Adaptation {
+    uri_left_out: bool,
+    /// Arguments whose variables do not count.
+    replaced: Vec<&'static str>,
+}
+
+impl Adaptation {
+    fn each(&self, command: Command) -> Command {
+        command
+            .mut_args(|argument| self.adapted(argument))
+            .mut_subcommands(|command| self.each(command))
+    }
+
+    fn adapted(&self, argument: Arg) -> Arg {
         // A URI may hold a password.
-        .mut_args(|argument| argument.hide_env_values(true))
-        .mut_args(|argument| match uri_left_out && is_uri(&argument) {
-            true => argument.long("uri").hide(true),
+        let argument = argument.hide_env_values(true);
+        let Some(variable) = argument.get_env() else { return argument };
+        if self.uri_left_out && is_uri(&argument) {
+            return argument.long("uri").hide(true).required(false);
+        }
+        let is_replaced = self.replaced.iter().any(|it| argument.get_id() == it);
+        match is_replaced || is_empty(variable) {
+            true => argument.env(None::<&'static str>),
             false => argument,
-        })
-        .mut_subcommands(|command| each(command, uri_left_out))
+        }
+    }
+}
+
+fn is_empty(variable: &OsStr) -> bool {
+    std::env::var_os(variable).is_some_and(|value| value.is_empty())
 }
 
 fn is_uri(argument: &Arg) -> bool {
@@ -39,7 +73,7 @@ mod tests {
     use std::collections::BTreeMap;
 
     /// Flags that throw something away or change data.
-    const DANGEROUS: [&str; 2] = ["drop", "repair"];
+    const DANGEROUS: [&str; 5] = ["drop", "repair", "resume", "undo", "with_policy"];
 
     fn arguments(command: &Command) -> Vec<Arg> {
         let own = command.get_arguments().cloned();

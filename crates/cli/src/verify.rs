@@ -1,6 +1,7 @@
 //! `freeboard verify`: compares collections with what their policies have kept.
 
 use crate::out::Out;
+use crate::words;
 use std::error::Error;
 use std::process::ExitCode;
 
@@ -11,7 +12,7 @@ const FOUND: u8 = 1;
 ///
 /// Counts elements, pages and documents over their bounds anew, and looks for pages
 /// without a document and for missing indexes. The exit code is 0 where all is as it
-/// should be, 1 where something is not.
+/// should be, 1 where something is not, 2 where it could not look.
 #[derive(clap::Args)]
 pub struct Arguments {
     /// The server, as mongodb://host:port.
@@ -36,8 +37,11 @@ pub fn run(arguments: Arguments) -> Result<ExitCode, Box<dyn Error>> {
     for found in &verified {
         let state = if found.is_clean() { ": clean" } else { "" };
         out.line(format_args!(
-            "{}: {} documents, {} pages, {} elements{state}",
-            found.namespace, found.documents, found.pages, found.elements
+            "{}: {}, {}, {}{state}",
+            found.namespace,
+            words::documents(found.documents),
+            words::pages(found.pages),
+            words::elements(found.elements)
         ));
         tell(&mut out, "mended", found.repaired, &found.mended);
         tell(&mut out, "wrong", found.drifted, &found.drift);

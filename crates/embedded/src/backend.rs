@@ -9,7 +9,10 @@ use server::backend::{
 };
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+
+/// How long a cursor may lie idle.
+const CURSOR_TIMEOUT: &str = "cursorTimeoutMillis";
 
 /// How far ahead forecasts of growth are logged; nothing is forecast within no time.
 const GROWTH_HORIZON: &str = "growthHorizonSeconds";
@@ -23,14 +26,19 @@ const GROWTH_STATS: &str = "growthStats";
 /// How long a transaction may stay open.
 const TRANSACTION_LIFETIME: &str = "transactionLifetimeLimitSeconds";
 
+/// Whether expired documents are looked for.
+const TTL_ENABLED: &str = "ttlMonitorEnabled";
+
 /// Seconds between two looks for expired documents.
 const TTL_SLEEP: &str = "ttlMonitorSleepSecs";
 
 const PARAMETERS: &[Parameter] = &[
+    Parameter::milliseconds(CURSOR_TIMEOUT, 1),
     Parameter::seconds(GROWTH_HORIZON, 0),
     Parameter::seconds(GROWTH_OBSERVED, 1),
     Parameter::switch(GROWTH_STATS),
     Parameter::seconds(TRANSACTION_LIFETIME, 1),
+    Parameter::switch(TTL_ENABLED),
     Parameter::seconds(TTL_SLEEP, 1),
 ];
 
@@ -44,12 +52,21 @@ impl Embedded {
         Embedded { engine, data }
     }
 
-    fn seconds(&self, name: &str) -> Option<&AtomicU32> {
+    fn number(&self, name: &str) -> Option<&AtomicU32> {
         match name {
+            CURSOR_TIMEOUT => Some(&self.engine.cursors.idle_max_millis),
             GROWTH_HORIZON => Some(&self.engine.growth.horizon_seconds),
             GROWTH_OBSERVED => Some(&self.engine.growth.observed_seconds),
             TRANSACTION_LIFETIME => Some(&self.engine.sessions.transaction_lifetime_seconds),
             TTL_SLEEP => Some(&self.engine.ttl.sleep_seconds),
+            _ => None,
+        }
+    }
+
+    fn switch(&self, name: &str) -> Option<&AtomicBool> {
+        match name {
+            GROWTH_STATS => Some(&self.engine.growth.is_on),
+            TTL_ENABLED => Some(&self.engine.ttl.is_on),
             _ => None,
         }
     }
@@ -148,23 +165,23 @@ impl Status for Embedded {
     }
 
     fn setting(&self, name: &str) -> Option<Setting> {
-        if name == GROWTH_STATS {
-            return Some(Setting::Switch(self.engine.growth.is_on.load(Ordering::Relaxed)));
-        }
-        Some(Setting::Seconds(self.seconds(name)?.load(Ordering::Relaxed)))
+        let number = || Some(Setting::Number(self.number(name)?.load(Ordering::Relaxed)));
+        let switch = || Some(Setting::Switch(self.switch(name)?.load(Ordering::Relaxed)));
+        number().or_else(switch)
     }
 
     fn set(&self, name: &str, setting: Setting) {
         match setting {
-            Setting::Switch(is_on) if name == GROWTH_STATS => {
-                self.engine.growth.is_on.store(is_on, Ordering::Relaxed);
-            }
-            Setting::Seconds(seconds) => {
-                if let Some(parameter) = self.seconds(name) {
-                    parameter.store(seconds, Ordering::Relaxed);
+            Setting::Number(number) => {
+                if let Some(parameter) = self.number(name) {
+                    parameter.store(number, Ordering::Relaxed);
                 }
             }
-            Setting::Switch(_) => {}
+            Setting::Switch(is_on) => {
+                if let Some(parameter) = self.switch(name) {
+                    parameter.store(is_on, Ordering::Relaxed);
+                }
+            }
         }
     }
 }

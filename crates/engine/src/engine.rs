@@ -60,7 +60,7 @@ impl Engine {
         Ok(engine)
     }
 
-    /// Tells how the store was left and what opening it took, in one line.
+    /// Logs how the store was left and what opening it took, in one line.
     fn report_start(&self, directory: &Path, started: Instant) {
         let Some(recovery) = self.store.recovery() else { return };
         tracing::info!(

@@ -2,7 +2,7 @@
 //! once, from the last look.
 
 use crate::Engine;
-use crate::storage::{Progress, Store};
+use crate::storage::{CommitProgress, Store};
 use error::Result;
 use parking_lot::Mutex;
 use std::sync::Arc;
@@ -71,7 +71,7 @@ impl Health {
     }
 
     /// Whether writes wait for too long to be synced.
-    fn behind(&self, progress: &Progress) -> Option<String> {
+    fn behind(&self, progress: &CommitProgress) -> Option<String> {
         if !progress.alive {
             return Some("a thread that writes the store has ended; the log says why".to_owned());
         }
@@ -123,7 +123,7 @@ mod tests {
     #[test]
     fn writes_that_are_not_synced_in_time_are_a_fault() {
         let health = Health::default();
-        let at = |submitted, synced| Progress { submitted, synced, alive: true };
+        let at = |submitted, synced| CommitProgress { submitted, synced, alive: true };
         let long_ago = || Instant::now().checked_sub(SYNC_TIME_MAX * 2).unwrap();
         assert_eq!(health.behind(&at(3, 3)), None);
         assert_eq!(health.behind(&at(5, 3)), None, "it has just begun to wait");
@@ -132,7 +132,7 @@ mod tests {
         assert_eq!(health.behind(&at(9, 4)), None, "it goes on");
         health.0.lock().behind = Some((4, long_ago()));
         assert_eq!(health.behind(&at(9, 9)), None);
-        assert!(health.behind(&Progress { alive: false, ..at(9, 9) }).is_some());
+        assert!(health.behind(&CommitProgress { alive: false, ..at(9, 9) }).is_some());
     }
 
     #[test]

@@ -4,6 +4,7 @@
 
 mod background;
 mod backups;
+mod batch;
 mod catalog;
 mod changes;
 mod cursor;
@@ -26,6 +27,7 @@ mod spill;
 pub mod storage;
 mod transaction;
 mod ttl;
+mod writes;
 
 pub use backups::Backups;
 pub use engine::Engine;

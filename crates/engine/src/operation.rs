@@ -1,7 +1,6 @@
 //! Commands under way: what `currentOp` shows and `killOp` stops.
 
 use crate::Engine;
-use crate::define::Progress;
 use crate::plan::{Execution, Interrupt};
 use crate::storage::Ticket;
 use budget::Held;
@@ -44,7 +43,7 @@ pub struct Operation {
     /// Set by `getMore`: what stops the cursor it works on.
     pub cursor: OnceLock<Interrupt>,
     /// Set by commands that take long: index builds.
-    pub progress: OnceLock<Arc<Progress>>,
+    pub progress: OnceLock<Arc<WorkProgress>>,
     /// Microseconds spent waiting for something to come, which is no slowness.
     pub waited: AtomicU64,
     /// Whether it waits for what others hold now.
@@ -53,6 +52,23 @@ pub struct Operation {
     pub plan: Mutex<Option<PlanFigures>>,
     /// What the command takes of the budget as it is parsed, until its cursor takes that over.
     pub parsed: Mutex<Held>,
+}
+
+/// How far a build, or other long work, has come, for `currentOp`.
+#[derive(Debug, Default)]
+pub struct WorkProgress {
+    pub done: AtomicU64,
+    pub total: AtomicU64,
+    pub interrupt: Interrupt,
+    /// What it is, if it is no build.
+    pub what: Option<&'static str>,
+}
+
+impl WorkProgress {
+    /// That of work which stops with the command that it is done for.
+    pub fn of_command() -> WorkProgress {
+        WorkProgress { interrupt: interrupt(), ..WorkProgress::default() }
+    }
 }
 
 /// What the profiler and the log of slow commands say of a plan.
@@ -146,11 +162,11 @@ impl Operation {
         }
     }
 
-    /// Whether it is of use only to a client that waits for the reply: a read, or a write
-    /// that is to be acknowledged.
+    /// Whether it is of use only to a client that waits for the reply: a read, a look at the
+    /// server, or a write that is to be acknowledged.
     fn is_awaited(&self) -> bool {
         match command::command(self.request.name()).map(|row| row.kind) {
-            Some(Kind::Read) => true,
+            Some(Kind::Read | Kind::Server) => true,
             Some(Kind::Write) => !self.is_unacknowledged(),
             _ => false,
         }

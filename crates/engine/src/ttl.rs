@@ -2,13 +2,13 @@
 
 use crate::Engine;
 use crate::catalog::{self, Collection, Index};
-use crate::run::writes::Writes;
+use crate::writes::Writes;
 use bson::{DateTime, RawDocumentBuf, rawdoc};
 use error::Result;
 use language::Context;
 use language::query::Filter;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::time::Duration;
 use write::{Delete, Selection};
 
@@ -19,6 +19,8 @@ const SWEEP_SECONDS: u32 = 1;
 /// How expired documents are looked for, and how many have been deleted.
 #[derive(Debug)]
 pub struct Ttl {
+    /// The parameter `ttlMonitorEnabled`.
+    pub is_on: AtomicBool,
     /// The parameter `ttlMonitorSleepSecs`.
     pub sleep_seconds: AtomicU32,
     /// Documents deleted since the start.
@@ -27,7 +29,11 @@ pub struct Ttl {
 
 impl Default for Ttl {
     fn default() -> Ttl {
-        Ttl { sleep_seconds: AtomicU32::new(SWEEP_SECONDS), deleted: AtomicU64::new(0) }
+        Ttl {
+            is_on: AtomicBool::new(true),
+            sleep_seconds: AtomicU32::new(SWEEP_SECONDS),
+            deleted: AtomicU64::new(0),
+        }
     }
 }
 
@@ -37,6 +43,9 @@ impl Engine {
         loop {
             let seconds = self.ttl.sleep_seconds.load(Ordering::Relaxed);
             tokio::time::sleep(Duration::from_secs(seconds.into())).await;
+            if !self.ttl.is_on.load(Ordering::Relaxed) {
+                continue;
+            }
             for collection in self.registry.current().all() {
                 for index in &collection.indexes {
                     if let Some(seconds) = expiry(collection, index)

@@ -1,6 +1,6 @@
 //! Growth policies: what they say (`policy`), and the patterns that keep them
 //! (`patterns`), how documents that are older than them are brought under them (`adopt`,
-//! `migrate`), and whether all is as they say (`verify`). It knows no engine: everything works
+//! `migrate`) and freed of them again (`restore`), and whether all is as they say (`verify`). It knows no engine: everything works
 //! on `write::Backend`.
 
 pub mod adopt;
@@ -10,6 +10,7 @@ pub mod patterns;
 pub mod policy;
 pub mod provision;
 pub mod read;
+pub mod restore;
 mod roles;
 pub mod survey;
 mod table;
@@ -18,4 +19,4 @@ pub mod verify;
 pub use lease::Lease;
 pub use policy::Policy;
 pub use roles::Roles;
-pub use table::{Table, policies_of};
+pub use table::{LEAVING, Table, policies_of};

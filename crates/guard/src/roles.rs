@@ -1,8 +1,8 @@
 //! What a collection is to the policies.
 
 use crate::patterns::{Measured, OneStatement, Plan, overflow, sequence};
-use crate::policy::{Keep, OnLimit, Overflow, Policy};
-use crate::read;
+use crate::policy::{ArrayRule, Keep, OnLimit, Overflow, Policy};
+use crate::{read, restore};
 use bson::{RawDocument, RawDocumentBuf};
 use command::Namespace;
 use error::{Code, Error, Result};
@@ -13,7 +13,8 @@ use std::borrow::Cow;
 use std::sync::Arc;
 use value::Path;
 use write::{
-    Applied, FastInsert, Guard, Inserted, Outcome, Returns, StoredRow, Transaction, Version,
+    Applied, FastInsert, Guard, Inserted, Outcome, Returns, ShownChange, StoredRow, Transaction,
+    Version, Wanted,
 };
 
 /// The roles of one collection. It can have several at once.
@@ -108,7 +109,12 @@ impl Roles {
         document: &RawDocument,
         update: &Update,
     ) -> Result<Option<OneStatement>> {
-        Ok(sequence::as_statement(self.rules()?, document, update))
+        let rules = self.rules()?;
+        // Which documents it still holds for, only the loop sees.
+        match rules.leaving {
+            true => Ok(None),
+            false => Ok(sequence::as_statement(rules, document, update)),
+        }
     }
 
     /// The arrays of a document that appending leaves as they are: what is pushed
@@ -147,14 +153,22 @@ impl<T: Transaction> Guard<T> for Roles {
 
     fn update_needs(&self, update: &Update, plan: &Plan, needs: &mut Needs) {
         sequence::update_needs::<T>(&self.rules, update, plan, needs);
+        if self.rules.leaving {
+            // Of documents that it no longer holds for, nothing is carried out apart.
+            update.needs(needs);
+        }
     }
 
     fn delete_needs(&self, needs: &mut Needs) {
         sequence::delete_needs::<T>(&self.rules, needs);
     }
 
-    fn shows_more(&self, row: &T::Row) -> bool {
-        let has_pages = |rule: &Arc<Overflow>| overflow::has_pages(row.version(), rule);
+    fn insert_needs(&self, documents: &[&RawDocument]) -> Vec<Wanted> {
+        sequence::insert_needs::<T>(&self.rules, documents)
+    }
+
+    fn shows_more(&self, version: Version<'_>) -> bool {
+        let has_pages = |rule: &Arc<Overflow>| overflow::has_pages(version, rule);
         // Who must not write here is refused before anything is matched.
         self.rules().is_err()
             || (self.rules.digest.overflows && self.rules.overflows().any(has_pages))
@@ -179,8 +193,34 @@ impl<T: Transaction> Guard<T> for Roles {
         read::shown(self.rules()?, transaction, version, *projection, needs).await
     }
 
+    fn appends(&self, plan: &Plan, before: Version<'_>) -> bool {
+        let Some(appended) = plan.reach.appended else { return false };
+        let rule = plan.reach.only.and_then(|at| self.rules.arrays.get(at));
+        // At its bound an array loses at its front what it gets at its end.
+        rule.and_then(ArrayRule::overflow)
+            .is_none_or(|rule| overflow::has_room(before, rule, appended))
+    }
+
+    async fn appended(
+        &self,
+        transaction: &mut T,
+        before: Version<'_>,
+        after: Version<'_>,
+    ) -> Result<ShownChange> {
+        read::appended(self.rules()?, transaction, before, after).await
+    }
+
     fn fast_insert<'d>(&self, document: Cow<'d, RawDocument>) -> Result<FastInsert<'d, Measured>> {
-        sequence::fast_insert::<T>(self.rules()?, document)
+        let rules = self.rules()?;
+        if restore::is_free(rules, Version::from(&*document)) {
+            let note = Measured::default();
+            return Ok(FastInsert::Done(Inserted {
+                document: Some(document),
+                sidecar: None,
+                note,
+            }));
+        }
+        sequence::fast_insert::<T>(rules, document)
     }
 
     async fn insert<'d>(
@@ -197,7 +237,16 @@ impl<T: Transaction> Guard<T> for Roles {
         row: &T::Row,
         applied: &Applied<'_, Plan>,
     ) -> Result<Option<Outcome<Measured>>> {
-        sequence::fast_update(self.rules()?, transaction, row, applied)
+        let rules = self.rules()?;
+        if restore::is_free(rules, row.version()) {
+            let after = applied.update.apply(row, applied.matched)?;
+            // With a field by the name of a counter the document is the policy's again.
+            let stays = |after: &RawDocumentBuf| restore::is_free(rules, Version::from(after));
+            if after.as_ref().is_none_or(stays) {
+                return Ok(Some(Outcome { after, ..Outcome::default() }));
+            }
+        }
+        sequence::fast_update(rules, transaction, row, applied)
     }
 
     async fn update(

@@ -12,9 +12,12 @@ use imbl::shared_ptr::DefaultSharedPtr;
 use rustc_hash::FxBuildHasher;
 use value::element::get_value;
 
+/// The field of a stored policy that says that it is being left.
+pub const LEAVING: &str = "leaving";
+
 /// Where a database keeps its policies, one document each: `{_id: <collection>,
-/// policy, version, setAt, defaults}`, and `counted: false` while documents that are older than
-/// the policy have not been looked through.
+/// policy, version, setAt, defaults}`, `counted: false` while documents that are older than the
+/// policy have not been looked through, and `leaving: true` while it is being left.
 pub fn policies_of(database: &str) -> Namespace {
     Namespace { database: database.into(), collection: POLICIES.into() }
 }
@@ -160,7 +163,10 @@ impl Table {
             None => Err(Code::BadValue.error("the document holds no policy")),
         };
         match policy {
-            Ok(policy) => self.put(policy.with_counted(is_counted(stored))),
+            Ok(policy) => {
+                let policy = policy.with_counted(is_counted(stored));
+                self.put(policy.with_leaving(is_leaving(stored)));
+            }
             Err(error) => {
                 tracing::error!(%namespace, %error, "a policy cannot be read; \
                     writes to its collection are refused until it is set anew");
@@ -263,6 +269,11 @@ enum Kept<'a> {
 /// Whether a stored policy's counters can be trusted in every document.
 fn is_counted(stored: &RawDocument) -> bool {
     get_value(stored, "counted") != Some(RawBsonRef::Boolean(false))
+}
+
+/// Whether a stored policy is being left.
+fn is_leaving(stored: &RawDocument) -> bool {
+    get_value(stored, LEAVING) == Some(RawBsonRef::Boolean(true))
 }
 
 fn refused(why: String) -> Error {

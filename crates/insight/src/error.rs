@@ -19,7 +19,9 @@ impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Error::Client(error) => write!(f, "{error}"),
-            Error::File(path, error) => write!(f, "{}: {error}", path.display()),
+            Error::File(path, error) => {
+                write!(f, "{}: {error}; check its name and who may read it", path.display())
+            }
             Error::Use(message) => f.write_str(message),
         }
     }

@@ -5,6 +5,7 @@
 //! which `report` turns into text, JSON or a page.
 
 pub mod audit;
+pub mod effect;
 mod error;
 mod figures;
 pub mod report;

@@ -1,5 +1,5 @@
-//! What a collection is beside its documents: its options and indexes. An export keeps them in a
-//! file beside its own, in the form of `mongodump`, and an import makes them.
+//! What a collection is beside its documents: its options, indexes and growth policy. An export
+//! keeps them in a file beside its own, in the form of `mongodump`, and an import makes them.
 
 use crate::{Error, extjson, format, number};
 use bson::{Bson, Document, RawDocumentBuf, doc};
@@ -14,12 +14,17 @@ const NAMESPACE_EXISTS: i32 = 48;
 const ASIDE_SUFFIX: &str = ".importing";
 /// What takes the place of a file's suffix.
 const SUFFIX: &str = "metadata.json";
+/// What the growth policy is called there.
+const POLICY: &str = "growthPolicy";
 
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Definition {
     options: Document,
     /// As `listIndexes` has them.
     indexes: Vec<Document>,
+    pub policy: Option<Document>,
+    /// What it is a view of.
+    pub view_on: Option<String>,
 }
 
 /// What has become of the indexes of a definition, by name.
@@ -43,12 +48,15 @@ impl Definition {
         let listed: Vec<Document> = database.run_cursor_command(list).await?.try_collect().await?;
         let Some(listed) = listed.into_iter().next() else { return Ok(None) };
         if listed.get_str("type").is_ok_and(|kind| kind == "view") {
-            return Ok(Some(Definition::default()));
+            let options = listed.get_document("options").ok();
+            let view_on = options.and_then(|options| options.get_str("viewOn").ok());
+            let view_on = view_on.map(str::to_owned);
+            return Ok(Some(Definition { view_on, ..Definition::default() }));
         }
         let list = doc! { "listIndexes": name };
         let indexes = database.run_cursor_command(list).await?.try_collect().await?;
         let options = listed.get_document("options").cloned().unwrap_or_default();
-        Ok(Some(Definition { options, indexes }))
+        Ok(Some(Definition { options, indexes, ..Definition::default() }))
     }
 
     /// Reads the file beside a file of documents, if there is one.
@@ -73,6 +81,11 @@ impl Definition {
             None => Document::new(),
             Some(_) => return Err(wrong("'options' is no document")),
         };
+        let policy = match document.remove(POLICY) {
+            Some(Bson::Document(policy)) => Some(policy),
+            None => None,
+            Some(_) => return Err(wrong("'growthPolicy' is no document")),
+        };
         let Some(Bson::Array(indexes)) = document.remove("indexes") else {
             return Err(wrong("'indexes' is no array"));
         };
@@ -80,17 +93,21 @@ impl Definition {
             Bson::Document(index) => Ok(index),
             _ => Err(wrong("an index is no document")),
         });
-        Ok(Some(Definition { options, indexes: indexes.collect::<Result<_, _>>()? }))
+        let indexes = indexes.collect::<Result<_, _>>()?;
+        Ok(Some(Definition { options, indexes, policy, view_on: None }))
     }
 
     /// The text of the file.
     pub fn text(&self, name: &str) -> Result<Vec<u8>, Error> {
-        let document = doc! {
+        let mut document = doc! {
             "options": self.options.clone(),
             "indexes": self.indexes.clone(),
             "collectionName": name,
             "type": "collection",
         };
+        if let Some(policy) = &self.policy {
+            document.insert(POLICY, policy.clone());
+        }
         let document = RawDocumentBuf::try_from(&document)
             .map_err(|error| Error::Input(format!("the indexes of {name}: {error}")))?;
         let mut text = Vec::new();
@@ -128,8 +145,7 @@ impl Definition {
 
     /// Puts an empty collection of this definition in the place of one. It is made under another
     /// name first and then renamed, so that a crash leaves the one or the other whole. Where the
-    /// server renames nothing over it (a view, a collection with a growth policy), it is dropped
-    /// and made again.
+    /// server renames nothing over it (a view), it is dropped and made again.
     pub async fn replace(&self, database: &Database, name: &str) -> Result<Made, Error> {
         let aside = format!("{name}{ASIDE_SUFFIX}");
         // An import that was cut off may have left one.
@@ -149,6 +165,20 @@ impl Definition {
                 self.make(database, name).await
             }
             _ => Err(error.into()),
+        }
+    }
+
+    /// Sets the growth policy, if there is one.
+    pub async fn set_policy(&self, database: &Database, name: &str) -> Result<bool, Error> {
+        let Some(policy) = &self.policy else { return Ok(false) };
+        let set = doc! { "setGrowthPolicy": name, "policy": policy.clone() };
+        match database.run_command(set).await {
+            Ok(_) => Ok(true),
+            Err(error) => Err(Error::Input(format!(
+                "the growth policy in the file beside the documents was not set, and nothing \
+                 imported: {}",
+                Error::of_policies(error)
+            ))),
         }
     }
 
@@ -214,7 +244,8 @@ mod tests {
     fn an_index_without_a_collation_keeps_none() {
         let plain = doc! { "v": 2, "key": { "a": 1 }, "name": "a_1", "ns": "d.c" };
         let id = doc! { "v": 2, "key": { "_id": 1 }, "name": "_id_" };
-        let mut definition = Definition { options: doc! {}, indexes: vec![id, plain.clone()] };
+        let mut definition =
+            Definition { indexes: vec![id, plain.clone()], ..Definition::default() };
         assert_eq!(definition.secondary().collect::<Vec<_>>(), [&plain]);
         let bare = doc! { "v": 2, "key": { "a": 1 }, "name": "a_1" };
         assert_eq!(definition.specification(&plain), bare);

@@ -12,6 +12,13 @@ pub enum Error {
     NoServer {
         hosts: String,
         why: String,
+        /// The URI asks for TLS.
+        tls: bool,
+    },
+    /// A host of the URI answers, and belongs to another replica set or to none.
+    NotInSet {
+        host: String,
+        set: String,
     },
     /// The driver or the server behind it.
     Client(mongodb::error::Error),
@@ -25,6 +32,15 @@ pub enum Error {
     Interrupted,
 }
 
+/// What is said where a server is no Freeboard.
+const NO_POLICIES: &str = "this server keeps no growth policies, only Freeboard does; give the URI \
+                           of a Freeboard, or use the cures that 'freeboard audit' prints for this \
+                           server";
+/// What to do where a server does not let the user do something.
+const WHO_MAY: &str =
+    "; name a user who may do this in the URI, as mongodb://user:password@host:27017";
+/// The code of what a user may not do.
+const UNAUTHORIZED: i32 = 13;
 /// The code of a command that a server does not know.
 const COMMAND_NOT_FOUND: i32 = 59;
 
@@ -34,7 +50,7 @@ impl Error {
     /// Whether the server did not answer, or not to the end.
     pub fn is_unreachable(&self) -> bool {
         let error = match self {
-            Error::NoServer { .. } => return true,
+            Error::NoServer { .. } | Error::NotInSet { .. } => return true,
             Error::Client(error) => error,
             _ => return false,
         };
@@ -44,6 +60,15 @@ impl Error {
                 | ErrorKind::ServerSelection { .. }
                 | ErrorKind::ConnectionPoolCleared { .. }
         )
+    }
+
+    /// Why a command about growth policies failed. Only Freeboard knows these commands.
+    pub fn of_policies(error: impl Into<Error>) -> Error {
+        let error = error.into();
+        match error.is_unknown_command() {
+            true => Error::Use(NO_POLICIES.to_owned()),
+            false => error,
+        }
     }
 
     pub(crate) fn is_unknown_command(&self) -> bool {
@@ -59,12 +84,28 @@ impl fmt::Display for Error {
                 write!(f, "this is no URI of a server, such as mongodb://host:27017: ")?;
                 f.write_str(&explain(error))
             }
-            Error::NoServer { hosts, why } => write!(
+            Error::NoServer { hosts, why, tls: false } => write!(
                 f,
                 "no server answers at {hosts} ({why}); check the address, and that a server is \
                  running there"
             ),
-            Error::Client(error) => f.write_str(&explain(error)),
+            Error::NoServer { hosts, why, tls: true } => write!(
+                f,
+                "no server answers at {hosts} over TLS ({why}); check the address, and leave tls \
+                 out of the URI if the server does not speak it, as Freeboard's does not"
+            ),
+            Error::NotInSet { host, set } => write!(
+                f,
+                "the server at {host} is no member of the replica set {set}; leave replicaSet out \
+                 of the URI, or start Freeboard with --replica-set {set}"
+            ),
+            Error::Client(error) => {
+                f.write_str(&explain(error))?;
+                match is_unauthorized(error) {
+                    true => f.write_str(WHO_MAY),
+                    false => Ok(()),
+                }
+            }
             Error::File(path, error) => {
                 write!(f, "{}: {error}; check its name and who may use it", path.display())
             }
@@ -73,6 +114,10 @@ impl fmt::Display for Error {
             Error::Interrupted => f.write_str("interrupted"),
         }
     }
+}
+
+fn is_unauthorized(error: &mongodb::error::Error) -> bool {
+    matches!(&*error.kind, ErrorKind::Command(error) if error.code == UNAUTHORIZED)
 }
 
 /// What the driver says, without its own names for things.

@@ -17,22 +17,26 @@ mod import;
 mod long;
 mod migrate;
 mod output;
+mod overflow;
 pub mod progress;
+mod record;
+mod sink;
 mod source;
 mod stop;
+mod undo;
 mod verify;
-mod whole;
 
 pub use backup::{Backup, Copied};
-pub use connect::{client, reach};
+pub use connect::{client, options, reach};
 pub use definition::{Made, metadata_path};
 pub use demo::{Demo, Existing, Loaded};
 pub use error::{Error, explain};
 pub use export::{Export, Exported};
 pub use format::Format;
-pub use import::{ExistingDocument, Failure, Import, Imported};
+pub use import::{ExistingDocument, Failure, FilePolicy, Import, Imported};
 pub use migrate::{End, Migrate, Migrated, Moved, Pace};
 pub use stop::interrupt;
+pub use undo::{Restored, Undo, Undone};
 pub use verify::{Verified, Verify};
 
 use bson::Document;
@@ -59,7 +63,7 @@ async fn interruptible<T>(job: impl Future<Output = Result<T, Error>>) -> Result
 }
 
 /// A count in a reply, of whichever type.
-fn number(document: &Document, name: &str) -> u64 {
+pub fn number(document: &Document, name: &str) -> u64 {
     let number = document.get_i64(name).or_else(|_| document.get_i32(name).map(i64::from));
     u64::try_from(number.unwrap_or_default()).unwrap_or_default()
 }

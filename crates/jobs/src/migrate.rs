@@ -25,7 +25,7 @@ const SETTLED_PER_DOCUMENT: Duration = Duration::from_micros(250);
 const WRITTEN_PER_ENTRY: Duration = Duration::from_micros(4);
 /// Documents of the first batch. Those after it are larger or smaller, so that each takes about
 /// a second: progress shows, and Ctrl-C is answered.
-const FIRST_BATCH_DOCUMENTS: u32 = 10;
+pub const FIRST_BATCH_DOCUMENTS: u32 = 10;
 const BATCH_TIME: Duration = Duration::from_secs(1);
 /// Where there is a rate, batches are so small that at least so many make a second.
 const BATCHES_PER_SECOND: f64 = 4.0;
@@ -170,7 +170,7 @@ impl Migrate<'_> {
             command.extend(next.take().map(|next| ("after".to_owned(), next)));
             let started = Instant::now();
             let reply = stop.through(database.run_command(command).into_future()).await;
-            let reply = reply.map_err(|error| verify::unknown_server(error.into()))?;
+            let reply = reply.map_err(Error::of_policies)?;
             let took = started.elapsed();
             moved.took += took;
             limit = next_batch(limit, most, took);
@@ -208,7 +208,7 @@ impl Migrate<'_> {
 impl Pace {
     /// How many documents a batch may have where so many are asked for. A large one would
     /// pass the rate, however long the rest after it.
-    fn batch(self, asked: u32) -> u32 {
+    pub fn batch(self, asked: u32) -> u32 {
         match self {
             Pace::Full | Pace::Half => asked,
             Pace::Documents(rate) => asked.min((rate / BATCHES_PER_SECOND) as u32).max(1),
@@ -216,7 +216,7 @@ impl Pace {
     }
 
     /// What is to be rested after a batch that settled so many and took so long.
-    fn rest(self, documents: u64, took: Duration) -> Duration {
+    pub fn rest(self, documents: u64, took: Duration) -> Duration {
         match self {
             Pace::Full => Duration::ZERO,
             Pace::Half => took.min(REST_MAX),
@@ -240,15 +240,12 @@ impl Moved {
         self.still_over += number(reply, "stillOver");
         self.failures += number(reply, "failures");
         tell(&mut self.over, reply, "over", verify::over);
-        tell(&mut self.failed, reply, "failed", |failed| {
-            let id = failed.get("_id").cloned().unwrap_or(Bson::Null);
-            format!("{id}: {}", failed.get_str("errmsg").unwrap_or_default())
-        });
+        tell(&mut self.failed, reply, "failed", verify::failed);
     }
 }
 
 /// How many documents the next batch has where one of so many took so long.
-fn next_batch(documents: u32, most: u32, took: Duration) -> u32 {
+pub fn next_batch(documents: u32, most: u32, took: Duration) -> u32 {
     match took {
         slow if slow > BATCH_TIME => documents / 2,
         fast if fast < BATCH_TIME / 4 => documents.saturating_mul(2),
@@ -258,7 +255,7 @@ fn next_batch(documents: u32, most: u32, took: Duration) -> u32 {
 }
 
 /// Adds lines for the first items of a list.
-fn tell(lines: &mut Vec<String>, reply: &Document, list: &str, line: fn(&Document) -> String) {
+pub fn tell(lines: &mut Vec<String>, reply: &Document, list: &str, line: fn(&Document) -> String) {
     let items = reply.get_array(list).map(Vec::as_slice).unwrap_or_default();
     let room = TOLD_MAX.saturating_sub(lines.len());
     lines.extend(items.iter().filter_map(Bson::as_document).take(room).map(line));

@@ -1,7 +1,7 @@
 //! Documents read from a file, one by one.
 
+use crate::record::Record;
 use crate::{DOCUMENT_BYTES_MAX, Error, Format, extjson, format};
-use bson::RawDocumentBuf;
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
@@ -17,6 +17,8 @@ pub struct Source {
     /// The line or document that was read last, from 1.
     number: u64,
     line: Vec<u8>,
+    /// What was looked at before its turn.
+    first: Option<Item>,
 }
 
 /// What was read.
@@ -24,8 +26,8 @@ pub struct Item {
     pub number: u64,
     /// Bytes of the file.
     pub bytes: u64,
-    /// The document, or what is wrong with it.
-    pub document: Result<RawDocumentBuf, String>,
+    /// What stands there, or what is wrong with it.
+    pub record: Result<Record, String>,
 }
 
 impl Source {
@@ -38,11 +40,42 @@ impl Source {
             let size = file.metadata().ok().map(|metadata| metadata.len());
             (Box::new(BufReader::with_capacity(BUFFER_BYTES, file)), size)
         };
-        Ok((Source { reader, format, number: 0, line: Vec::new() }, size))
+        Ok((Source { reader, format, number: 0, line: Vec::new(), first: None }, size))
+    }
+
+    /// Looks at what stands first. A file that does not begin with a document is something
+    /// else than it is taken for.
+    pub fn check_first(&mut self) -> Result<(), Error> {
+        self.first = self.next()?;
+        let Some(Item { number, record: Err(why), .. }) = &self.first else { return Ok(()) };
+        let unit = self.format.unit();
+        let hint = self.hint();
+        Err(Error::Input(format!(
+            "{unit} {number}, the first of the file, is no document ({why}), so nothing was \
+             changed{hint}"
+        )))
+    }
+
+    /// What the file may be instead.
+    fn hint(&self) -> &'static str {
+        let first = self.line.iter().find(|byte| !byte.is_ascii_whitespace());
+        match (self.format, first) {
+            (Format::Ndjson, Some(b'[')) => {
+                "; this looks like a JSON array, and what is read is a document a line: turn it \
+                 into that with jq -c '.[]'"
+            }
+            (Format::Ndjson, Some(b'{')) => {
+                "; a document must stand on one line: turn a file into that with jq -c ."
+            }
+            _ => "",
+        }
     }
 
     /// The next document; an error where nothing behind it can be read either.
     pub fn next(&mut self) -> Result<Option<Item>, Error> {
+        if let Some(first) = self.first.take() {
+            return Ok(Some(first));
+        }
         match self.format {
             Format::Ndjson => self.next_line(),
             Format::Bson => self.next_bson(),
@@ -67,11 +100,11 @@ impl Source {
             if self.line.iter().all(u8::is_ascii_whitespace) {
                 continue;
             }
-            let document = match std::str::from_utf8(&self.line) {
-                Ok(text) => extjson::read(text).and_then(checked),
+            let record = match std::str::from_utf8(&self.line) {
+                Ok(text) => extjson::read(text).and_then(Record::read),
                 Err(_) => Err("this is not UTF-8".to_owned()),
             };
-            return Ok(Some(Item { number: self.number, bytes: bytes as u64, document }));
+            return Ok(Some(Item { number: self.number, bytes: bytes as u64, record }));
         }
     }
 
@@ -93,17 +126,8 @@ impl Source {
         bytes[..4].copy_from_slice(&length);
         self.reader.read_exact(&mut bytes[4..]).map_err(|_| cut_off("is cut off"))?;
         let document = check::document(&bytes, check::DEPTH_MAX).map(ToOwned::to_owned);
-        let document = document.map_err(|error| error.message().to_owned()).and_then(checked);
-        Ok(Some(Item { number: self.number, bytes: size as u64, document }))
-    }
-}
-
-/// A document that is not too large to be sent.
-fn checked(document: RawDocumentBuf) -> Result<RawDocumentBuf, String> {
-    match document.as_bytes().len() {
-        size if size > DOCUMENT_BYTES_MAX => {
-            Err(format!("the document has {size} bytes; the limit is {DOCUMENT_BYTES_MAX}"))
-        }
-        _ => Ok(document),
+        let document = document.map_err(|error| error.message().to_owned());
+        let record = document.and_then(Record::read);
+        Ok(Some(Item { number: self.number, bytes: size as u64, record }))
     }
 }

@@ -68,7 +68,7 @@ impl Verify<'_> {
 /// The collections of a database that have policies.
 async fn policies(client: &Client, database: &str) -> Result<Vec<String>, Error> {
     let reply = client.database(database).run_command(doc! { "listGrowthPolicies": 1 }).await;
-    let reply = reply.map_err(|error| unknown_server(error.into()))?;
+    let reply = reply.map_err(Error::of_policies)?;
     let policies = reply.get_array("policies").map(Vec::as_slice).unwrap_or_default();
     let names = policies.iter().filter_map(Bson::as_document);
     Ok(names.filter_map(|it| it.get_str("collection").ok()).map(str::to_owned).collect())
@@ -99,15 +99,7 @@ async fn run(client: &Client, database: &str, name: &str, repair: bool) -> Resul
         command: doc! { "verifyGrowth": name, "repair": repair },
         known_by: doc! { "command.verifyGrowth": name, "command.$db": database },
     };
-    long.run(&Progress::documents("verifying", Some(0))).await.map_err(unknown_server)
-}
-
-/// What is said where the server does not know the command.
-pub fn unknown_server(error: Error) -> Error {
-    match error.is_unknown_command() {
-        true => Error::Use("this server keeps no growth policies; only Freeboard does".to_owned()),
-        false => error,
-    }
+    long.run(&Progress::documents("verifying", Some(0))).await.map_err(Error::of_policies)
 }
 
 impl Verified {
@@ -133,6 +125,12 @@ fn documents<'a>(reply: &'a Document, list: &str) -> impl Iterator<Item = &'a Do
 
 fn is_mended(drift: &Document) -> bool {
     drift.get_bool("repaired").unwrap_or(false)
+}
+
+/// A document that failed, in words.
+pub fn failed(failed: &Document) -> String {
+    let id = failed.get("_id").cloned().unwrap_or(Bson::Null);
+    format!("{id}: {}", failed.get_str("errmsg").unwrap_or_default())
 }
 
 /// A document over a bound, in words.
@@ -164,6 +162,8 @@ fn drift(drift: &Document) -> String {
     let (found, expected) = (text("found"), text("expected"));
     let what = match drift.get_str("kind").unwrap_or_default() {
         "count" => format!("its count is {found}, expected {expected}"),
+        "bytes" => format!("what its elements take is kept as {found}, expected {expected}"),
+        "firstPage" => format!("its first page is kept as {found}, expected {expected}"),
         "flag" => format!("its flag of pages is {found}, expected {expected}"),
         "pages" => format!("its number of pages is {found}, expected {expected}"),
         "emptyPage" => format!("page {page} is empty"),

@@ -5,6 +5,7 @@ pub mod aggregate;
 pub mod binding;
 pub mod context;
 pub mod describe;
+mod extent;
 pub mod interrupt;
 pub mod metadata;
 mod names;
@@ -22,5 +23,6 @@ pub mod variables;
 
 pub use binding::Binding;
 pub use context::Context;
+pub use extent::Extent;
 pub use metadata::{Metadatum, Wanted};
 pub use needs::Needs;

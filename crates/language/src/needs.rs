@@ -1,6 +1,7 @@
 //! Which parts of a document a computation looks at. The engine loads large
 //! values only where they are needed.
 
+use crate::Extent;
 use rustc_hash::FxHashSet;
 use value::Path;
 
@@ -30,6 +31,21 @@ impl Needs {
                 self.settle();
             }
         }
+    }
+
+    /// Adds a part of the value at `path`, if it is an array.
+    pub fn add_extent(&mut self, path: &Path, extent: Extent) {
+        self.add(&extent.below(path));
+    }
+
+    /// What is looked at of the array at `path`; `None` if that may be all of it.
+    pub fn extent(&self, path: &Path) -> Option<Extent> {
+        let Needs::Paths(paths) = self else { return None };
+        let mut extent = Extent::default();
+        for needed in paths.iter().filter(|needed| needed.overlaps(path)) {
+            extent.merge(Extent::read(needed, path)?);
+        }
+        Some(extent)
     }
 
     pub fn all(&mut self) {
@@ -177,6 +193,25 @@ mod tests {
         assert_eq!(needs, except(&["b.c"]));
         needs.add(&Path::new("b"));
         assert_eq!(needs, Needs::All);
+    }
+
+    #[test]
+    fn parts_of_an_array_add_up_until_all_of_it_is_needed() {
+        let (path, inner) = (Path::new("s.a"), Path::new("s.a.x"));
+        let mut needs = Needs::none();
+        needs.add(&Path::new("s.b"));
+        needs.add_extent(&path, Extent::LEN);
+        needs.add_extent(&path, Extent { first: 2, ..Extent::default() });
+        needs.add_extent(&path, Extent { last: 1, ..Extent::default() });
+        assert!(needs.contains(&path) && needs.contains(&Path::new("s")));
+        assert_eq!(needs.extent(&path), Some(Extent { len: true, first: 2, last: 1 }));
+        for whole in [Path::new("s"), path.clone(), inner.clone()] {
+            let mut needs = needs.clone();
+            needs.add(&whole);
+            assert_eq!(needs.extent(&path), None, "{whole}");
+        }
+        needs.add_extent(&inner, Extent::LEN);
+        assert_eq!((needs.extent(&path), needs.extent(&inner)), (None, Some(Extent::LEN)));
     }
 
     #[test]

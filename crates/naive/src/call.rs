@@ -6,6 +6,7 @@ use command::views::{BulkWrite, Delete, FindAndModify, Insert, Update};
 use command::{Namespace, Request};
 use error::{Error, Result};
 use guard::read::ReadPlan;
+use language::Needs;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 use value::{Collator, DocumentWriter};
@@ -129,7 +130,7 @@ impl Statements for Call<'_> {
 
     fn projection(&self, namespace: &Namespace, fields: &RawDocument) -> Option<RawDocumentBuf> {
         let roles = self.memory.table.get(namespace)?;
-        ReadPlan::new(roles, Some(fields)).projection().map(RawDocument::to_owned)
+        ReadPlan::new(roles, Some(fields), &Needs::none()).projection().map(RawDocument::to_owned)
     }
 
     fn is_retryable(&self) -> bool {

@@ -1,7 +1,7 @@
 //! A store that keeps documents in lists and looks at all of them.
 //!
-//! What a row was not asked for is really missing from it, so that patterns which
-//! rely on more than they ask for are found out.
+//! What is outside a row's needs is really missing from it, so that patterns which
+//! rely on more than they declare fail.
 
 mod past;
 
@@ -10,6 +10,7 @@ use bson::spec::{BinarySubtype, ElementType};
 use bson::{Binary, RawBson, RawBsonRef, RawDocument, RawDocumentBuf};
 use command::Namespace;
 use error::{Code, Result};
+use guard::read::ReadPlan;
 use guard::{Lease, Policy, Table, patterns::place};
 use language::query::Filter;
 use language::update::Update;
@@ -18,12 +19,13 @@ pub use past::Past;
 use past::{matching, position};
 use std::collections::BTreeMap;
 use std::ops::Deref;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use value::element::get_value;
-use value::{DocumentWriter, Element, Path, elements};
+use value::{DocumentWriter, Element, Path, compare, elements};
 use write::{
-    Backend, Candidates, Cause, Change, Find, Insert, NoteOf, RetryRecord, Returns, Selection,
-    StoredRow, Transaction, Transactions, Updated, Version,
+    Backend, Candidates, Cause, Find, Insert, NoteOf, RetryRecord, Returns, Selection, StoredRow,
+    Transaction, Transactions, UpdateRequest, Updated, Version, Wanted,
 };
 
 type Collections = BTreeMap<Namespace, Vec<Kept>>;
@@ -56,7 +58,7 @@ impl Deref for Kept {
     }
 }
 
-/// What stands for an array that was not asked for.
+/// What stands for an array outside the needs.
 const ABSENT: BinarySubtype = BinarySubtype::UserDefined(0xF0);
 
 #[derive(Default)]
@@ -69,6 +71,9 @@ pub struct Memory {
     pub shows_all: bool,
     /// How many writes a transaction may do before it meets another's, once; 0 for any number.
     pub conflict_after: usize,
+    /// How often its transactions went for documents by their `_id`s: as on a cluster, one that
+    /// was loaded ahead is there.
+    round_trips: Arc<AtomicUsize>,
 }
 
 /// A memory under a policy that is not set. Nothing can be committed to it.
@@ -92,10 +97,20 @@ impl Memory {
         self.table = self.table.with(policy);
     }
 
+    /// Begins to leave the policy of a collection.
+    pub fn set_leaving(&mut self, collection: &str) {
+        let policy = self.table.policy(&namespace(collection)).unwrap().with_leaving(true);
+        self.table = self.table.with(policy);
+    }
+
     /// The same documents, under a policy that is not set.
     pub fn proposing(&self, policy: Policy) -> Proposed {
         let table = self.table.with(policy);
         Proposed(Memory { committed: self.committed.clone(), table, ..Memory::default() })
+    }
+
+    pub fn round_trips(&self) -> usize {
+        self.round_trips.load(Ordering::Relaxed)
     }
 
     /// Stores a document as it is, past the policy.
@@ -125,10 +140,20 @@ impl Memory {
         kept.map(|kept| kept.sidecar.clone()).collect()
     }
 
+    /// Puts this in the place of what the policy keeps beside each document.
+    pub fn put_sidecars(&self, collection: &str, sidecar: &RawDocument) {
+        let mut committed = self.committed.lock().unwrap();
+        let kept = committed.get_mut(&namespace(collection)).into_iter().flatten();
+        kept.for_each(|kept| kept.sidecar = Some(sidecar.to_owned()));
+    }
+
     pub async fn insert(&self, collection: &str, document: &RawDocument) -> Result<()> {
+        self.insert_many(collection, &[document]).await
+    }
+
+    pub async fn insert_many(&self, collection: &str, documents: &[&RawDocument]) -> Result<()> {
         let namespace = namespace(collection);
         let failed = |_, error| Err(error);
-        let documents = &[document];
         let insert = Insert { bypass_validation: false, ..Insert::own(&namespace, documents) };
         write::insert(self, insert, failed).await.map(|_| ())
     }
@@ -144,7 +169,7 @@ impl Memory {
         self.change(collection, filter, &update, None, false).await
     }
 
-    /// Updates, or inserts what is missing, and tells what the caller wants to see.
+    /// Updates, or inserts what is missing, and returns what the caller wants to see.
     pub async fn change(
         &self,
         collection: &str,
@@ -155,8 +180,14 @@ impl Memory {
     ) -> Result<Updated> {
         let filter = Arc::new(Filter::parse(filter, &Context::new())?);
         let selection = Selection { filter: &filter, sort: None, hint: None, multi: true };
-        let change =
-            Change { selection, update, upsert, bypass_validation: false, returns, retry: None };
+        let change = UpdateRequest {
+            selection,
+            update,
+            upsert,
+            bypass_validation: false,
+            returns,
+            retry: None,
+        };
         write::update(self, &namespace(collection), &change).await
     }
 
@@ -203,6 +234,8 @@ impl Transactions for Memory {
             written,
             conflict_after,
             loaded_bytes: 0,
+            ahead: Vec::new(),
+            round_trips: self.round_trips.clone(),
         })
     }
 
@@ -222,14 +255,20 @@ impl Backend for Memory {
     async fn select(&self, namespace: &Namespace, selection: &Selection<'_>) -> Result<Ids> {
         let committed = self.committed.lock().unwrap();
         let mut ids = Vec::new();
-        // Where filters see more than is stored, who is claimed is asked once more.
+        // Where filters see more than is stored, a claimed document is matched again.
         let shows_more =
             self.table.policy(namespace).is_some_and(|it| it.merged().next().is_some());
+        let hidden = self.table.get(namespace);
+        let hidden = hidden.and_then(|roles| ReadPlan::of_hidden(roles, selection.filter));
+        let mut others = Vec::new();
         for document in committed.get(namespace).into_iter().flatten() {
-            if shows_more || selection.filter.matches(document)? {
-                ids.extend(get_value(document, "_id").map(RawBson::from));
+            let id = get_value(document, "_id").map(RawBson::from);
+            match shows_more || selection.filter.matches(document)? {
+                true => ids.extend(id),
+                false => others.extend(id.filter(|_| hidden.is_some())),
             }
         }
+        ids.extend(others);
         ids.reverse();
         Ok(Ids { namespace: namespace.clone(), ids, current: None })
     }
@@ -266,6 +305,9 @@ pub struct Copied {
     conflict_after: usize,
     /// What has been read of documents so far.
     pub loaded_bytes: usize,
+    /// What has been loaded already.
+    ahead: Vec<Wanted>,
+    round_trips: Arc<AtomicUsize>,
 }
 
 pub struct Row {
@@ -362,7 +404,7 @@ impl Copied {
         }
     }
 
-    /// What is asked for of a document, or all of it.
+    /// The needed part of a document, or all of it.
     fn row(&self, whole: &Kept, needs: &Needs) -> Row {
         Row::new(whole, if self.shows_all { &Needs::All } else { needs })
     }
@@ -386,8 +428,20 @@ impl Transaction for Copied {
         id: RawBsonRef<'_>,
         needs: &Needs,
     ) -> Result<Option<Row>> {
+        let is_wanted = |it: &Wanted| {
+            it.namespace == *namespace && compare(it.id.as_raw_bson_ref(), id).is_eq()
+        };
+        if !self.ahead.iter().any(is_wanted) {
+            self.round_trips.fetch_add(1, Ordering::Relaxed);
+        }
         let at = self.position(namespace, id);
         Ok(at.map(|at| self.row(&self.collections[namespace][at], needs)))
+    }
+
+    async fn load_ahead(&mut self, wanted: &[Wanted]) -> Result<()> {
+        self.round_trips.fetch_add(1, Ordering::Relaxed);
+        self.ahead.extend_from_slice(wanted);
+        Ok(())
     }
 
     async fn load(&mut self, row: &Row, needs: &Needs) -> Result<Row> {

@@ -2,6 +2,7 @@
 //! dispatched and where errors and panics become replies.
 
 use crate::Backend;
+use crate::account::Account;
 use crate::connection::Connection;
 use crate::counters::{Held, Operations};
 use crate::fail_points::{self, FailPoints, Target};
@@ -38,10 +39,12 @@ impl<B: Backend> Connection<B> {
     ) -> Result<Answer, End> {
         let _active = Held::new(&shared.counters.active);
         count(&shared.counters.operations, &request);
+        let account = Account::open(&shared.counters, &request);
         let again = exhaust.then(|| request.clone());
         let before = self.commit_time();
         let result = AssertUnwindSafe(self.dispatch(shared, request, exhaust)).catch_unwind().await;
         self.session.greeted = true;
+        account.close(result.as_ref().ok().and_then(|result| result.as_ref().ok()));
         let error = match result {
             Ok(Ok(reply)) => {
                 let next = again.and_then(|request| next(request, &reply));
@@ -188,7 +191,9 @@ impl<B: Backend> Connection<B> {
         let Some(row) = run::find(command.name) else {
             return Ok(self.backend.run(request, &self.session.client).await?);
         };
-        Common::parse(&request, command)?;
+        if Common::parse(&request, command)?.help {
+            return Ok(Reply::help(command));
+        }
         if let Some(wait) = row.wait {
             let call = Call { shared, session: &mut self.session, request: &request, exhaust };
             if let Some(time) = wait(&call)? {

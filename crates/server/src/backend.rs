@@ -147,9 +147,10 @@ pub struct Parameter {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ParameterKind {
-    /// A number of seconds, from `least` on.
-    Seconds {
+    /// A number of seconds, milliseconds …, from `least` on.
+    Number {
         least: u32,
+        unit: &'static str,
     },
     Switch,
 }
@@ -157,13 +158,17 @@ pub enum ParameterKind {
 /// What a parameter is set to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Setting {
-    Seconds(u32),
+    Number(u32),
     Switch(bool),
 }
 
 impl Parameter {
     pub const fn seconds(name: &'static str, least: u32) -> Parameter {
-        Parameter { name, kind: ParameterKind::Seconds { least } }
+        Parameter { name, kind: ParameterKind::Number { least, unit: "seconds" } }
+    }
+
+    pub const fn milliseconds(name: &'static str, least: u32) -> Parameter {
+        Parameter { name, kind: ParameterKind::Number { least, unit: "milliseconds" } }
     }
 
     pub const fn switch(name: &'static str) -> Parameter {

@@ -39,6 +39,70 @@ pub(crate) struct Counters {
     /// Panics caught.
     pub internal_asserts: Counter,
     pub operations: Operations,
+    /// Commands that read or write documents, running now.
+    pub running_reads: Counter,
+    pub running_writes: Counter,
+    pub latencies: Latencies,
+    pub documents: Documents,
+    commands: Commands,
+}
+
+impl Counters {
+    /// How often a command was run, by its name.
+    pub fn command(&self, name: &str) -> Option<&CommandCount> {
+        let at = self.commands.0.binary_search_by_key(&name, |count| count.name).ok()?;
+        self.commands.0.get(at)
+    }
+
+    /// Every command, in the order of names.
+    pub fn commands(&self) -> &[CommandCount] {
+        &self.commands.0
+    }
+}
+
+/// How long commands took.
+#[derive(Debug, Default)]
+pub(crate) struct Latencies {
+    pub reads: Latency,
+    pub writes: Latency,
+    pub commands: Latency,
+    pub transactions: Latency,
+}
+
+#[derive(Debug, Default)]
+pub(crate) struct Latency {
+    pub operations: Counter,
+    pub microseconds: Counter,
+}
+
+#[derive(Debug, Default)]
+pub(crate) struct Documents {
+    pub inserted: Counter,
+    pub updated: Counter,
+    pub deleted: Counter,
+    pub returned: Counter,
+}
+
+#[derive(Debug)]
+struct Commands(Box<[CommandCount]>);
+
+#[derive(Debug)]
+pub(crate) struct CommandCount {
+    pub name: &'static str,
+    pub total: Counter,
+    pub failed: Counter,
+}
+
+impl Default for Commands {
+    /// In the order of the table, which is alphabetical.
+    fn default() -> Commands {
+        let counts = command::table::COMMANDS.iter().map(|command| CommandCount {
+            name: command.name,
+            total: Counter::default(),
+            failed: Counter::default(),
+        });
+        Commands(counts.collect())
+    }
 }
 
 #[derive(Debug, Default)]

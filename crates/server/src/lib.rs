@@ -5,6 +5,7 @@
 //! without a backend, are the rows of [`run`].
 
 mod accept;
+mod account;
 mod answer;
 pub mod backend;
 mod connection;

@@ -34,6 +34,8 @@ pub struct Options {
     pub collect_memory: Option<fn()>,
     /// How long a message that has begun, or a reply, may stay where it is.
     pub transfer_stall_max: Duration,
+    /// Sets how much the log tells, in MongoDB's numbers.
+    pub set_verbosity: Option<fn(i32)>,
     /// What the log has told last.
     pub recent_lines: RecentLines,
 }
@@ -51,6 +53,7 @@ impl Options {
             memory_bytes: None,
             collect_memory: None,
             transfer_stall_max: limits::TRANSFER_STALL_MAX,
+            set_verbosity: None,
             recent_lines: RecentLines::default(),
         }
     }
@@ -215,6 +218,10 @@ async fn listen_on(listen: &str, flag: &str) -> Result<TcpListener, StartError> 
         StartError(match error.kind() {
             io::ErrorKind::AddrInUse => format!(
                 "{listen} is in use by another process; stop it or choose another address with {flag}"
+            ),
+            io::ErrorKind::InvalidInput => format!(
+                "cannot listen on {listen} ({error}); give host and port with {flag}, such as \
+                 127.0.0.1:27017"
             ),
             _ => format!("cannot listen on {listen} ({error}); choose another address with {flag}"),
         })

@@ -9,7 +9,9 @@ use dec::Context;
 use std::cmp::Ordering;
 
 /// The largest coefficient: 34 nines.
-const COEFFICIENT_MAX: u128 = 10u128.pow(34) - 1;
+pub(crate) const COEFFICIENT_MAX: u128 = 10u128.pow(34) - 1;
+pub(crate) const EXPONENT_MIN: i32 = -EXPONENT_BIAS;
+pub(crate) const EXPONENT_MAX: i32 = 6111;
 const EXPONENT_BIAS: i32 = 6176;
 const COEFFICIENT_BITS: u32 = 113;
 const INFINITY: u128 = 0x78 << 120;

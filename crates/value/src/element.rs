@@ -47,7 +47,7 @@ impl<'a> Element<'a> {
 }
 
 /// The elements of a document in order.
-#[derive(Debug, Clone)]
+#[derive(Default, Debug, Clone)]
 pub struct Elements<'a> {
     rest: &'a [u8],
 }

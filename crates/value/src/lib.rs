@@ -8,9 +8,11 @@ pub mod check;
 pub mod collation;
 pub mod decimal;
 pub mod element;
+mod exact_sum;
 pub mod key;
 pub mod number;
 pub mod order;
+mod owned;
 pub mod path;
 #[cfg(test)]
 mod sample;
@@ -22,8 +24,10 @@ pub mod writer;
 
 pub use collation::Collator;
 pub use element::{Element, Elements, elements};
+pub use exact_sum::ExactSum;
 pub use number::Number;
 pub use order::compare;
+pub use owned::OwnedValue;
 pub use path::Path;
 pub use value::Value;
-pub use writer::{ArrayWriter, DocumentWriter};
+pub use writer::{ArrayWriter, DocumentWriter, null_bytes};

@@ -1,9 +1,12 @@
 //! Building raw documents and arrays by appending, elements copied as bytes.
 
-use crate::Element;
-use crate::element::{as_array, zero_position};
+use crate::element::zero_position;
+use crate::{Element, OwnedValue};
 use bson::spec::{BinarySubtype, ElementType};
 use bson::{RawArrayBuf, RawBsonRef, RawDocument, RawDocumentBuf};
+use serde::de::Visitor;
+use serde::{Deserialize, Deserializer};
+use std::sync::OnceLock;
 
 /// Appends fields to a document; sub-documents are written in place.
 #[derive(Debug)]
@@ -229,23 +232,48 @@ impl DocumentWriter {
 
     #[inline]
     fn next_header(&mut self, kind: ElementType) {
-        self.bytes.push(kind as u8);
         let number = self.open.last_mut().map_or(0, |open| {
             let number = open.next;
             open.next += 1;
             number
         });
-        write_number(&mut self.bytes, number);
-        self.bytes.push(0);
+        write_header(&mut self.bytes, kind, number);
     }
 }
 
 /// Appends values to an array, numbering them.
 #[derive(Debug)]
 pub struct ArrayWriter {
-    /// The array as a document whose keys are numbers.
+    /// The array as a document whose keys are numbers, or the document that it is a field of.
     writer: DocumentWriter,
+    /// Where the array begins in that.
+    start: usize,
     len: u32,
+}
+
+/// How many nulls are kept ready.
+const READY_NULLS: usize = 1 << 16;
+
+/// The bytes of the first elements of an array, if they are null.
+fn ready_nulls() -> &'static [u8] {
+    static NULLS: OnceLock<Vec<u8>> = OnceLock::new();
+    NULLS.get_or_init(|| {
+        let mut writer = ArrayWriter::new();
+        (0..READY_NULLS).for_each(|_| writer.push(RawBsonRef::Null));
+        // Its length comes first.
+        writer.writer.bytes.split_off(4)
+    })
+}
+
+/// What the first elements of an array weigh, if they are null.
+pub fn null_bytes(count: usize) -> usize {
+    // A type, the digits of a number, and what ends them.
+    let (mut bytes, mut power) = (3 * count, 10);
+    while power < count {
+        bytes += count - power;
+        power *= 10;
+    }
+    bytes
 }
 
 impl Default for ArrayWriter {
@@ -256,7 +284,20 @@ impl Default for ArrayWriter {
 
 impl ArrayWriter {
     pub fn new() -> Self {
-        ArrayWriter { writer: DocumentWriter::new(), len: 0 }
+        ArrayWriter { writer: DocumentWriter::new(), start: 0, len: 0 }
+    }
+
+    /// An array that is the next field of a document: it is written where it belongs.
+    pub fn within(mut writer: DocumentWriter, key: &str) -> Self {
+        writer.begin_array(key);
+        let start = writer.len() - 4;
+        ArrayWriter { writer, start, len: 0 }
+    }
+
+    /// The document that it was begun in, the array ended.
+    pub fn end(mut self) -> DocumentWriter {
+        self.writer.end();
+        self.writer
     }
 
     /// An array of documents.
@@ -276,6 +317,24 @@ impl ArrayWriter {
         self.writer.bytes.extend_from_slice(element.bytes);
     }
 
+    /// Makes room for so many bytes more.
+    pub fn reserve(&mut self, bytes: usize) {
+        self.writer.reserve(bytes);
+    }
+
+    /// Nulls, so many of them.
+    pub fn push_nulls(&mut self, count: usize) {
+        let mut left = count;
+        if self.len == 0 {
+            // The first ones are the same bytes in every array.
+            let ready = count.min(READY_NULLS);
+            self.writer.bytes.extend_from_slice(&ready_nulls()[..null_bytes(ready)]);
+            self.len = ready as u32;
+            left -= ready;
+        }
+        (0..left).for_each(|_| self.push(RawBsonRef::Null));
+    }
+
     /// Elements written so far.
     pub fn len(&self) -> usize {
         self.len as usize
@@ -287,13 +346,23 @@ impl ArrayWriter {
 
     /// Bytes written so far.
     pub fn bytes(&self) -> usize {
-        self.writer.len()
+        self.writer.len() - self.start
     }
 
-    /// The array on its own. It is copied and counted once more; `finish_into`
-    /// writes it where it belongs without that.
+    /// The array on its own. Its elements are counted once more; `finish_into` writes it where it
+    /// belongs without that.
     pub fn finish(self) -> RawArrayBuf {
-        as_array(&self.writer.finish()).to_owned()
+        RawArrayBuf::deserialize(Given(self.writer.into_bytes())).unwrap_or_default()
+    }
+
+    /// What it takes in memory, with the room for more.
+    pub fn room(&self) -> usize {
+        self.writer.bytes.capacity()
+    }
+
+    /// The array on its own, as bytes: neither copied nor counted.
+    pub fn finish_value(self) -> OwnedValue {
+        OwnedValue::array(self.writer.finish())
     }
 
     /// Appends the array to a document.
@@ -303,27 +372,46 @@ impl ArrayWriter {
     }
 
     fn header(&mut self, kind: ElementType) {
-        self.writer.bytes.push(kind as u8);
-        write_number(&mut self.writer.bytes, self.len);
-        self.writer.bytes.push(0);
+        write_header(&mut self.writer.bytes, kind, self.len);
         self.len += 1;
     }
 }
 
-/// The decimal digits of an array index.
+/// Bytes that an array takes over without a copy: the bson crate offers no other safe way.
+struct Given(Vec<u8>);
+
+impl<'de> Deserializer<'de> for Given {
+    type Error = serde::de::value::Error;
+
+    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Self::Error> {
+        visitor.visit_byte_buf(self.0)
+    }
+
+    serde::forward_to_deserialize_any! {
+        bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf option
+        unit unit_struct newtype_struct seq tuple tuple_struct map struct enum identifier
+        ignored_any
+    }
+}
+
+/// The type and the key of an element of an array: its number in decimal digits. In one go, since
+/// long arrays are copied element by element.
 #[inline]
-fn write_number(out: &mut Vec<u8>, mut number: u32) {
-    if number < 10 {
-        return out.push(b'0' + number as u8);
-    }
-    let mut digits = [0u8; 10];
-    let mut at = digits.len();
-    while number > 0 {
+fn write_header(out: &mut Vec<u8>, kind: ElementType, mut number: u32) {
+    // A type, up to ten digits, and the zero that ends them.
+    let mut header = [0u8; 12];
+    let mut at = header.len() - 1;
+    loop {
         at -= 1;
-        digits[at] = b'0' + (number % 10) as u8;
+        header[at] = b'0' + (number % 10) as u8;
         number /= 10;
+        if number == 0 {
+            break;
+        }
     }
-    out.extend_from_slice(&digits[at..]);
+    at -= 1;
+    header[at] = kind as u8;
+    out.extend_from_slice(&header[at..]);
 }
 
 /// Appends a value's bytes, without type and key.
@@ -417,6 +505,20 @@ mod tests {
         let last = crate::element::array_elements(list).last().unwrap();
         assert_eq!(last.key, "119");
         assert_eq!(document.get_str("z").unwrap(), "end");
+    }
+
+    #[test]
+    fn nulls_are_written_as_if_one_by_one() {
+        for count in [0, 1, 10, 11, 100, 101, 12_345, READY_NULLS, READY_NULLS + 3] {
+            let mut single = ArrayWriter::new();
+            (0..count).for_each(|_| single.push(RawBsonRef::Null));
+            let mut together = ArrayWriter::new();
+            together.push_nulls(count);
+            assert_eq!(together.len(), count);
+            let (single, together) = (single.finish(), together.finish());
+            assert_eq!(together, single, "{count}");
+            assert_eq!(together.as_bytes().len(), null_bytes(count) + 5, "{count}");
+        }
     }
 
     #[test]

@@ -51,10 +51,13 @@ impl Header {
     /// Reads a header and checks its length; what it says about the rest is
     /// checked by `decode`.
     pub fn parse(bytes: &[u8; HEADER_BYTES]) -> Result<Header, Fault> {
-        if let Some(fault) = foreign(bytes) {
+        let [length, request_id, response_to, opcode] = fields(bytes);
+        // A message of 790 bytes begins as a TLS record does: its opcode tells it apart.
+        if Opcode::from_number(opcode).is_none()
+            && let Some(fault) = foreign(bytes)
+        {
             return Err(fault);
         }
-        let [length, request_id, response_to, opcode] = fields(bytes);
         match usize::try_from(length) {
             Ok(length) if (HEADER_BYTES..=MESSAGE_BYTES_MAX).contains(&length) => {
                 Ok(Header { length, request_id, response_to, opcode })
@@ -113,6 +116,16 @@ mod tests {
         let hello = *b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03abcde";
         assert_eq!(Header::parse(&hello), Err(Fault::Tls));
         assert_eq!(Header::parse(b"GET / HTTP/1.1\r\n"), Err(Fault::Http));
+    }
+
+    #[test]
+    fn messages_of_any_length_are_no_other_protocol() {
+        for length in (16..2_000_000).chain([0x0003_0316, 0x0116_0316, 0x0204_0316]) {
+            let header = Header { length, request_id: 1, response_to: 0, opcode: 2013 };
+            let mut bytes = Vec::new();
+            header.write(&mut bytes);
+            assert_eq!(Header::parse(bytes.as_slice().try_into().unwrap()), Ok(header));
+        }
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! The contract between the write loop and a backend.
 
-use crate::{Guard, NoteOf, RetryRecord, Snapshot, StoredRow, Version};
-use bson::{RawBsonRef, RawDocument};
+use crate::{Guard, NoteOf, RetryRecord, ShownChange, Snapshot, StoredRow, Version, Watched};
+use bson::{RawBson, RawBsonRef, RawDocument};
 use command::Namespace;
 use error::Result;
 use language::Needs;
@@ -14,7 +14,7 @@ use std::sync::Arc;
 /// Documents, reached inside a transaction: all of its writes, or none.
 ///
 /// A write takes an intent on what it changes. Where another transaction holds
-/// that intent, it fails with `WriteConflict`; the loop then asks `retry`.
+/// that intent, it fails with `WriteConflict`; the loop then calls `retry`.
 pub trait Transaction: Send + Sized {
     /// A document that this transaction holds an intent on.
     type Row: StoredRow;
@@ -30,13 +30,21 @@ pub trait Transaction: Send + Sized {
     ) -> impl Future<Output = Result<Option<Self::Guard>>> + Send;
 
     /// The document with this `_id`, its intent taken. Values outside `needs`
-    /// may be missing from it in all but name; updates keep them as they are.
+    /// may be stubs in it; updates keep them as they are.
     fn get(
         &mut self,
         namespace: &Namespace,
         id: RawBsonRef<'_>,
         needs: &Needs,
     ) -> impl Future<Output = Result<Option<Self::Row>>> + Send;
+
+    /// Loads documents that writes of this transaction will look at, in as few round trips as the
+    /// backend needs. One that is not there is no error. Where each `get` is cheap there is
+    /// nothing to do.
+    fn load_ahead(&mut self, wanted: &[Wanted]) -> impl Future<Output = Result<()>> + Send {
+        let _ = wanted;
+        std::future::ready(Ok(()))
+    }
 
     /// The same document with more of it loaded.
     fn load(
@@ -46,7 +54,7 @@ pub trait Transaction: Send + Sized {
     ) -> impl Future<Output = Result<Self::Row>> + Send;
 
     /// The size of a document as a whole: of a row, or of what is to be stored in
-    /// its place, where values outside the row's needs stand in all but name.
+    /// its place, where values outside the row's needs may be stubs.
     fn size(&self, row: &Self::Row, document: &RawDocument) -> usize;
 
     /// Documents that match, their intents taken.
@@ -93,6 +101,18 @@ pub trait Transaction: Send + Sized {
     /// What `check` looks at in documents of this collection.
     fn check_needs(&self, namespace: &Namespace, needs: &mut Needs);
 
+    /// Whether changes of the collection are watched as clients see them, where its guard shows
+    /// more than is stored.
+    fn watched(&self, namespace: &Namespace) -> Watched {
+        let _ = namespace;
+        Watched::Not
+    }
+
+    /// Says how clients see the next write to a collection that is watched.
+    fn announce(&mut self, change: ShownChange) {
+        let _ = change;
+    }
+
     /// How many index entries its writes have added and removed, those of `_id`s aside; `None`
     /// where that is not known.
     fn index_entries(&self) -> Option<u64> {
@@ -125,6 +145,13 @@ impl<T: Transaction> Clone for Cause<'_, T> {
 }
 
 impl<T: Transaction> Copy for Cause<'_, T> {}
+
+/// A document that a write will look at beside the one it is about.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Wanted {
+    pub namespace: Namespace,
+    pub id: RawBson,
+}
 
 /// Which documents a transaction looks for.
 #[derive(Debug)]

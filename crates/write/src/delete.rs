@@ -1,8 +1,8 @@
 //! Deletes.
 
 use crate::{
-    Backend, Candidates, Guard, Retry, RetryRecord, Returns, Selection, StoredRow, Transaction,
-    TransactionBody, in_transaction,
+    Backend, Candidates, Guard, Retry, RetryRecord, Returns, Selection, ShownChange, StoredRow,
+    Transaction, TransactionBody, Watched, in_transaction, shown,
 };
 use bson::RawDocumentBuf;
 use command::Namespace;
@@ -21,7 +21,7 @@ pub struct Delete<'a> {
 #[derive(Debug, Default)]
 pub struct Deleted {
     pub count: u64,
-    /// The last one deleted, where asked for.
+    /// The last one deleted, where the caller wants it.
     pub document: Option<RawDocumentBuf>,
 }
 
@@ -68,12 +68,15 @@ impl<T: Transaction, C: Candidates<T>> TransactionBody<T> for Step<'_, C> {
         if let Some(guard) = &guard {
             guard.delete_needs(&mut needs);
         }
+        if transaction.watched(self.namespace) == Watched::Documents {
+            needs.all();
+        }
         let Some(row) = self.candidates.claim(transaction, &needs).await? else {
             return Ok(None);
         };
         let filter = self.delete.selection.filter;
         let matches = match &guard {
-            Some(guard) if guard.shows_more(&row) => {
+            Some(guard) if guard.shows_more(row.version()) => {
                 Box::pin(guard.matches(transaction, &row, filter)).await?.is_some()
             }
             _ => filter.matches(&row)?,
@@ -112,6 +115,9 @@ pub async fn delete_in<T: Transaction>(
     if let Some(guard) = &guard {
         guard.delete_needs(&mut needs);
     }
+    if transaction.watched(namespace) == Watched::Documents {
+        needs.all();
+    }
     let Some(row) = transaction.get(namespace, id, &needs).await? else { return Ok(false) };
     delete_guarded(transaction, &guard, namespace, &row).await?;
     Ok(true)
@@ -124,6 +130,10 @@ async fn delete_guarded<T: Transaction>(
     row: &T::Row,
 ) -> Result<()> {
     if let Some(guard) = guard {
+        if transaction.watched(namespace) == Watched::Documents && guard.shows_more(row.version()) {
+            let before = Some(shown::whole(&**guard, transaction, row.version()).await?);
+            transaction.announce(ShownChange { before, after: None, cut: None });
+        }
         Box::pin(guard.delete(transaction, row)).await?;
     }
     transaction.delete(namespace, row).await

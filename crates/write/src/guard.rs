@@ -1,6 +1,6 @@
 //! The patterns of a collection that has a policy, as the write loop meets them.
 
-use crate::{Returns, Sidecar, Transaction, Version};
+use crate::{Returns, ShownChange, Sidecar, Transaction, Version, Wanted};
 use bson::{RawDocument, RawDocumentBuf};
 use error::Result;
 use language::Needs;
@@ -31,8 +31,11 @@ pub trait Guard<T: Transaction>: Send + Sync {
     /// What of a document must be loaded before it is deleted.
     fn delete_needs(&self, needs: &mut Needs);
 
-    /// Whether filters see more of a document than what is stored: then `matches` decides.
-    fn shows_more(&self, row: &T::Row) -> bool;
+    /// The other documents that a batch of new ones needs, each once: one load serves them all.
+    fn insert_needs(&self, documents: &[&RawDocument]) -> Vec<Wanted>;
+
+    /// Whether clients see more of a document than what is stored: then `matches` decides.
+    fn shows_more(&self, version: Version<'_>) -> bool;
 
     /// Whether a document matches a filter, and where.
     fn matches(
@@ -49,6 +52,17 @@ pub trait Guard<T: Transaction>: Send + Sync {
         version: Version<'_>,
         returns: &Returns<'_>,
     ) -> impl Future<Output = Result<RawDocumentBuf>> + Send;
+
+    /// Whether an update does nothing but append to one array of a document.
+    fn appends(&self, plan: &Self::Plan, before: Version<'_>) -> bool;
+
+    /// What such an update has appended to a document, as clients see it.
+    fn appended(
+        &self,
+        transaction: &mut T,
+        before: Version<'_>,
+        after: Version<'_>,
+    ) -> impl Future<Output = Result<ShownChange>> + Send;
 
     /// The fast path of `insert`.
     fn fast_insert<'d>(&self, document: Cow<'d, RawDocument>)

@@ -1,8 +1,8 @@
 //! Inserts.
 
 use crate::{
-    Backend, FastInsert, Guard, Inserted, NoteOf, RetryRecord, Transaction, TransactionBody,
-    Version, document, in_transaction, limits,
+    Backend, FastInsert, Guard, Inserted, NoteOf, RetryRecord, ShownChange, Transaction,
+    TransactionBody, Version, Watched, document, in_transaction, limits, shown,
 };
 use bson::{RawDocument, RawDocumentBuf};
 use command::Namespace;
@@ -126,6 +126,7 @@ impl<T: Transaction> TransactionBody<T> for Group<'_> {
 
     async fn attempt(&mut self, transaction: &mut T) -> Result<()> {
         let Insert { namespace, documents, bypass_validation, .. } = self.insert;
+        load_ahead(transaction, namespace, documents).await?;
         for (index, document) in documents.iter().enumerate() {
             self.failed = Some(index);
             check_size(document)?;
@@ -138,6 +139,19 @@ impl<T: Transaction> TransactionBody<T> for Group<'_> {
 
     fn record(&self, (): &()) -> Result<RetryRecord<'_>> {
         Ok(self.insert.statements.map_or(RetryRecord::None, RetryRecord::Inserts))
+    }
+}
+
+/// Loads what all of these documents need of others, at once.
+async fn load_ahead<T: Transaction>(
+    transaction: &mut T,
+    namespace: &Namespace,
+    documents: &[&RawDocument],
+) -> Result<()> {
+    let Some(guard) = transaction.guard(namespace).await? else { return Ok(()) };
+    match guard.insert_needs(documents) {
+        wanted if wanted.is_empty() => Ok(()),
+        wanted => transaction.load_ahead(&wanted).await,
     }
 }
 
@@ -159,6 +173,13 @@ pub async fn insert_in<'d, T: Transaction>(
         transaction.check(namespace, None, &document)?;
     }
     let stored = Stored { document, sidecar };
+    if let Some(guard) = &guard
+        && transaction.watched(namespace) != Watched::Not
+        && guard.shows_more(stored.version())
+    {
+        let after = Some(shown::whole(&**guard, transaction, stored.version()).await?);
+        transaction.announce(ShownChange { before: None, after, cut: None });
+    }
     transaction.insert(namespace, stored.version(), Some(&note)).await?;
     Ok(Some(stored))
 }

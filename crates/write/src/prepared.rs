@@ -1,6 +1,9 @@
 //! An update made ready for the documents of one collection.
 
-use crate::{Applied, Cause, Guard, GuardOf, Outcome, Sidecar, StoredRow, Transaction, Version};
+use crate::{
+    Applied, Cause, Guard, GuardOf, Outcome, Sidecar, StoredRow, Transaction, Version, Watched,
+    shown,
+};
 use bson::{RawBsonRef, RawDocumentBuf};
 use command::Namespace;
 use error::Result;
@@ -70,6 +73,9 @@ impl<'a, T: Transaction> Prepared<'a, T> {
         if !self.bypass_validation {
             transaction.check_needs(self.namespace, needs);
         }
+        if transaction.watched(self.namespace) != Watched::Not {
+            needs.all();
+        }
     }
 
     /// Applies the update to a document and stores the result, if that is another.
@@ -81,6 +87,12 @@ impl<'a, T: Transaction> Prepared<'a, T> {
         loaded: &Needs,
     ) -> Result<UpdatedDocument> {
         let update = self.update;
+        let former = match &self.met {
+            Some(Met { guard, plan }) if transaction.watched(self.namespace) != Watched::Not => {
+                Box::pin(shown::former(&**guard, plan, transaction, self.namespace, row)).await?
+            }
+            _ => None,
+        };
         let Outcome { after, sidecar, elsewhere, note } = match &self.met {
             None => Outcome { after: update.apply(row, matched)?, ..Outcome::default() },
             Some(Met { guard, plan }) => {
@@ -96,13 +108,24 @@ impl<'a, T: Transaction> Prepared<'a, T> {
         {
             transaction.check(self.namespace, Some(row), after)?;
         }
-        if after.is_some() || sidecar.changes() {
-            let document = after.as_deref().unwrap_or(row);
-            let version = Version { document, sidecar: sidecar.after(row.sidecar()) };
+        let document = after.as_deref().unwrap_or(row);
+        let version = Version { document, sidecar: sidecar.after(row.sidecar()) };
+        let modified = after.is_some() || elsewhere;
+        let announced = match &self.met {
+            Some(met) if modified && transaction.watched(self.namespace) != Watched::Not => {
+                let (guard, namespace) = (&*met.guard, self.namespace);
+                let announced =
+                    shown::announce_update(guard, transaction, namespace, row, former, version);
+                Box::pin(announced).await?
+            }
+            _ => false,
+        };
+        // An announced change is an event of the document, even if that is not changed.
+        if after.is_some() || sidecar.changes() || announced {
             let cause = Cause { update: Some(update), note: Some(&note) };
             transaction.replace(self.namespace, row, version, cause).await?;
         }
-        Ok(UpdatedDocument { modified: after.is_some() || elsewhere, after, sidecar })
+        Ok(UpdatedDocument { modified, after, sidecar })
     }
 }
 

@@ -1,4 +1,5 @@
-//! Work that is done in one transaction, and over again where it meets another one.
+//! Work that is done in one transaction: on a conflict it is rolled back and done over. A
+//! transaction that is dropped without a commit is a rollback.
 
 use crate::{Backend, RetryRecord, Transaction};
 use error::{Code, Result};

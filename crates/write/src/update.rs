@@ -18,7 +18,7 @@ use std::borrow::Cow;
 const UPSERT_ATTEMPTS_MAX: usize = 16;
 
 #[derive(Debug)]
-pub struct Change<'a> {
+pub struct UpdateRequest<'a> {
     pub selection: Selection<'a>,
     pub update: &'a Update,
     pub upsert: bool,
@@ -29,7 +29,7 @@ pub struct Change<'a> {
     pub retry: Option<RetryUpdate<'a>>,
 }
 
-impl Change<'_> {
+impl UpdateRequest<'_> {
     fn record(&self, updated: &Updated) -> Result<RetryRecord<'static>> {
         self.retry.as_ref().map_or(Ok(RetryRecord::None), |retry| retry.record(updated))
     }
@@ -54,7 +54,7 @@ pub struct Updated {
     pub touched: Option<Touched>,
 }
 
-/// The document a change touched, where the caller asked to see it.
+/// The document a change touched, where the caller wants it.
 #[derive(Debug)]
 pub struct Touched {
     /// Before or after; there is nothing before an upsert.
@@ -66,7 +66,7 @@ pub struct Touched {
 pub async fn update<B: Backend>(
     backend: &B,
     namespace: &Namespace,
-    change: &Change<'_>,
+    change: &UpdateRequest<'_>,
 ) -> Result<Updated> {
     let mut attempts = 1;
     loop {
@@ -82,9 +82,9 @@ pub async fn update<B: Backend>(
     }
 }
 
-/// Whether the filter asks for the very key that was taken, so that the
+/// Whether the filter names the very key that was taken, so that the
 /// document which took it may be the one to update.
-fn names_key(change: &Change<'_>, error: &Error) -> bool {
+fn names_key(change: &UpdateRequest<'_>, error: &Error) -> bool {
     let key = error.details().find(|(name, _)| *name == "keyPattern");
     let Some(RawBsonRef::Document(key)) = key.map(|(_, value)| value) else { return false };
     let Ok(equalities) = change.selection.filter.equalities() else { return false };
@@ -95,7 +95,7 @@ fn names_key(change: &Change<'_>, error: &Error) -> bool {
 async fn update_matching<B: Backend>(
     backend: &B,
     namespace: &Namespace,
-    change: &Change<'_>,
+    change: &UpdateRequest<'_>,
 ) -> Result<Updated> {
     let returned = change.returns.as_ref().map(|returns| returns.needs.clone());
     let mut needs = returned.unwrap_or_else(Needs::none);
@@ -117,7 +117,7 @@ async fn update_matching<B: Backend>(
 }
 
 struct Statement<'a, T: Transaction, C> {
-    change: &'a Change<'a>,
+    change: &'a UpdateRequest<'a>,
     candidates: C,
     /// What the filter and the caller look at.
     needs: Needs,
@@ -136,7 +136,7 @@ impl<T: Transaction, C: Candidates<T>> TransactionBody<T> for Statement<'_, T, C
         let Some(row) = self.candidates.claim(transaction, &needs).await? else { return Ok(None) };
         let filter = change.selection.filter;
         let matched = match self.prepared.guard() {
-            Some(guard) if guard.shows_more(&row) => {
+            Some(guard) if guard.shows_more(row.version()) => {
                 Box::pin(guard.matches(transaction, &row, filter)).await?
             }
             _ => filter.matches_at(&row)?,
@@ -182,7 +182,7 @@ async fn show<T: Transaction>(
 async fn upsert<B: Backend>(
     backend: &B,
     namespace: &Namespace,
-    change: &Change<'_>,
+    change: &UpdateRequest<'_>,
     last: bool,
 ) -> Result<Option<Updated>> {
     let made = change.update.upsert(change.selection.filter)?;
@@ -213,7 +213,7 @@ fn check_upsert(made: &RawDocument) -> Result<()> {
 /// The insertion of what an upsert makes.
 struct Upsert<'a> {
     namespace: &'a Namespace,
-    change: &'a Change<'a>,
+    change: &'a UpdateRequest<'a>,
     made: &'a RawDocument,
 }
 

@@ -178,13 +178,28 @@ test('aggregation and the rest of a session', async () => {
   });
 });
 
+test('help on a command runs nothing', async () => {
+  const [help, left] = await shell.value(`
+    db.c.drop();
+    db.c.insertOne({ _id: 1 });
+    const help = db.commandHelp('dropDatabase');
+    return [help, db.c.countDocuments()];
+  `);
+  assert.match(help, /^help for: dropDatabase /);
+  assert.equal(left, 1);
+});
+
 test('the log and its level', async () => {
-  const [told, verbosity, refused] = await shell.value(`
+  const [told, levels, refused] = await shell.value(`
     const { log } = db.adminCommand({ getLog: 'global' });
     const told = log.some((line) => line.includes('listening on'));
-    const { verbosity } = db.getLogComponents();
-    try { db.setLogLevel(2); } catch (error) { return [told, verbosity, error.message]; }
+    const levels = [db.getLogComponents().verbosity];
+    for (const level of [1, 0]) {
+      db.setLogLevel(level);
+      levels.push(db.getLogComponents().verbosity);
+    }
+    try { db.setLogLevel(2, 'query'); } catch (error) { return [told, levels, error.message]; }
   `);
-  assert.deepEqual([told, verbosity], [true, 0]);
-  assert.match(refused, /not allowed to change \[logComponentVerbosity\] at runtime/);
+  assert.deepEqual([told, levels], [true, [0, 1, 0]]);
+  assert.match(refused, /the log has one level for all components/);
 });

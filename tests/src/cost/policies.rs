@@ -57,6 +57,10 @@ pub const ROWS: &[Row] = &[
             doc! { "migrateGrowth": COLLECTION, "limit": limit, "dryRun": true, "policy": policy };
         Case::new(documents, migrate)
     }),
+    Row::new("a dry run over many pages", 10_000, 160_000, |n| {
+        let migrate = doc! { "migrateGrowth": COLLECTION, "dryRun": true, "policy": paged(1) };
+        Case::new(vec![doc! { "act": numbers(n) }], migrate)
+    }),
     Row::new("a verification of many documents", 200, 20_000, |n| {
         let set = doc! { "setGrowthPolicy": COLLECTION, "policy": paged(2) };
         let documents = vec![doc! { "act": [1, 2, 3, 4, 5] }; n];
@@ -66,6 +70,17 @@ pub const ROWS: &[Row] = &[
         let set = doc! { "setGrowthPolicy": COLLECTION, "policy": paged(2) };
         let documents = vec![doc! { "act": numbers(n) }];
         Case::prepared(vec![set], documents, doc! { "verifyGrowth": COLLECTION })
+    }),
+    Row::new("a restoration of many documents", 200, 20_000, |n| {
+        let set = doc! { "setGrowthPolicy": COLLECTION, "policy": paged(2) };
+        let documents = vec![doc! { "act": [1, 2, 3, 4, 5] }; n];
+        let restore = doc! { "dropGrowthPolicy": COLLECTION, "restore": true };
+        Case::prepared(vec![set], documents, restore)
+    }),
+    Row::new("a restoration of many pages", 200, 20_000, |n| {
+        let set = doc! { "setGrowthPolicy": COLLECTION, "policy": paged(2) };
+        let restore = doc! { "dropGrowthPolicy": COLLECTION, "restore": true };
+        Case::prepared(vec![set], vec![doc! { "act": numbers(n) }], restore)
     }),
     Row::new("a policy that is refused", 500, 20_000, |n| {
         let policy = doc! { "arrays": { "act": { "max": 1, "on_limit": list(n, |_| 1) } } };

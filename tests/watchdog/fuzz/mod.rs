@@ -13,6 +13,7 @@ use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
 use std::io::{Read, Write};
 use std::net::TcpStream;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 const SECONDS_VARIABLE: &str = "FREEBOARD_FUZZ_SECONDS";
@@ -51,12 +52,15 @@ fn run(make: fn(&mut StdRng) -> Frame) {
     let process = FREEBOARD.start(data.path(), &["--memory", MEMORY]);
     rows::prepare(&process);
     let observer = Observer::start(&process);
+    let sent = AtomicU64::new(0);
     std::thread::scope(|scope| {
         for number in 0..CLIENTS {
             let (address, mut random) = (&process.address, StdRng::seed_from_u64(seed + number));
+            let sent = &sent;
             scope.spawn(move || {
                 while Instant::now() < end {
-                    converse(address, &mut random, make);
+                    let frames = converse(address, &mut random, make);
+                    sent.fetch_add(frames, Ordering::Relaxed);
                 }
             });
         }
@@ -64,25 +68,34 @@ fn run(make: fn(&mut StdRng) -> Frame) {
     let slowest = observer.stop();
     let resident = process.resident_bytes();
     let log = process.stop_within(STOP_MAX);
+    println!(
+        "seed {seed}: {} frames sent; {} took {:?} at most; {resident} bytes are resident",
+        sent.into_inner(),
+        slowest.what,
+        slowest.time,
+    );
     let again = format!("{SEED_VARIABLE}={seed} makes the same choices again");
     assert!(!log.contains("panicked"), "{again}: {log}");
     assert!(slowest.time < STALL_MAX, "{again}: {} took {:?}", slowest.what, slowest.time);
     assert!(resident < RESIDENT_BYTES_MAX, "{again}: {resident} bytes are resident");
 }
 
-/// One connection, until the server closes it, which is its right, or it has said enough.
-fn converse(address: &str, random: &mut StdRng, make: fn(&mut StdRng) -> Frame) {
+/// One connection, until the server closes it, which is its right, or it has said enough; how
+/// many frames were sent.
+fn converse(address: &str, random: &mut StdRng, make: fn(&mut StdRng) -> Frame) -> u64 {
     let mut stream = TcpStream::connect(address).unwrap();
     stream.set_read_timeout(Some(REPLY_WAIT)).unwrap();
     stream.set_write_timeout(Some(REPLY_WAIT)).unwrap();
     let mut reply = vec![0; 64 * 1024];
-    for _ in 0..random.random_range(1..50) {
+    let frames = random.random_range(1..50);
+    for sent in 0..frames {
         if stream.write_all(&make(random)).is_err() {
-            return;
+            return sent;
         }
         // What was not read in time is read with the next reply.
         if matches!(stream.read(&mut reply), Ok(0)) {
-            return;
+            return sent + 1;
         }
     }
+    frames
 }

@@ -1,51 +1,14 @@
-//! What growth policies cost: workloads that differ in one thing, compared in turns.
-//!
-//! A pair says what is compared and how far the two may be apart. Both sides have their data
-//! at once and take turns in short rounds, now the one first and now the other.
+//! What growth policies cost: the table of the pairs.
 
-mod compare;
+mod reads;
 mod setting;
 mod writes;
 
-pub(crate) use compare::compare;
-
-use futures::future::BoxFuture;
-
-use crate::Error;
-use crate::site::Site;
+use crate::pair::{Bound, Measure, Pair, nothing};
 use crate::workloads::{
     PUSH_ALONE, PUSH_NEWEST_1K, PUSH_NEWEST_1M, PUSH_OVERFLOW_1K, PUSH_OVERFLOW_1M, PUSH_TOGETHER,
     Workload,
 };
-
-pub struct Pair {
-    pub name: &'static str,
-    pub help: &'static str,
-    pub measure: Measure,
-    pub bound: Bound,
-    pub(crate) base: Workload,
-    pub(crate) other: Workload,
-    /// Run before each round, for what is not in the data: whether the other side is next.
-    pub(crate) switch: fn(Site, bool) -> BoxFuture<'static, Result<(), Error>>,
-}
-
-/// What of the two sides is compared.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Measure {
-    /// CPU time of the server for an operation; compared round by round.
-    Cpu,
-    /// The median latency.
-    Latency,
-    /// Operations a second.
-    Rate,
-}
-
-/// How far the other side may be from the base, as a ratio.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Bound {
-    AtMost(f64),
-    AtLeast(f64),
-}
 
 pub static PAIRS: &[Pair] = &[
     cpu("policy_insert", "insert under a policy", 1.05, writes::INSERT, writes::INSERT_GUARDED),
@@ -68,6 +31,7 @@ pub static PAIRS: &[Pair] = &[
         bound: Bound::AtLeast(0.5),
         base: PUSH_ALONE,
         other: PUSH_TOGETHER,
+        crowd: 1,
         switch: nothing,
     },
     Pair {
@@ -77,6 +41,7 @@ pub static PAIRS: &[Pair] = &[
         bound: Bound::AtMost(1.2),
         base: PUSH_OVERFLOW_1K,
         other: PUSH_OVERFLOW_1M,
+        crowd: 1,
         switch: nothing,
     },
     Pair {
@@ -86,8 +51,17 @@ pub static PAIRS: &[Pair] = &[
         bound: Bound::AtMost(1.2),
         base: PUSH_NEWEST_1K,
         other: PUSH_NEWEST_1M,
+        crowd: 1,
         switch: nothing,
     },
+    read("read_by_element", "find by an element's indexed field", 1.3, reads::BY_ELEMENT),
+    read("read_count", "a count by it", 1.3, reads::COUNT),
+    read("read_size", "$size of a long array", 1.3, reads::SIZE),
+    read("read_slice", "the last 20 of a long array", 1.3, reads::SLICE),
+    read("read_last", "the last of a long array", 1.3, reads::LAST),
+    read("read_without", "a find that leaves a long array out", 1.3, reads::WITHOUT),
+    read("read_whole", "5,000 elements whole", 1.3, reads::WHOLE),
+    read("save_append", "a whole document saved with one more element", 2.0, reads::SAVE),
 ];
 
 const fn cpu(
@@ -98,7 +72,18 @@ const fn cpu(
     other: Workload,
 ) -> Pair {
     let bound = Bound::AtMost(at_most);
-    Pair { name, help, measure: Measure::Cpu, bound, base, other, switch: nothing }
+    Pair { name, help, measure: Measure::Cpu, bound, base, other, crowd: 1, switch: nothing }
+}
+
+/// What it costs that long arrays have overflowed.
+const fn read(
+    name: &'static str,
+    help: &'static str,
+    at_most: f64,
+    [base, other]: [Workload; 2],
+) -> Pair {
+    let bound = Bound::AtMost(at_most);
+    Pair { name, help, measure: Measure::Latency, bound, base, other, crowd: 1, switch: nothing }
 }
 
 /// What `growthStats` costs a collection without a policy.
@@ -107,45 +92,4 @@ const fn stats(name: &'static str, help: &'static str, base: Workload, other: Wo
         switch: |site, other| Box::pin(setting::growth_stats(site, other)),
         ..cpu(name, help, 1.03, base, other)
     }
-}
-
-fn nothing(_: Site, _: bool) -> BoxFuture<'static, Result<(), Error>> {
-    Box::pin(async { Ok(()) })
-}
-
-impl Measure {
-    pub fn name(self) -> &'static str {
-        match self {
-            Measure::Cpu => "CPU µs",
-            Measure::Latency => "p50 µs",
-            Measure::Rate => "rate/s",
-        }
-    }
-}
-
-impl Bound {
-    pub fn holds(self, ratio: f64) -> bool {
-        match self {
-            Bound::AtMost(most) => ratio <= most,
-            Bound::AtLeast(least) => ratio >= least,
-        }
-    }
-}
-
-impl std::fmt::Display for Bound {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Bound::AtMost(most) => write!(f, "≤ {most:.2}"),
-            Bound::AtLeast(least) => write!(f, "≥ {least:.2}"),
-        }
-    }
-}
-
-/// The pairs named, in the order of the table; all when none is named.
-pub fn select(only: &[String]) -> Result<Vec<&'static Pair>, Error> {
-    if let Some(name) = only.iter().find(|name| PAIRS.iter().all(|pair| pair.name != **name)) {
-        return Err(Error::NoPair(name.clone()));
-    }
-    let named = |pair: &&Pair| only.is_empty() || only.iter().any(|name| name == pair.name);
-    Ok(PAIRS.iter().filter(named).collect())
 }

@@ -4,7 +4,7 @@ mod table;
 
 use serde::Serialize;
 
-use crate::growth::Pair;
+use crate::pair::Pair;
 use crate::workloads::Workload;
 use crate::{Error, Options, Target};
 

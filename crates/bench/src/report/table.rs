@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use super::{Comparison, Figures, Report, TargetReport};
-use crate::growth::PAIRS;
+use crate::pair;
 use crate::workloads::{Counts, WORKLOADS, Workload};
 
 const RIGHT_FROM_COLUMN: usize = 2;
@@ -18,9 +18,8 @@ pub fn render(report: &Report) -> String {
     );
     let several = report.targets.len() > 1;
     let mut rows = vec![header(report, several)];
-    let sides = PAIRS.iter().flat_map(|pair| [&pair.base, &pair.other]);
     let mut shown = Vec::new();
-    for workload in WORKLOADS.iter().chain(sides) {
+    for workload in workloads() {
         if shown.contains(&workload.name) {
             continue;
         }
@@ -37,11 +36,16 @@ pub fn render(report: &Report) -> String {
     text
 }
 
+/// Those of the table, and both sides of every pair.
+fn workloads() -> impl Iterator<Item = &'static Workload> {
+    WORKLOADS.iter().chain(pair::all().flat_map(|pair| [&pair.base, &pair.other]))
+}
+
 /// A line for each pair on each target.
 fn pairs(report: &Report, text: &mut String) {
     let header = ["pair", "target", "of", "base", "other", "ratio", "±", "bound", ""];
     let mut rows = vec![header.map(str::to_owned).to_vec()];
-    for pair in PAIRS {
+    for pair in pair::all() {
         for target in &report.targets {
             let compared = target.pairs.iter().find(|compared| compared.name == pair.name);
             rows.extend(compared.map(|compared| pair_row(target, compared)));
@@ -101,8 +105,7 @@ fn row(
 
 fn notes(report: &Report, text: &mut String) {
     let counted_in_documents = report.targets.iter().any(|target| {
-        WORKLOADS
-            .iter()
+        workloads()
             .any(|row| row.counts == Counts::Documents && target.workload(row.name).is_some())
     });
     if counted_in_documents {

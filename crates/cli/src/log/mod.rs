@@ -12,16 +12,19 @@ use std::io::{self, IsTerminal, Write, stderr};
 use std::panic::PanicHookInfo;
 use std::sync::OnceLock;
 use std::time::Duration;
-use tracing_subscriber::EnvFilter;
+use tracing_subscriber::filter::LevelFilter;
 use tracing_subscriber::fmt::layer;
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
+use tracing_subscriber::{EnvFilter, Registry, reload};
 
 /// `FREEBOARD_LOG` sets the level, as `debug` or `warn,freeboard_engine=debug`.
 const LEVEL_VARIABLE: &str = "FREEBOARD_LOG";
 
 /// The storage engine tells too much of its own work.
 const LEVEL: &str = "info,fjall=warn,lsm_tree=warn";
+/// Levels 1 and 2 of MongoDB's log; it has more.
+const MORE: [&str; 2] = ["debug,fjall=warn,lsm_tree=warn", "trace,fjall=warn,lsm_tree=warn"];
 
 /// How long the end of the process waits for the log to be written.
 const FLUSH_MAX: Duration = Duration::from_millis(250);
@@ -30,12 +33,25 @@ const PANIC_FLUSH_MAX: Duration = Duration::from_millis(50);
 
 /// Standard error, once the log has been started.
 static QUEUE: OnceLock<Queue> = OnceLock::new();
+static LEVELS: OnceLock<Levels> = OnceLock::new();
+
+/// How much the log tells, which can change.
+struct Levels {
+    handle: reload::Handle<EnvFilter, Registry>,
+    /// What level 0 stands for.
+    least: String,
+}
 
 pub fn start() -> Result<RecentLines, String> {
-    let level = std::env::var(LEVEL_VARIABLE).unwrap_or_else(|_| LEVEL.to_owned());
+    let level = std::env::var(LEVEL_VARIABLE).ok().filter(|level| !level.is_empty());
+    let level = level.unwrap_or_else(|| LEVEL.to_owned());
     let filter = EnvFilter::try_new(&level).map_err(|error| {
         format!("{LEVEL_VARIABLE}={level} is not a log level ({error}); use info, debug or warn")
     })?;
+    let is_least = filter.max_level_hint().is_some_and(|level| level <= LevelFilter::INFO);
+    let least = if is_least { level } else { LEVEL.to_owned() };
+    let (filter, handle) = reload::Layer::new(filter);
+    LEVELS.get_or_init(|| Levels { handle, least });
     let recent = RecentLines::default();
     let kept = recent.clone();
     let lines = layer().json().flatten_event(true).with_writer(move || kept.clone());
@@ -51,6 +67,16 @@ pub fn start() -> Result<RecentLines, String> {
     started.map_err(|error| failed(&error))?;
     std::panic::set_hook(Box::new(move |info| panicked(queue, info)));
     Ok(recent)
+}
+
+/// Sets how much the log tells: 0 is what it began with, or the default if that was more.
+pub fn set_verbosity(verbosity: i32) {
+    let Some(levels) = LEVELS.get() else { return };
+    let more = usize::try_from(verbosity - 1).ok().map(|at| MORE[at.min(MORE.len() - 1)]);
+    let filter = EnvFilter::new(more.unwrap_or(&levels.least));
+    if let Err(error) = levels.handle.reload(filter) {
+        tracing::warn!("the level of the log stays as it is: {error}");
+    }
 }
 
 /// Waits until everything is written that was logged, for a bounded time: before an exit.

@@ -60,6 +60,54 @@ fn a_file_is_checked_shown_and_set() {
 }
 
 #[test]
+fn a_dry_run_says_what_applications_will_see() {
+    let data = tempfile::tempdir().unwrap();
+    let [file, users] = ["policy.yaml", "users.ndjson"].map(|name| data.path().join(name));
+    let (mut child, address) = start(&data.path().join("store"));
+    let uri = format!("mongodb://{address}/?directConnection=true");
+    let numbers = |count: usize| vec!["1"; count].join(",");
+    let [long, short] = [numbers(2_500), numbers(3)];
+    let lines = format!(
+        "{{\"_id\": 1, \"a\": [{short}], \"b\": [{long}]}}\n{{\"_id\": 2, \"a\": [{long}], \"d\": [{long}]}}\n"
+    );
+    std::fs::write(&users, lines).unwrap();
+    let import = freeboard().args(["import", &uri, "d.users"]).arg(&users).output().unwrap();
+    assert!(import.status.success());
+    let policy = "version: 1
+database: d
+collections:
+  users:
+    arrays:
+      a: { max: 1000, on_limit: overflow }
+      b: { max: 1000, on_limit: overflow, overflow: { read: head, count: bs } }
+      c: { max: 10, on_limit: reject }
+      d: { max: 10, on_limit: drop_oldest }
+  user: { arrays: { a: { max: 10, on_limit: reject } } }
+";
+    std::fs::write(&file, policy).unwrap();
+    let dry = said(&apply(&address, &file, &["--dry-run"]));
+    for line in [
+        "  a: reads stay as they are, up to 16 MB a document; 1,000 of 2,500 elements in the longest",
+        "  b: finds will show 1,000 of 2,500 elements in the longest",
+        "  d: writes will delete 2,490 of 2,500 elements in the longest",
+        "  warning: no document of d.users has an array 'c': check the path",
+        "  warning: there is no collection d.user yet: check the name",
+    ] {
+        assert!(dry.contains(line), "{line}\n{dry}");
+    }
+    assert!(!dry.contains("has an array 'a'"), "{dry}");
+    // What is misspelt is said when it is set, too; once it is set the figures are exact.
+    let set = said(&apply(&address, &file, &[]));
+    assert!(set.contains("warning: no document of d.users has an array 'c'"), "{set}");
+    assert!(!set.contains("reads stay"), "{set}");
+    std::fs::write(&file, policy.replace("a: { max: 1000,", "a: { max: 500,")).unwrap();
+    let dry = said(&apply(&address, &file, &["--dry-run"]));
+    assert!(dry.contains("; 500 of 2,500 elements in the longest stay in it\n"), "{dry}");
+    signal(&child, "TERM");
+    assert!(child.wait().unwrap().success());
+}
+
+#[test]
 fn a_server_starts_with_policies() {
     let data = tempfile::tempdir().unwrap();
     let file = data.path().join("policy.yaml");

@@ -1,7 +1,8 @@
 //! `freeboard audit` from the command line.
 
 use crate::binary::{assert_failed, freeboard, signal, start};
-use std::io::{Read, Write};
+use crate::refusing::refuse_everything;
+use std::io::Write;
 use std::process::{Child, Output, Stdio};
 use tempfile::TempDir;
 
@@ -118,7 +119,7 @@ fn what_could_not_be_looked_at_is_no_success() {
     child.wait().unwrap();
 
     // A server that takes no command.
-    let address = refuse_everything();
+    let address = refuse_everything(8000, "no");
     let (exit, _, error) = code(&[&format!("mongodb://{address}/"), "--fail-on", "critical"]);
     assert_eq!(exit, Some(2));
     assert!(error.contains("the databases cannot be listed"), "{error}");
@@ -126,51 +127,6 @@ fn what_could_not_be_looked_at_is_no_success() {
     let (exit, report, _) = code(&[&named, "--fail-on", "critical", "--format", "json"]);
     assert_eq!(exit, Some(2));
     assert!(report.contains("\"extent\": \"nothing\""), "{report}");
-}
-
-/// A server that shakes hands and refuses everything else.
-fn refuse_everything() -> std::net::SocketAddr {
-    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-    let address = listener.local_addr().unwrap();
-    std::thread::spawn(move || {
-        for stream in listener.incoming().flatten() {
-            std::thread::spawn(move || refuse(stream));
-        }
-    });
-    address
-}
-
-fn refuse(mut stream: std::net::TcpStream) -> std::io::Result<()> {
-    loop {
-        let mut head = [0; 16];
-        stream.read_exact(&mut head)?;
-        let word = |at: usize| u32::from_le_bytes(*head[at..].first_chunk().unwrap());
-        let mut rest = vec![0; word(0) as usize - head.len()];
-        stream.read_exact(&mut rest)?;
-        let shakes = [&b"hello\0"[..], b"isMaster\0", b"ismaster\0"];
-        let hello = shakes.iter().any(|word| rest.windows(word.len()).any(|it| it == *word));
-        let reply = match hello {
-            true => bson::doc! {
-                "ok": 1.0, "helloOk": true, "ismaster": true, "isWritablePrimary": true,
-                "minWireVersion": 0, "maxWireVersion": 21, "maxBsonObjectSize": 16 << 20,
-                "maxMessageSizeBytes": 48_000_000, "maxWriteBatchSize": 100_000,
-            },
-            false => {
-                bson::doc! { "ok": 0.0, "code": 8000, "codeName": "AtlasError", "errmsg": "no" }
-            }
-        };
-        let body = bson::RawDocumentBuf::try_from(&reply).unwrap().into_bytes();
-        // An old handshake is answered in the old form.
-        let legacy = word(12) == 2004;
-        let before: Vec<u8> = match legacy {
-            true => [8_u32.to_le_bytes(), [0; 4], [0; 4], [0; 4], 1_u32.to_le_bytes()].concat(),
-            false => vec![0; 5],
-        };
-        let length = (head.len() + before.len() + body.len()) as u32;
-        let operation = if legacy { 1_u32 } else { 2013 };
-        let head = [length, 0, word(4), operation].map(u32::to_le_bytes).concat();
-        stream.write_all(&[head, before, body].concat())?;
-    }
 }
 
 /// What the report proposes as policies is one file, and the server takes it.
@@ -197,6 +153,24 @@ fn policies_are_written_as_a_file_that_apply_takes() {
 
 #[test]
 fn wrong_use_is_said_in_a_sentence() {
+    // Files are looked at before the server is.
+    let nobody = "mongodb://127.0.0.1:1";
+    let place = tempfile::tempdir().unwrap();
+    let there = place.path().to_str().unwrap();
+    for (flag, said) in [("-o", "the report"), ("--policy-out", "the policies")] {
+        let missing = format!("{there}/missing/file");
+        for file in [there, &missing] {
+            let output = audit(&[nobody, flag, file]);
+            assert_failed(&output, &format!("{said} cannot be written to {file}: "));
+        }
+    }
+    assert_failed(&audit(&[nobody, "--thresholds", "missing"]), "missing: No such file");
+    assert_failed(&audit(&["diff", "missing", "missing"]), "check its name and who may read it");
+    let thresholds = place.path().join("thresholds.yaml");
+    std::fs::write(&thresholds, "unbounded_array: { warn: 1 }\n").unwrap();
+    let output = audit(&[nobody, "--thresholds", thresholds.to_str().unwrap()]);
+    assert_failed(&output, "thresholds.yaml: line 1 column 20: unknown field `warn`, expected one");
+    assert_eq!(String::from_utf8_lossy(&output.stderr).lines().count(), 1);
     assert_failed(&audit(&["http://x"]), "this is no URI of a server");
     let nobody = "mongodb://127.0.0.1:1/?serverSelectionTimeoutMS=100";
     assert_failed(&audit(&[nobody]), "no server answers");

@@ -98,6 +98,90 @@ fn an_import_that_is_interrupted_goes_on() {
 }
 
 #[test]
+fn a_growth_policy_goes_along_where_it_is_asked_for() {
+    let data = tempfile::tempdir().unwrap();
+    let (mut child, address) = start(&data.path().join("store"));
+    let uri = format!("mongodb://{address}/");
+    let [policy, file, list] =
+        ["p.yaml", "c.ndjson", "list.json"].map(|name| data.path().join(name));
+    let text = "version: 1\ndatabase: d\ncollections:\n  c:\n    arrays:\n      a: { max: 2, on_limit: overflow }\n";
+    std::fs::write(&policy, text).unwrap();
+    let run = |arguments: &[&str], last: &Path| {
+        freeboard().arg(arguments[0]).arg(&uri).args(&arguments[1..]).arg(last).output().unwrap()
+    };
+    assert!(run(&["apply"], &policy).status.success());
+    std::fs::write(&list, "[{\"_id\": 1}]\n").unwrap();
+    let output = run(&["import", "d.c"], &list);
+    assert_failed(&output, "this looks like a JSON array");
+    std::fs::write(&file, "{\"_id\": 1, \"a\": [1, 2, 3]}\n").unwrap();
+    assert!(run(&["import", "d.c"], &file).status.success());
+    assert!(run(&["export", "d.c"], &file).status.success());
+    let output = run(&["import", "e.c"], &file);
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert!(stderr.contains("was not set; --with-policy sets it"), "{stderr}");
+    let output = run(&["import", "--with-policy", "f.c"], &file);
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert!(stderr.contains("f.c: growth policy set"), "{stderr}");
+    let output = run(&["export", "f.c_a", "--format", "ndjson"], Path::new("-"));
+    let pages = String::from_utf8_lossy(&output.stdout).lines().count();
+    assert_eq!(pages, 1);
+    signal(&child, "TERM");
+    assert!(child.wait().unwrap().success());
+}
+
+/// A document that comes in parts is there whole or not at all.
+#[test]
+fn an_interrupted_import_leaves_no_part_of_a_document() {
+    let data = tempfile::tempdir().unwrap();
+    let (mut child, address) = start(&data.path().join("store"));
+    let uri = format!("mongodb://{address}/");
+    let policy = data.path().join("p.yaml");
+    let text = "version: 1\ndatabase: d\ncollections:\n  c:\n    arrays:\n      a: { max: 2, on_limit: overflow }\n";
+    std::fs::write(&policy, text).unwrap();
+    assert!(freeboard().args(["apply", &uri]).arg(&policy).output().unwrap().status.success());
+    let exported = |name: &str| {
+        let export = ["export", &uri, name, "-", "--format", "ndjson"];
+        String::from_utf8(freeboard().args(export).output().unwrap().stdout).unwrap()
+    };
+    let first =
+        "{\"$freeboard\": {\"partial\": {\"_id\": 1, \"a\": [1, 2]}, \"arrays\": {\"a\": 9}}}\n";
+    let next =
+        "{\"$freeboard\": {\"append\": \"a\", \"_id\": 1, \"at\": 2, \"elements\": [3, 4, 5]}}\n";
+    let last = "{\"$freeboard\": {\"append\": \"a\", \"_id\": 1, \"at\": 5, \"elements\": [6, 7, 8, 9]}}\n";
+    let import = ["import", &uri, "d.c", "-", "--format", "ndjson"];
+    for signalled in ["INT", "KILL"] {
+        let mut importing =
+            freeboard().args(import).stdin(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let mut stdin = importing.stdin.take().unwrap();
+        stdin.write_all(format!("{first}{next}").as_bytes()).unwrap();
+        while exported("d.c_a").is_empty() {}
+        signal(&importing, signalled);
+        let output = importing.wait_with_output().unwrap();
+        drop(stdin);
+        if signalled == "INT" {
+            assert_failed(&output, "0 documents imported into d.c, 0 failed");
+            assert_eq!((exported("d.c"), exported("d.c_a")), (String::new(), String::new()));
+        }
+    }
+    // What a killed import has left is not taken for the whole.
+    let file = data.path().join("all.ndjson");
+    std::fs::write(&file, format!("{first}{next}{last}")).unwrap();
+    let skip = || {
+        let import = ["import", &uri, "d.c", "--existing", "skip"];
+        freeboard().args(import).arg(&file).output().unwrap()
+    };
+    assert_failed(&skip(), "document 1 has 5 of the 9 elements of 'a' in d.c; delete it");
+    let file = data.path().join("all.ndjson");
+    let file = file.to_str().unwrap();
+    let again = freeboard().args(["import", &uri, "d.c", file, "--drop"]).output().unwrap();
+    assert!(again.status.success(), "{}", String::from_utf8_lossy(&again.stderr));
+    assert!(skip().status.success());
+    assert_eq!(exported("d.c").matches("$numberInt").count(), 10);
+    signal(&child, "TERM");
+    assert!(child.wait().unwrap().success());
+}
+
+#[test]
 fn no_server_is_said_in_a_sentence() {
     let uri = "mongodb://127.0.0.1:1/?serverSelectionTimeoutMS=100";
     let output = freeboard().args(["export", uri, "d.c", "x.ndjson"]).output().unwrap();

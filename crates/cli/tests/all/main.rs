@@ -17,5 +17,6 @@ mod jobs;
 mod memory;
 mod migrate;
 mod parsed;
+mod refusing;
 mod serve;
 mod stranger;

@@ -135,17 +135,17 @@ fn documents_are_planned_settled_and_verified() {
     );
     let plan = place.migrated(&uri, &["--dry-run"]);
     assert!(plan.contains("d.c: new"), "{plan}");
-    assert!(plan.contains("3 document(s) are over these bounds"), "{plan}");
-    let words = "of 4 documents 2 would be settled: 15 elements into 1 pages of 210 bytes, \
+    assert!(plan.contains("3 documents are over these bounds"), "{plan}");
+    let words = "of 4 documents 2 would be settled: 15 elements into 1 page of 210 bytes, \
                  3 elements dropped; about a second";
     assert!(plan.contains(words), "{plan}");
     assert!(plan.contains("document 4: the array 'tags' has 3 elements and 26 bytes"), "{plan}");
     assert_eq!(count(&uri, "p", doc! {}), 0);
 
     let done = place.migrated(&uri, &[]);
-    assert!(done.contains("of 4 documents 2 settled: 15 elements into 1 pages"), "{done}");
-    assert!(done.contains("1 document(s) are left to their owner"), "{done}");
-    let words = "verified: 4 documents and 1 pages hold 35 elements, each once and in order";
+    assert!(done.contains("of 4 documents 2 settled: 15 elements into 1 page of"), "{done}");
+    assert!(done.contains("1 document is left to its owner"), "{done}");
+    let words = "verified: 4 documents and 1 page hold 35 elements, each once and in order";
     assert!(done.contains(words), "{done}");
     assert_eq!(sequence(&uri, 1), (0..25).collect::<Vec<_>>());
     let again = place.migrated(&uri, &["--rate", "0", "--batch", "1"]);
@@ -164,6 +164,77 @@ fn documents_are_planned_settled_and_verified() {
     let clean = "d.c: 4 documents, 3 pages, 135 elements: clean\n".to_owned();
     assert_eq!(verify(&uri, &[]), (Some(0), clean.clone()));
     assert_eq!(verify(&uri, &["--repair"]), (Some(0), clean));
+    stop(child);
+}
+
+/// Runs `freeboard migrate --undo` with these arguments.
+fn undo(uri: &str, more: &[&str]) -> Output {
+    freeboard().args(["migrate", uri, "--undo"]).args(more).output().unwrap()
+}
+
+fn array(uri: &str, id: i32) -> Vec<i32> {
+    block_on(async {
+        let client = Client::with_uri_str(uri).await.unwrap();
+        let collection = client.database("d").collection::<Document>("c");
+        let found = collection.find_one(doc! { "_id": id }).await.unwrap().unwrap();
+        found.get_array("a").unwrap().iter().map(|item| item.as_i32().unwrap()).collect()
+    })
+}
+
+#[test]
+fn a_migration_is_undone() {
+    let place = Place::new();
+    let (child, uri) = place.start();
+    insert(&uri, (0..30).map(|id| filled(id, 25)).collect());
+    place.migrated(&uri, &["--rate", "0"]);
+    let file = place.policy.to_str().unwrap();
+    let plan = said(&undo(&uri, &["--policy", file, "--dry-run"]));
+    let words = "d.c: of 30 documents 30 would be restored: 750 elements, 30 pages gone";
+    assert!(plan.contains(words) && plan.contains("nothing was changed"), "{plan}");
+    assert_eq!(count(&uri, "p", doc! {}), 30);
+    // A document every hundred seconds: the signal comes while it rests.
+    let arguments = ["--undo", "--collection", "d.c", "--batch", "1", "--rate", "0.01"];
+    let begun = freeboard().arg("migrate").arg(&uri).args(arguments).spawn().unwrap();
+    until(|| count(&uri, "p", doc! {}) < 30);
+    signal(&begun, "INT");
+    assert_failed(&begun.wait_with_output().unwrap(), "the same command goes on from here");
+    assert_eq!(count(&uri, "p", doc! {}), 29);
+    let done = said(&undo(&uri, &["--collection", "d.c", "--rate", "0"]));
+    assert!(done.contains("29 restored") && done.contains("the policy is dropped"), "{done}");
+    assert_eq!(count(&uri, "p", doc! {}), 0);
+    assert_eq!(count(&uri, "c", doc! { "aCount": { "$exists": true } }), 0);
+    (0..30).for_each(|id| assert_eq!(array(&uri, id), (0..25).collect::<Vec<_>>()));
+    let again = said(&undo(&uri, &["--policy", file]));
+    assert_eq!(again, "d.c: no growth policy, nothing to undo\n");
+    assert_eq!(verify(&uri, &[]), (Some(0), "no collection has a growth policy\n".to_owned()));
+    assert_failed(&undo(&uri, &["--collection", "c"]), "expected database.collection");
+    assert_failed(&undo(&uri, &[]), "--policy");
+    assert_failed(&undo(&uri, &["--collection", "d.c", "--policy", file]), "cannot be used with");
+    stop(child);
+}
+
+#[test]
+fn what_pages_are_known_by_changes_by_restoring_and_moving_again() {
+    let place = Place::new();
+    let (child, uri) = place.start();
+    insert(&uri, (0..30).map(|id| filled(id, 25)).collect());
+    place.migrated(&uri, &["--rate", "0"]);
+    let changed = POLICY.replace("into: p,", "into: q, keep: newest, parent_key: of,");
+    std::fs::write(&place.policy, changed.replace("aCount", "total")).unwrap();
+    let file = place.policy.to_str().unwrap();
+    let refused = freeboard().args(["apply", &uri, file]).output().unwrap();
+    assert_failed(&refused, "'freeboard migrate' with the new policy restores the arrays");
+    let plan = place.migrated(&uri, &["--dry-run"]);
+    assert!(plan.contains("30 would be restored: 750 elements, 30 pages gone"), "{plan}");
+    assert_eq!(count(&uri, "p", doc! {}), 30);
+    let done = place.migrated(&uri, &["--rate", "0"]);
+    assert!(done.contains("30 restored") && done.contains("30 settled: 450 elements"), "{done}");
+    assert!(done.contains("hold 750 elements, each once and in order"), "{done}");
+    let pages = [count(&uri, "p", doc! {}), count(&uri, "q", doc! { "of": { "$gte": 0 } })];
+    assert_eq!(pages, [0, 30]);
+    assert_eq!(count(&uri, "c", doc! { "aCount": { "$exists": true } }), 0);
+    assert_eq!(count(&uri, "c", doc! { "total": 25 }), 30);
+    (0..30).for_each(|id| assert_eq!(array(&uri, id), (15..25).collect::<Vec<_>>()));
     stop(child);
 }
 

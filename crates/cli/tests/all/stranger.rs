@@ -1,6 +1,7 @@
 //! What someone meets who types what the documentation says, and makes mistakes.
 
 use crate::binary::{assert_failed, freeboard, signal, start};
+use crate::refusing::refuse_everything;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::path::Path;
 use std::process::{Child, Output, Stdio};
@@ -64,11 +65,46 @@ fn a_server_that_is_not_there_is_said_at_once() {
     }
 }
 
+/// MongoDB knows none of the commands about growth policies.
+#[test]
+fn a_server_without_growth_policies_is_said() {
+    let place = tempfile::tempdir().unwrap();
+    let policy = place.path().join("policy.yaml");
+    std::fs::write(&policy, POLICY).unwrap();
+    let policy = policy.to_str().unwrap();
+    let address = refuse_everything(59, "no such command: 'getGrowthPolicy'");
+    let uri = &*format!("mongodb://{address}/");
+    for arguments in [
+        &["apply", uri, policy][..],
+        &["apply", uri, policy, "--dry-run"],
+        &["migrate", uri, "--policy", policy],
+        &["migrate", uri, "--policy", policy, "--undo"],
+        &["migrate", uri, "--undo", "--collection", "d.c"],
+    ] {
+        let output = freeboard().args(arguments).output().unwrap();
+        assert_failed(&output, "this server keeps no growth policies, only Freeboard does; give");
+    }
+}
+
+#[test]
+fn what_the_user_may_not_do_is_said() {
+    let address = refuse_everything(13, "not authorized on d to execute command");
+    let uri = &*format!("mongodb://{address}/");
+    for arguments in [&["audit", uri][..], &["verify", uri], &["export", uri, "d.c", "c.bson"]] {
+        let output = freeboard().args(arguments).output().unwrap();
+        assert_failed(&output, "name a user who may do this in the URI");
+    }
+}
+
 #[test]
 fn a_uri_that_is_none_is_said_in_a_sentence() {
     for arguments in [&["bench", "--uri", "localhost", "--no-own"][..], &["verify", "localhost"]] {
         let output = freeboard().args(arguments).output().unwrap();
         assert_failed(&output, "this is no URI of a server, such as mongodb://host:27017");
+    }
+    for arguments in [&["verify"][..], &["audit"], &["bench", "--no-own", "--uri"]] {
+        let output = freeboard().args(arguments).arg("mongodb+srv://host.example/").output();
+        assert_failed(&output.unwrap(), "mongodb+srv:// is not supported; name the hosts");
     }
 }
 
@@ -109,7 +145,7 @@ fn variables_of_one_command_do_not_break_another() {
     let place = tempfile::tempdir().unwrap();
     let (child, address) = start(&place.path().join("store"));
     let uri = format!("mongodb://{address}/");
-    import(&uri, "d.c", "{\"_id\": 1}\n");
+    import(&uri, "d.c", "{\"_id\": 1}\n{\"_id\": 3}\n");
     let with = |variables: &[(&str, &str)], arguments: &[&str]| {
         let mut command = freeboard();
         command.envs(variables.iter().copied()).args(arguments);
@@ -122,14 +158,26 @@ fn variables_of_one_command_do_not_break_another() {
         &["audit", &uri, "--full"],
     );
     assert!(html.starts_with("<!DOCTYPE html>"), "{html}");
+    // What is typed comes first, and what is empty is not set.
+    let sample = with(&[("FREEBOARD_FULL", "1")], &["audit", &uri, "--sample=1", "--db", "d"]);
+    assert!(sample.starts_with("A sample was looked at: 1 of 2 documents"), "{sample}");
+    let undo = ["migrate", &uri, "--undo", "--collection", "d.c"];
+    let undone = with(&[("FREEBOARD_POLICY", "missing.yaml")], &undo);
+    assert!(undone.contains("d.c: no growth policy, nothing to undo"), "{undone}");
+    let empty = ["URI", "DB", "FULL", "SAMPLE", "BUDGET", "TARGET", "OUTPUT", "FAIL_ON", "FORMAT"];
+    let empty = empty.map(|name| format!("FREEBOARD_{name}"));
+    let empty: Vec<(&str, &str)> = empty.iter().map(|name| (&**name, "")).collect();
+    let all = with(&empty, &["audit", &uri]);
+    assert!(all.starts_with("All was looked at: 2 documents."), "{all}");
+    // A database that is audited is none for made-up data.
+    let sensors = ["demo", "load", &uri, "--scenario", "sensors", "--size", "20"];
+    assert!(with(&[("FREEBOARD_DB", "d")], &sensors).contains("collections of demo"));
     // What throws something away is typed, or not done.
     let file = place.path().join("more.ndjson");
     std::fs::write(&file, "{\"_id\": 2}\n").unwrap();
     let drop = [("FREEBOARD_DROP", "1"), ("FREEBOARD_REPAIR", "1"), ("FREEBOARD_RESUME", "1")];
     with(&drop, &["import", &uri, "d.c", file.to_str().unwrap()]);
-    assert_eq!(with(&[], &export).matches("_id").count(), 2);
-    let sensors = ["demo", "load", &uri, "--scenario", "sensors", "--size", "20"];
-    with(&drop, &sensors);
+    assert_eq!(with(&[], &export).matches("_id").count(), 3);
     let mut again = freeboard();
     again.envs(drop).args(sensors);
     assert_failed(&again.output().unwrap(), "has documents already; --drop replaces them");

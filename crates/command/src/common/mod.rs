@@ -39,6 +39,8 @@ pub struct Common<'a> {
     pub comment: Option<RawBsonRef<'a>>,
     pub read_preference: Option<ReadPreference>,
     pub api: Option<Api>,
+    /// Whether a find shows documents as they are stored.
+    pub raw_data: bool,
     /// Whether only the command's help is wanted.
     pub help: bool,
 }
@@ -173,6 +175,9 @@ impl<'a> Common<'a> {
     }
 
     fn check_command(&self, command: &Command) -> Result<()> {
+        if self.help {
+            return Ok(());
+        }
         if command.admin_only && self.database != "admin" {
             return Err(Code::Unauthorized
                 .error(format!("{} may only be run against the admin database.", command.name)));
@@ -328,9 +333,7 @@ impl<'a> Reading<'a> {
             | "usesDefaultMaxTimeMS" => {
                 field.boolean()?;
             }
-            "rawData" => {
-                field.boolean_not_null()?;
-            }
+            "rawData" => common.raw_data = field.boolean_not_null()?,
             "$audit" | "$client" | "$configServerState" | "$queryOptions" | "tracking_info" => {
                 field.object()?;
             }

@@ -6,6 +6,7 @@ mod error;
 mod failures;
 mod write;
 
+use crate::table::Command;
 use bson::{RawBsonRef, RawDocumentBuf};
 use budget::Held;
 use std::sync::Arc;
@@ -39,6 +40,14 @@ impl Reply {
     /// `{ok: 1.0}`.
     pub fn ok() -> Reply {
         ReplyWriter::new().finish()
+    }
+
+    /// What a command does, in the place of doing it: the answer to `help: true`.
+    pub fn help(command: &Command) -> Reply {
+        let text = format!("help for: {} {}", command.name, command.help);
+        let mut writer = ReplyWriter::new();
+        writer.append("help", &*text);
+        writer.finish()
     }
 }
 

@@ -1,5 +1,6 @@
-//! `getGrowthPolicy`, `dropGrowthPolicy` and `growthStats`, which name a collection
-//! and no more, and `listGrowthPolicies`, which does not even that.
+//! `getGrowthPolicy` and `growthStats`, which name a collection and no more,
+//! `dropGrowthPolicy`, which may restore what is in pages, and `listGrowthPolicies`, which does
+//! not even name a collection.
 
 use error::Result;
 
@@ -17,6 +18,28 @@ impl GrowthPolicy {
         let namespace = fields::namespace(request)?;
         refuse_fields(request, name)?;
         Ok(GrowthPolicy { namespace })
+    }
+}
+
+#[derive(Debug, Clone)]
+pub struct DropGrowthPolicy {
+    pub namespace: Namespace,
+    /// Put the elements back from the pages into their documents first.
+    pub restore: bool,
+}
+
+impl DropGrowthPolicy {
+    pub fn parse(request: &Request) -> Result<DropGrowthPolicy> {
+        let namespace = fields::namespace(request)?;
+        let mut restore = false;
+        let mut fields = Fields::of_command(request, "dropGrowthPolicy")?;
+        while let Some(field) = fields.next()? {
+            match field.name() {
+                "restore" => restore = field.safe_bool()?.unwrap_or(false),
+                _ => return Err(field.unknown()),
+            }
+        }
+        Ok(DropGrowthPolicy { namespace, restore })
     }
 }
 
@@ -49,6 +72,10 @@ mod tests {
         let parse = |request: &Request| GrowthPolicy::parse(request, "getGrowthPolicy").map(|_| ());
         check_strict(parse, &base);
         check_fields(parse, &base, &[("getGrowthPolicy", "string symbol", 73)]);
+        let base = doc! { "dropGrowthPolicy": "c", "$db": "d" };
+        let drop = |request: &Request| DropGrowthPolicy::parse(request).map(|_| ());
+        check_strict(drop, &base);
+        check_fields(drop, &base, &[("restore", "bool number null", 14)]);
         let list = |request: &Request| ListGrowthPolicies::parse(request).map(|_| ());
         check_strict(list, &doc! { "listGrowthPolicies": 1, "$db": "d" });
     }

@@ -20,6 +20,8 @@ pub struct MigrateGrowth<'a> {
     pub limit: usize,
     /// Tell what would be done, and do nothing.
     pub dry_run: bool,
+    /// Put elements back from the pages into their documents, and leave the policy.
+    pub undo: bool,
     /// The policy to tell it for, if it is not set yet.
     pub policy: Option<&'a RawDocument>,
 }
@@ -28,7 +30,7 @@ impl<'a> MigrateGrowth<'a> {
     pub fn parse(request: &'a Request) -> Result<MigrateGrowth<'a>> {
         let namespace = fields::namespace(request)?;
         let (mut after, mut limit) = (None, None);
-        let (mut dry_run, mut policy) = (false, None);
+        let (mut dry_run, mut undo, mut policy) = (false, false, None);
         let mut fields = Fields::of_command(request, "migrateGrowth")?;
         while let Some(field) = fields.next()? {
             match field.name() {
@@ -39,6 +41,7 @@ impl<'a> MigrateGrowth<'a> {
                         field.at_most(field.at_least(field.exact_int64()?, 1)?, DOCUMENTS_MAX)?;
                 }
                 "dryRun" => dry_run = field.safe_bool()?.unwrap_or(false),
+                "undo" => undo = field.safe_bool()?.unwrap_or(false),
                 "policy" => policy = field.object()?,
                 _ => return Err(field.unknown()),
             }
@@ -49,12 +52,17 @@ impl<'a> MigrateGrowth<'a> {
                  under it",
             ));
         }
+        if policy.is_some() && undo {
+            return Err(Code::InvalidOptions
+                .error("'policy' does not go with undo: true, which undoes the one that is set"));
+        }
         namespace.check_write()?;
         Ok(MigrateGrowth {
             namespace,
             after,
             limit: limit.unwrap_or(DOCUMENTS) as usize,
             dry_run,
+            undo,
             policy,
         })
     }
@@ -86,7 +94,11 @@ mod tests {
         check_fields(
             parse,
             &base,
-            &[("migrateGrowth", "string symbol", 73), ("dryRun", "bool number null", 14)],
+            &[
+                ("migrateGrowth", "string symbol", 73),
+                ("dryRun", "bool number null", 14),
+                ("undo", "bool number null", 14),
+            ],
         );
         check_codes(
             parse,
@@ -96,6 +108,7 @@ mod tests {
                 (doc! { "limit": 1_000_000 }, 2),
                 (doc! { "policy": {} }, 72),
                 (doc! { "policy": 1, "dryRun": true }, 14),
+                (doc! { "policy": {}, "dryRun": true, "undo": true }, 72),
             ],
         );
     }

@@ -78,7 +78,7 @@ pub use find_and_modify::FindAndModify;
 pub use freeboard_backup::FreeboardBackup;
 pub use fsync::Fsync;
 pub use get_more::GetMore;
-pub use growth_policy::{GrowthPolicy, ListGrowthPolicies};
+pub use growth_policy::{DropGrowthPolicy, GrowthPolicy, ListGrowthPolicies};
 pub use index_spec::{IndexKind, IndexSpec, Unknown};
 pub use insert::Insert;
 pub use kill_cursors::KillCursors;

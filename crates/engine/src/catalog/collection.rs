@@ -28,7 +28,7 @@ pub struct Collection {
     /// The prefix of its records' keys; never reused.
     pub id: CollectionId,
     pub uuid: bson::Uuid,
-    pub kind: Kind,
+    pub kind: CollectionKind,
     /// The options as given to `create`, for `listCollections`.
     pub options: RawDocumentBuf,
     /// The `_id` index first, then the others in order of creation; none for views.
@@ -37,11 +37,11 @@ pub struct Collection {
     /// The default collation of its commands and indexes.
     pub collator: Option<Arc<Collator>>,
     /// What outlives a change of definition.
-    pub state: Arc<State>,
+    pub state: Arc<CollectionState>,
 }
 
 #[derive(Debug, Clone)]
-pub enum Kind {
+pub enum CollectionKind {
     Ordinary,
     /// Bounded; the oldest documents go when new ones come.
     Capped {
@@ -59,7 +59,7 @@ pub enum Kind {
 
 /// The live part of a collection, shared by its successive definitions.
 #[derive(Debug, Default)]
-pub struct State {
+pub struct CollectionState {
     /// Writers hold it shared from their first look at the definition until
     /// their commit is applied; a change of definition holds it alone.
     pub gate: Arc<RwLock<()>>,
@@ -80,15 +80,15 @@ pub struct State {
 
 impl Collection {
     pub fn is_view(&self) -> bool {
-        matches!(self.kind, Kind::View { .. })
+        matches!(self.kind, CollectionKind::View { .. })
     }
 
     pub fn is_capped(&self) -> bool {
-        matches!(self.kind, Kind::Capped { .. })
+        matches!(self.kind, CollectionKind::Capped { .. })
     }
 
     pub fn is_clustered(&self) -> bool {
-        matches!(self.kind, Kind::Clustered)
+        matches!(self.kind, CollectionKind::Clustered)
     }
 
     /// The key that a clustered collection is kept by, as it was asked for.

@@ -1,13 +1,12 @@
 //! An index's definition.
 
-use super::{Accesses, options};
+use super::{Accesses, Multikey, options};
 use crate::storage::IndexId;
 use bson::{RawBsonRef, RawDocument, RawDocumentBuf};
 use error::{Code, Result};
 use language::query::Filter;
 use language::{Context, Needs};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 use value::element::{elements, get};
 use value::number::Number;
 use value::{Collator, Path};
@@ -32,8 +31,8 @@ pub struct Index {
     pub partial: Option<Filter>,
     pub expire_after_seconds: Option<i64>,
     pub collator: Option<Collator>,
-    pub multikey: Multikey,
-    /// Shared by its successive definitions.
+    /// Shared by its successive definitions, and so are the accesses.
+    pub multikey: Arc<Multikey>,
     pub accesses: Arc<Accesses>,
     /// `{v: 2, key, name, …}` as `listIndexes` shows it.
     pub spec: RawDocumentBuf,
@@ -54,19 +53,9 @@ pub enum IndexKind {
     Wildcard,
 }
 
-/// Which components of the index's paths have met an array: `index::multikey` says
-/// which bit is whose. A bit is set before the entries that need it become
-/// visible, and never cleared.
-#[derive(Debug, Default)]
-pub struct Multikey {
-    seen: AtomicU64,
-    /// The bits that a commit has stored.
-    stored: AtomicU64,
-}
-
 impl Index {
     /// From a specification that `createIndexes` has checked.
-    pub fn from_spec(id: IndexId, spec: &RawDocument, ready: bool, multikey: u64) -> Result<Index> {
+    pub fn from_spec(id: IndexId, spec: &RawDocument, ready: bool) -> Result<Index> {
         let document = |key| get(spec, key).and_then(|element| element.value().as_document());
         let key = document("key").ok_or_else(|| {
             Code::DataCorruptionDetected
@@ -93,7 +82,7 @@ impl Index {
                 .and_then(|seconds| Number::from_value(seconds.value()))
                 .and_then(|seconds| seconds.to_i64_truncated()),
             collator: collation.map(Collator::parse).transpose()?.flatten(),
-            multikey: Multikey::new(multikey),
+            multikey: Arc::default(),
             accesses: Arc::default(),
             spec: spec.to_owned(),
         })
@@ -101,9 +90,9 @@ impl Index {
 
     /// The same entries under another specification.
     pub fn altered(&self, spec: &RawDocument, ready: bool) -> Result<Index> {
-        let altered = Index::from_spec(self.id, spec, ready, self.multikey.bits())?;
-        let (accesses, bare_keys) = (self.accesses.clone(), self.bare_keys);
-        Ok(Index { accesses, bare_keys, ..altered })
+        let altered = Index::from_spec(self.id, spec, ready)?;
+        let (multikey, accesses) = (self.multikey.clone(), self.accesses.clone());
+        Ok(Index { multikey, accesses, bare_keys: self.bare_keys, ..altered })
     }
 
     /// Whether a document that gets a key must be the only one that has it. What is being
@@ -160,35 +149,5 @@ impl IndexField {
             },
         };
         IndexField { path: Path::new(path), kind }
-    }
-}
-
-impl Multikey {
-    /// With bits that the store holds.
-    pub fn new(bits: u64) -> Multikey {
-        Multikey { seen: AtomicU64::new(bits), stored: AtomicU64::new(bits) }
-    }
-
-    pub fn bits(&self) -> u64 {
-        self.seen.load(Ordering::Acquire)
-    }
-
-    pub fn any(&self) -> bool {
-        self.bits() != 0
-    }
-
-    pub fn set(&self, bits: u64) {
-        if self.bits() & bits != bits {
-            self.seen.fetch_or(bits, Ordering::AcqRel);
-        }
-    }
-
-    pub fn stored(&self) -> u64 {
-        self.stored.load(Ordering::Acquire)
-    }
-
-    /// Marks bits as stored, in the order of commits.
-    pub fn store(&self, bits: u64) {
-        self.stored.fetch_or(bits, Ordering::AcqRel);
     }
 }

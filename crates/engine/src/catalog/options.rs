@@ -1,7 +1,7 @@
 //! What a collection's options say, once `create` has checked them.
 
 use super::validator::{Action, Level};
-use super::{Kind, Validator};
+use super::{CollectionKind, Validator};
 use bson::{RawBsonRef, RawDocument};
 use error::Result;
 use std::sync::Arc;
@@ -10,23 +10,26 @@ use value::element::get;
 use value::number::Number;
 
 /// What kind of collection the options describe; views are `view_kind`.
-pub fn kind(options: &RawDocument) -> Result<Kind> {
+pub fn kind(options: &RawDocument) -> Result<CollectionKind> {
     if flag(options, "capped") {
-        return Ok(Kind::Capped {
+        return Ok(CollectionKind::Capped {
             bytes_max: whole(options, "size").unwrap_or(0),
             documents_max: whole(options, "max").filter(|max| *max > 0),
         });
     }
     match get(options, "clusteredIndex").map(|element| element.value()) {
-        None | Some(RawBsonRef::Boolean(false)) => Ok(Kind::Ordinary),
-        Some(_) => Ok(Kind::Clustered),
+        None | Some(RawBsonRef::Boolean(false)) => Ok(CollectionKind::Ordinary),
+        Some(_) => Ok(CollectionKind::Clustered),
     }
 }
 
-pub fn view_kind(options: &RawDocument) -> Result<Kind> {
+pub fn view_kind(options: &RawDocument) -> Result<CollectionKind> {
     let on = get(options, "viewOn").and_then(|on| on.value().as_str()).unwrap_or_default();
     let pipeline = get(options, "pipeline").and_then(|pipeline| pipeline.value().as_array());
-    Ok(Kind::View { on: on.into(), pipeline: pipeline.map(ToOwned::to_owned).unwrap_or_default() })
+    Ok(CollectionKind::View {
+        on: on.into(),
+        pipeline: pipeline.map(ToOwned::to_owned).unwrap_or_default(),
+    })
 }
 
 pub fn validator(options: &RawDocument) -> Result<Option<Arc<Validator>>> {

@@ -1,7 +1,7 @@
 //! The catalog in memory, and its rows in the store.
 
 use super::Collection;
-use crate::storage::{Change, Tree, View, Witness, keys};
+use crate::storage::{Tree, TreeChange, View, Witness, keys};
 use arc_swap::ArcSwap;
 use budget::{Held, Kind};
 use command::Namespace;
@@ -148,9 +148,9 @@ impl Registry {
 
     /// Numbers for new collections and indexes, and the row that records that
     /// they are taken. Only under `changes`.
-    pub fn take_ids(&self, count: u32) -> (u32, Change) {
+    pub fn take_ids(&self, count: u32) -> (u32, TreeChange) {
         let first = self.next_id.fetch_add(count, Ordering::Relaxed);
         let value = Some((first + count).to_be_bytes().into());
-        (first, Change { tree: Tree::Records, key: keys::next_id(), value })
+        (first, TreeChange { tree: Tree::Records, key: keys::next_id(), value })
     }
 }

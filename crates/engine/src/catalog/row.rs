@@ -3,15 +3,15 @@
 //! `{db, name, id, uuid, type, options, indexes: [{id, ready, spec}]}`; an index that was made
 //! unique after it was built has `madeUnique: true`.
 
-use super::{Collection, Index, Kind, State, options};
-use crate::storage::{Change, CollectionId, IndexId, Tree, View, keys};
+use super::{Collection, CollectionKind, CollectionState, Index, Multikey, options};
+use crate::storage::{CollectionId, IndexId, Tree, TreeChange, View, keys};
 use bson::{RawArrayBuf, RawBsonRef, RawDocument, RawDocumentBuf, cstr};
 use command::Namespace;
 use error::{Code, Error, Result};
 use std::sync::Arc;
 
 /// The change that writes a collection's row.
-pub fn write(collection: &Collection) -> Change {
+pub fn write(collection: &Collection) -> TreeChange {
     let mut row = RawDocumentBuf::new();
     row.append(cstr!("db"), &*collection.namespace.database);
     row.append(cstr!("name"), &*collection.namespace.collection);
@@ -32,11 +32,11 @@ pub fn write(collection: &Collection) -> Change {
     }
     row.append(cstr!("indexes"), indexes);
     let key = keys::collection(&collection.namespace);
-    Change { tree: Tree::Records, key, value: Some(row.into_bytes().into()) }
+    TreeChange { tree: Tree::Records, key, value: Some(row.into_bytes().into()) }
 }
 
-pub fn remove(namespace: &Namespace) -> Change {
-    Change { tree: Tree::Records, key: keys::collection(namespace), value: None }
+pub fn remove(namespace: &Namespace) -> TreeChange {
+    TreeChange { tree: Tree::Records, key: keys::collection(namespace), value: None }
 }
 
 pub fn read(row: &[u8], view: &View) -> Result<Collection> {
@@ -66,14 +66,14 @@ pub fn read(row: &[u8], view: &View) -> Result<Collection> {
         id: CollectionId(number(row)?),
         uuid,
         validator: match kind {
-            Kind::View { .. } => None,
+            CollectionKind::View { .. } => None,
             _ => options::validator(options)?,
         },
         collator: options::collator(options)?,
         kind,
         options: options.to_owned(),
         indexes,
-        state: Arc::new(State::default()),
+        state: Arc::new(CollectionState::default()),
     })
 }
 
@@ -81,14 +81,23 @@ fn index(entry: &RawDocument, view: &View) -> Result<Index> {
     let id = IndexId(number(entry)?);
     let spec = entry.get_document("spec").map_err(|_| damaged())?;
     let ready = entry.get_bool("ready").map_err(|_| damaged())?;
+    let index = Index::from_spec(id, spec, ready)?;
+    let bare_keys = index.bare_keys && !entry.get_bool("madeUnique").unwrap_or(false);
+    Ok(Index { bare_keys, multikey: Arc::new(multikey(id, view)?), ..index })
+}
+
+fn multikey(id: IndexId, view: &View) -> Result<Multikey> {
     let mut bits = 0;
     for row in view.range(Tree::Records, keys::multikey_rows(id)) {
         let (key, _) = row.map_err(crate::storage::failed)?;
         bits |= key.last().map_or(0, |bit| 1u64.checked_shl(u32::from(*bit)).unwrap_or(0));
     }
-    let index = Index::from_spec(id, spec, ready, bits)?;
-    let bare_keys = index.bare_keys && !entry.get_bool("madeUnique").unwrap_or(false);
-    Ok(Index { bare_keys, ..index })
+    let mut paths = Vec::new();
+    for row in view.range(Tree::Records, keys::array_path_rows(id)) {
+        let (key, _) = row.map_err(crate::storage::failed)?;
+        paths.push(keys::array_path_of(&key).ok_or_else(damaged)?.into());
+    }
+    Ok(Multikey::new(bits, paths))
 }
 
 fn number(document: &RawDocument) -> Result<u32> {

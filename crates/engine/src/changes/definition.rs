@@ -1,6 +1,6 @@
 //! The events of changes of definition.
 
-use super::{Event, Operation, is_watched, is_watched_database};
+use super::{Event, EventOperation, is_watched, is_watched_database};
 use crate::catalog::{Collection, Index};
 use bson::{RawBson, RawDocument, RawDocumentBuf};
 use command::Namespace;
@@ -8,7 +8,7 @@ use value::element::{elements, get};
 use value::{DocumentWriter, Element};
 
 /// An event, where the collection or view is one that streams watch.
-fn of(operation: Operation, collection: &Collection) -> Option<Event> {
+fn of(operation: EventOperation, collection: &Collection) -> Option<Event> {
     let event = || match collection.is_view() {
         true => Event::of_view(operation, &collection.namespace),
         false => Event::of(operation, collection),
@@ -17,7 +17,7 @@ fn of(operation: Operation, collection: &Collection) -> Option<Event> {
 }
 
 pub fn created(collection: &Collection) -> Option<Event> {
-    let event = of(Operation::Create, collection)?;
+    let event = of(EventOperation::Create, collection)?;
     let mut description = DocumentWriter::new();
     description.copy_all(&collection.options);
     if let Some(index) = collection.id_index() {
@@ -27,11 +27,12 @@ pub fn created(collection: &Collection) -> Option<Event> {
 }
 
 pub fn dropped(collection: &Collection) -> Option<Event> {
-    of(Operation::Drop, collection)
+    of(EventOperation::Drop, collection)
 }
 
 pub fn database_dropped(database: &str) -> Option<Event> {
-    is_watched_database(database).then(|| Event::of_database(Operation::DropDatabase, database))
+    is_watched_database(database)
+        .then(|| Event::of_database(EventOperation::DropDatabase, database))
 }
 
 pub fn renamed(
@@ -39,7 +40,7 @@ pub fn renamed(
     to: &Namespace,
     target: Option<&Collection>,
 ) -> Option<Event> {
-    let event = of(Operation::Rename, collection)?;
+    let event = of(EventOperation::Rename, collection)?;
     let mut description = DocumentWriter::new();
     description.begin_document("to");
     description.append_str("db", &to.database);
@@ -53,7 +54,7 @@ pub fn renamed(
 }
 
 pub fn altered(collection: &Collection, options: &RawDocument) -> Option<Event> {
-    let event = of(Operation::Modify, collection)?;
+    let event = of(EventOperation::Modify, collection)?;
     if collection.is_view() {
         return Some(event.description(options));
     }
@@ -68,17 +69,17 @@ pub fn altered(collection: &Collection, options: &RawDocument) -> Option<Event> 
 
 pub fn indexes_created(collection: &Collection, names: &[&str]) -> Option<Event> {
     let made = collection.indexes.iter().filter(|index| names.contains(&&*index.name));
-    Some(of(Operation::CreateIndexes, collection)?.indexes(made.map(|index| &index.spec)))
+    Some(of(EventOperation::CreateIndexes, collection)?.indexes(made.map(|index| &index.spec)))
 }
 
 /// An index whose build was not finished never was, as far as streams know.
 pub fn index_dropped(collection: &Collection, index: &Index) -> Option<Event> {
-    let event = of(Operation::DropIndexes, collection).filter(|_| index.ready)?;
+    let event = of(EventOperation::DropIndexes, collection).filter(|_| index.ready)?;
     Some(event.indexes([&index.spec]))
 }
 
 pub fn index_altered(collection: &Collection, name: &str, spec: &RawDocument) -> Option<Event> {
-    let event = of(Operation::Modify, collection)?;
+    let event = of(EventOperation::Modify, collection)?;
     let index = collection.index(name)?;
     let mut description = DocumentWriter::new();
     description.begin_document("index");

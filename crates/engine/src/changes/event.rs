@@ -20,7 +20,7 @@ use value::{DocumentWriter, Element};
 
 /// What was done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Operation {
+pub enum EventOperation {
     Create,
     CreateIndexes,
     Delete,
@@ -34,35 +34,35 @@ pub enum Operation {
     Update,
 }
 
-impl Operation {
-    const ALL: [Operation; 11] = [
-        Operation::Create,
-        Operation::CreateIndexes,
-        Operation::Delete,
-        Operation::Drop,
-        Operation::DropDatabase,
-        Operation::DropIndexes,
-        Operation::Insert,
-        Operation::Modify,
-        Operation::Rename,
-        Operation::Replace,
-        Operation::Update,
+impl EventOperation {
+    const ALL: [EventOperation; 11] = [
+        EventOperation::Create,
+        EventOperation::CreateIndexes,
+        EventOperation::Delete,
+        EventOperation::Drop,
+        EventOperation::DropDatabase,
+        EventOperation::DropIndexes,
+        EventOperation::Insert,
+        EventOperation::Modify,
+        EventOperation::Rename,
+        EventOperation::Replace,
+        EventOperation::Update,
     ];
 
     /// As `operationType` has it.
     pub fn name(self) -> &'static str {
         match self {
-            Operation::Create => "create",
-            Operation::CreateIndexes => "createIndexes",
-            Operation::Delete => "delete",
-            Operation::Drop => "drop",
-            Operation::DropDatabase => "dropDatabase",
-            Operation::DropIndexes => "dropIndexes",
-            Operation::Insert => "insert",
-            Operation::Modify => "modify",
-            Operation::Rename => "rename",
-            Operation::Replace => "replace",
-            Operation::Update => "update",
+            EventOperation::Create => "create",
+            EventOperation::CreateIndexes => "createIndexes",
+            EventOperation::Delete => "delete",
+            EventOperation::Drop => "drop",
+            EventOperation::DropDatabase => "dropDatabase",
+            EventOperation::DropIndexes => "dropIndexes",
+            EventOperation::Insert => "insert",
+            EventOperation::Modify => "modify",
+            EventOperation::Rename => "rename",
+            EventOperation::Replace => "replace",
+            EventOperation::Update => "update",
         }
     }
 
@@ -70,10 +70,10 @@ impl Operation {
     fn is_expanded(self) -> bool {
         matches!(
             self,
-            Operation::Create
-                | Operation::CreateIndexes
-                | Operation::DropIndexes
-                | Operation::Modify
+            EventOperation::Create
+                | EventOperation::CreateIndexes
+                | EventOperation::DropIndexes
+                | EventOperation::Modify
         )
     }
 }
@@ -84,7 +84,7 @@ pub struct Event(DocumentWriter);
 
 impl Event {
     /// An event of a collection.
-    pub fn of(operation: Operation, collection: &Collection) -> Event {
+    pub fn of(operation: EventOperation, collection: &Collection) -> Event {
         let mut event = Event::of_database(operation, &collection.namespace.database);
         event.0.append_str("c", &collection.namespace.collection);
         event.0.append(
@@ -95,14 +95,14 @@ impl Event {
     }
 
     /// An event of a view's definition.
-    pub fn of_view(operation: Operation, namespace: &Namespace) -> Event {
+    pub fn of_view(operation: EventOperation, namespace: &Namespace) -> Event {
         let mut event = Event::of_database(operation, &namespace.database);
         event.0.append_str("c", &namespace.collection);
         event.0.append_bool("v", true);
         event
     }
 
-    pub fn of_database(operation: Operation, database: &str) -> Event {
+    pub fn of_database(operation: EventOperation, database: &str) -> Event {
         let mut writer = DocumentWriter::new();
         writer.append_str("o", operation.name());
         writer.append("w", RawBsonRef::DateTime(bson::DateTime::now()));
@@ -181,15 +181,15 @@ impl Event {
 
 /// An event as it was stored.
 #[derive(Debug, Clone, Copy)]
-pub struct Stored<'a> {
-    pub operation: Operation,
+pub struct StoredEvent<'a> {
+    pub operation: EventOperation,
     pub database: &'a str,
     pub collection: Option<&'a str>,
     document: &'a RawDocument,
 }
 
-impl<'a> Stored<'a> {
-    pub fn read(bytes: &'a [u8]) -> Result<Stored<'a>> {
+impl<'a> StoredEvent<'a> {
+    pub fn read(bytes: &'a [u8]) -> Result<StoredEvent<'a>> {
         let damaged = || {
             Code::DataCorruptionDetected
                 .error("an event of the log of changes is damaged; restore the store from a backup")
@@ -197,8 +197,8 @@ impl<'a> Stored<'a> {
         let document = RawDocument::from_bytes(bytes).map_err(|_| damaged())?;
         let text = |name| get_value(document, name).and_then(|value| value.as_str());
         let name = text("o").ok_or_else(damaged)?;
-        let operation = Operation::ALL.into_iter().find(|operation| operation.name() == name);
-        Ok(Stored {
+        let operation = EventOperation::ALL.into_iter().find(|operation| operation.name() == name);
+        Ok(StoredEvent {
             operation: operation.ok_or_else(damaged)?,
             database: text("d").ok_or_else(damaged)?,
             collection: text("c"),

@@ -1,9 +1,8 @@
-//! The log's beginning, and its bound.
+//! How far the log has been synced, and its bound.
 
 use crate::Engine;
-use crate::define::Definition;
 use crate::storage::clock::timestamp;
-use crate::storage::{Change, Commit, LogChange, Mark, Position, Tree, keys};
+use crate::storage::{Commit, LogChange, Mark, Position, Tree, TreeChange, keys};
 use bson::Timestamp;
 use error::Result;
 use std::sync::Arc;
@@ -14,19 +13,6 @@ const TRIM_EVENTS_MAX: usize = 1_024;
 const TRIM_SIXTEENTHS: u64 = 15;
 
 impl Engine {
-    /// Begins the log, if there is none yet. Writers of which nothing is told are
-    /// waited for, so that none of them comes after the beginning.
-    pub async fn begin_log(self: &Arc<Self>) -> Result<()> {
-        if self.store.log().is_on() {
-            return Ok(());
-        }
-        self.store.log().start_telling().await;
-        // Nor does a change of definition.
-        let mut definition = Definition::begin(self, &[]).await?;
-        definition.begin_log();
-        definition.commit().await
-    }
-
     /// The cluster time of the last commit that has been synced.
     pub fn cluster_time(&self) -> Timestamp {
         timestamp(self.store.clock().synced())
@@ -65,7 +51,7 @@ impl Engine {
             for event in view.logged_after(Position::before(log.start())).take(TRIM_EVENTS_MAX) {
                 let (position, event) = event?;
                 let key = keys::log_event(position).into();
-                changes.push(Change { tree: Tree::Large, key, value: None });
+                changes.push(TreeChange { tree: Tree::Large, key, value: None });
                 bytes += event.len() as u64;
                 last = position.time;
                 over = over.saturating_sub(event.len() as u64);

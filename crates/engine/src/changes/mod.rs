@@ -18,8 +18,8 @@ pub use definition::{
     altered, created, database_dropped, dropped, index_altered, index_dropped, indexes_created,
     renamed,
 };
-pub use event::{Event, Operation};
-pub use options::Options;
+pub use event::{Event, EventOperation};
+pub use options::StreamOptions;
 pub use stream::Stream;
 pub use token::{Token, TokenKind};
 

@@ -1,7 +1,7 @@
 //! What a client watches, and how it wants it shown: the arguments of
 //! `$changeStream`.
 
-use super::event::Stored;
+use super::event::StoredEvent;
 use super::{Token, TokenKind, UNWATCHED_DATABASES, is_watched, is_watched_database};
 use bson::{RawBsonRef, RawDocument, Timestamp};
 use command::Namespace;
@@ -48,7 +48,7 @@ pub enum Start {
 }
 
 #[derive(Debug, Clone, Default)]
-pub struct Options {
+pub struct StreamOptions {
     pub full_document: FullDocument,
     pub before_change: BeforeChange,
     pub start: Start,
@@ -86,7 +86,7 @@ impl Scope {
     }
 
     /// Whether an event is about what is watched.
-    pub fn covers(&self, event: &Stored<'_>) -> bool {
+    pub fn covers(&self, event: &StoredEvent<'_>) -> bool {
         match self {
             // Those of a view are events of its database.
             Scope::Collection(_) if event.is_of_view() => false,
@@ -99,8 +99,8 @@ impl Scope {
     }
 
     /// Whether an event ends the stream: what it watches is no more.
-    pub fn is_ended_by(&self, event: &Stored<'_>) -> bool {
-        use super::Operation::{Drop, DropDatabase, Rename};
+    pub fn is_ended_by(&self, event: &StoredEvent<'_>) -> bool {
+        use super::EventOperation::{Drop, DropDatabase, Rename};
         match self {
             Scope::Collection(_) => matches!(event.operation, Drop | Rename) && self.covers(event),
             Scope::Database(_) => event.operation == DropDatabase && self.covers(event),
@@ -113,8 +113,8 @@ fn pair(namespace: &Namespace) -> (&str, &str) {
     (&namespace.database, &namespace.collection)
 }
 
-impl Options {
-    pub fn parse(stage: &RawDocument, namespace: &Namespace) -> Result<(Scope, Options)> {
+impl StreamOptions {
+    pub fn parse(stage: &RawDocument, namespace: &Namespace) -> Result<(Scope, StreamOptions)> {
         let mut read = Reading::default();
         for field in elements(stage) {
             read.take(field)?;
@@ -142,13 +142,13 @@ impl Options {
                  invalidate notification",
             ));
         }
-        Ok((scope, Options { start, ..read.options }))
+        Ok((scope, StreamOptions { start, ..read.options }))
     }
 }
 
 #[derive(Default)]
 struct Reading {
-    options: Options,
+    options: StreamOptions,
     whole_server: bool,
     resume_after: Option<Token>,
     start_after: Option<Token>,

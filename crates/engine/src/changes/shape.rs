@@ -1,33 +1,35 @@
 //! Events as clients see them, field by field in MongoDB's order.
 
-use super::event::Stored;
-use super::options::{BeforeChange, FullDocument, Options};
-use super::{Operation, Token};
+use super::event::StoredEvent;
+use super::options::{BeforeChange, FullDocument, StreamOptions};
+use super::{EventOperation, Token};
 use crate::Engine;
+use crate::plan::{self, Audience, Interrupt, Query};
 use crate::storage::clock::timestamp;
 use crate::storage::{Document, View};
-use bson::{RawBsonRef, RawDocument, RawDocumentBuf};
+use bson::{RawBson, RawBsonRef, RawDocument, RawDocumentBuf};
 use command::Namespace;
 use error::{Code, Error, Result};
-use language::Needs;
+use language::query::{Filter, Node, Predicate};
+use std::sync::Arc;
 use value::element::{elements, get_value};
-use value::{DocumentWriter, Element};
+use value::{DocumentWriter, Element, Path};
 
 /// What an event shows beside what is stored of it: names, its token.
 const NAMES_BYTES: usize = 1024;
 
 /// Shows events as a stream's options ask for.
-pub struct Shape<'a> {
+pub struct EventShape<'a> {
     pub engine: &'a Engine,
     pub view: &'a View,
-    pub options: &'a Options,
+    pub options: &'a StreamOptions,
 }
 
-impl Shape<'_> {
+impl EventShape<'_> {
     /// The event; `found` is what was looked up for it.
     pub fn event(
         &self,
-        stored: &Stored<'_>,
+        stored: &StoredEvent<'_>,
         token: &Token,
         found: Option<&RawDocument>,
     ) -> Result<RawDocumentBuf> {
@@ -52,7 +54,7 @@ impl Shape<'_> {
         }
         self.update_description(stored, &mut out);
         copy(&mut out, "stateBeforeChange", stored.part("s"));
-        if self.options.expanded && stored.operation == Operation::Create {
+        if self.options.expanded && stored.operation == EventOperation::Create {
             out.append_str("nsType", if stored.is_of_view() { "view" } else { "collection" });
         }
         self.before_change(stored, &mut out)?;
@@ -60,7 +62,7 @@ impl Shape<'_> {
     }
 
     /// The end of a stream, which an event has brought about.
-    pub fn invalidate(&self, stored: &Stored<'_>, token: &Token) -> RawDocumentBuf {
+    pub fn invalidate(&self, stored: &StoredEvent<'_>, token: &Token) -> RawDocumentBuf {
         let mut out = DocumentWriter::new();
         out.append_document("_id", &token.document());
         out.append_str("operationType", "invalidate");
@@ -74,14 +76,14 @@ impl Shape<'_> {
 
     fn full_document(
         &self,
-        stored: &Stored<'_>,
+        stored: &StoredEvent<'_>,
         found: Option<&RawDocument>,
         out: &mut DocumentWriter,
     ) -> Result<()> {
         if let Some(document) = stored.part("f") {
             out.copy_as("fullDocument", document);
         }
-        if stored.operation != Operation::Update {
+        if stored.operation != EventOperation::Update {
             return Ok(());
         }
         match self.options.full_document {
@@ -102,8 +104,8 @@ impl Shape<'_> {
         Ok(())
     }
 
-    fn before_change(&self, stored: &Stored<'_>, out: &mut DocumentWriter) -> Result<()> {
-        use Operation::{Delete, Replace, Update};
+    fn before_change(&self, stored: &StoredEvent<'_>, out: &mut DocumentWriter) -> Result<()> {
+        use EventOperation::{Delete, Replace, Update};
         if self.options.before_change == BeforeChange::Off
             || !matches!(stored.operation, Delete | Replace | Update)
         {
@@ -119,7 +121,7 @@ impl Shape<'_> {
         Ok(())
     }
 
-    fn update_description(&self, stored: &Stored<'_>, out: &mut DocumentWriter) {
+    fn update_description(&self, stored: &StoredEvent<'_>, out: &mut DocumentWriter) {
         let Some(description) = stored.document_part("m") else { return };
         out.begin_document("updateDescription");
         for field in elements(description) {
@@ -131,13 +133,13 @@ impl Shape<'_> {
     }
 
     /// Whether an event shows a document that is to be looked up.
-    pub fn looks_up(&self, stored: &Stored<'_>) -> bool {
+    pub fn looks_up(&self, stored: &StoredEvent<'_>) -> bool {
         let is_asked = self.options.full_document == FullDocument::UpdateLookup;
-        is_asked && stored.operation == Operation::Update
+        is_asked && stored.operation == EventOperation::Update
     }
 
     /// The document that an update was about, as it is now.
-    pub fn look_up(&self, stored: &Stored<'_>) -> Result<Option<Document>> {
+    pub fn look_up(&self, stored: &StoredEvent<'_>) -> Result<Option<Document>> {
         let (Some(name), Some(key)) = (stored.collection, stored.document_part("k")) else {
             return Ok(None);
         };
@@ -146,13 +148,18 @@ impl Shape<'_> {
         let uuid = stored.part("u").map(|uuid| uuid.value());
         let same = matches!(uuid, Some(RawBsonRef::Binary(uuid)) if *uuid.bytes == collection.uuid.bytes());
         let (true, Some(id)) = (same, get_value(key, "_id")) else { return Ok(None) };
-        let Some(record) = collection.record_of(id, self.view)? else { return Ok(None) };
-        let Some(record) = self.view.record(collection.id, record)? else { return Ok(None) };
-        record.load(self.view, &Needs::All).map(Some)
+        let root = Node::Field(Path::new("_id"), Predicate::Eq(RawBson::from(id)));
+        let collator = collection.collator.clone();
+        let mut query = Query::new(Arc::new(Filter { root, collator: collator.clone() }));
+        query.collator = collator;
+        let read_plan = self.engine.policies.read_plan(&namespace, None);
+        query.read_by(read_plan, &self.engine.registry.current(), Audience::Client)?;
+        let mut found = plan::open(&collection, query, self.view.clone(), Interrupt::default())?;
+        found.next().map(|row| row.map(|row| row.document)).transpose()
     }
 }
 
-fn append_namespace(stored: &Stored<'_>, out: &mut DocumentWriter) {
+fn append_namespace(stored: &StoredEvent<'_>, out: &mut DocumentWriter) {
     out.begin_document("ns");
     out.append_str("db", stored.database);
     if let Some(collection) = stored.collection {
@@ -167,7 +174,7 @@ fn copy(out: &mut DocumentWriter, name: &str, part: Option<Element<'_>>) {
     }
 }
 
-fn missing(what: &str, stored: &Stored<'_>) -> Error {
+fn missing(what: &str, stored: &StoredEvent<'_>) -> Error {
     let key = stored.document_part("k").map(value::text::document).unwrap_or_default();
     Code::NoMatchingDocument.error(format!(
         "Change stream was configured to require a {what} for all update, delete and replace \

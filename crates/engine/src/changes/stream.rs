@@ -1,11 +1,11 @@
 //! A change stream: a cursor over the log that outlives its last event.
 
-use super::event::Stored;
-use super::options::{Options, Scope, Start};
-use super::shape::Shape;
+use super::event::StoredEvent;
+use super::options::{Scope, Start, StreamOptions};
+use super::shape::EventShape;
 use super::{Token, TokenKind};
 use crate::Engine;
-use crate::cursor::{BATCH_BYTES_MAX, Batch};
+use crate::batch::{BATCH_BYTES_MAX, Batch};
 use crate::plan::Interrupt;
 use crate::storage::clock::time;
 use crate::storage::log::Logged;
@@ -38,7 +38,7 @@ static READING: [Mutex<()>; READERS_MAX] = [const { Mutex::new(()) }; READERS_MA
 
 pub struct Stream {
     scope: Scope,
-    options: Options,
+    options: StreamOptions,
     /// Everything up to here has been looked at.
     position: Position,
     /// What the client resumes after.
@@ -86,7 +86,7 @@ impl Stream {
     pub fn open(
         engine: &Engine,
         scope: Scope,
-        options: Options,
+        options: StreamOptions,
         pipeline: Pipeline,
     ) -> Result<Stream> {
         let synced = engine.store.clock().reached();
@@ -197,7 +197,7 @@ impl Stream {
     ) -> Option<Result<Option<Entry>>> {
         let _turn = self.turn.lock();
         Some(entries.next()?.and_then(|entry| {
-            let bytes = if self.shows(&Stored::read(&entry.1)?) { entry.1.len() } else { 0 };
+            let bytes = if self.shows(&StoredEvent::read(&entry.1)?) { entry.1.len() } else { 0 };
             let has_room = has_room(bytes, reply, memory);
             self.awaited_bytes = if has_room { 0 } else { bytes };
             Ok(has_room.then_some(entry))
@@ -205,7 +205,7 @@ impl Stream {
     }
 
     /// Whether an event is one for this stream's pipeline.
-    fn shows(&self, stored: &Stored<'_>) -> bool {
+    fn shows(&self, stored: &StoredEvent<'_>) -> bool {
         (self.options.expanded || !stored.is_expanded()) && self.scope.covers(stored)
     }
 
@@ -219,11 +219,11 @@ impl Stream {
         reply: &mut CursorReply,
         memory: &mut Held,
     ) -> Result<Outcome> {
-        let stored = Stored::read(&bytes)?;
+        let stored = StoredEvent::read(&bytes)?;
         let mut outcome = Outcome::Dropped;
         let token = Token { position, kind: TokenKind::Event };
         if self.shows(&stored) {
-            let shape = Shape { engine, view, options: &self.options };
+            let shape = EventShape { engine, view, options: &self.options };
             let mut found = None;
             if shape.looks_up(&stored) {
                 let _turn = self.turn.lock();
@@ -280,9 +280,9 @@ impl Stream {
     /// Tells the client that what it watches is no more.
     fn end(&mut self, engine: &Engine, view: &View, reply: &mut CursorReply) -> Result<Batch> {
         let Some((position, bytes)) = self.ending.clone() else { return Ok(Batch::Exhausted) };
-        let stored = Stored::read(&bytes)?;
+        let stored = StoredEvent::read(&bytes)?;
         let token = Token { position, kind: TokenKind::Invalidate };
-        let shape = Shape { engine, view, options: &self.options };
+        let shape = EventShape { engine, view, options: &self.options };
         let event = shape.invalidate(&stored, &token);
         match self.give(event, &token, reply)? {
             Outcome::Left => return Ok(Batch::Full),
@@ -310,7 +310,7 @@ impl Stream {
     fn check_present(&mut self, view: &View) -> Result<()> {
         let position = self.position;
         let bytes = view.logged_at(position)?;
-        let stored = bytes.as_deref().map(Stored::read).transpose()?;
+        let stored = bytes.as_deref().map(StoredEvent::read).transpose()?;
         match (&bytes, stored) {
             (Some(bytes), Some(stored)) if self.scope.covers(&stored) => {
                 if self.scope.is_ended_by(&stored) {

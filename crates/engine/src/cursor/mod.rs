@@ -3,14 +3,12 @@
 //! A cursor holds a snapshot of its start, so no cursor blocks a writer; idle
 //! ones are timed out so that none holds back garbage collection for ever.
 
-mod batch;
 mod gone;
 mod idle;
 mod open;
 mod owner;
 mod tail;
 
-pub use batch::{BATCH_BYTES_MAX, Batch, FIRST_BATCH_DOCUMENTS, fill};
 pub use idle::IdleCursor;
 pub use owner::Owner;
 pub use tail::Tail;
@@ -19,21 +17,22 @@ use crate::Engine;
 use crate::changes::Stream;
 use crate::operation::Operation;
 use crate::plan::{Execution, Interrupt};
-use crate::session::SessionId;
 use crate::storage::Document;
+use crate::storage::SessionId;
 use bson::{RawDocumentBuf, Timestamp};
 use budget::Kind;
 use command::{Client, Namespace};
 use error::{Code, Result};
 use idle::History;
-use open::Open;
+use open::OpenCursors;
 use parking_lot::Mutex;
 use rand::Rng;
 use rustc_hash::FxHashSet;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
-/// How long a cursor may lie idle, as in MongoDB.
+/// How long a cursor may lie idle unless `cursorTimeoutMillis` says otherwise, as in MongoDB.
 pub const CURSOR_IDLE_MAX: Duration = Duration::from_secs(10 * 60);
 /// Cursors that may be open at once. What a small one takes is not counted otherwise.
 pub const CURSORS_MAX: usize = 50_000;
@@ -72,9 +71,17 @@ enum Lying {
     Over,
 }
 
-#[derive(Default)]
 pub struct Cursors {
-    open: Mutex<Open>,
+    /// The parameter `cursorTimeoutMillis`.
+    pub idle_max_millis: AtomicU32,
+    open: Mutex<OpenCursors>,
+}
+
+impl Default for Cursors {
+    fn default() -> Cursors {
+        let idle_max_millis = AtomicU32::new(CURSOR_IDLE_MAX.as_millis() as u32);
+        Cursors { idle_max_millis, open: Mutex::default() }
+    }
 }
 
 struct Slot {
@@ -327,6 +334,8 @@ impl Engine {
     pub(crate) async fn expire_cursors(self: Arc<Self>) {
         loop {
             tokio::time::sleep(SWEEP_INTERVAL).await;
+            let idle_max = self.cursors.idle_max_millis.load(Ordering::Relaxed);
+            let idle_max = Duration::from_millis(idle_max.into());
             self.cursors.kill_if(
                 |slot| {
                     let may_lie = match slot.state {
@@ -334,7 +343,7 @@ impl Engine {
                         Lying::InUse => true,
                         Lying::Over => false,
                     };
-                    !may_lie && slot.used.elapsed() > CURSOR_IDLE_MAX
+                    !may_lie && slot.used.elapsed() > idle_max
                 },
                 Code::CursorKilled,
             );

@@ -2,17 +2,17 @@
 //! transaction finds its own among very many.
 
 use super::Slot;
-use crate::session::SessionId;
+use crate::storage::SessionId;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 #[derive(Default)]
-pub(super) struct Open {
+pub(super) struct OpenCursors {
     slots: FxHashMap<i64, Slot>,
     /// Invariant: the numbers of those slots that have a session, and no others.
     by_session: FxHashMap<SessionId, FxHashSet<i64>>,
 }
 
-impl Open {
+impl OpenCursors {
     pub fn len(&self) -> usize {
         self.slots.len()
     }

@@ -1,6 +1,6 @@
 //! Whose a cursor is.
 
-use crate::session::SessionId;
+use crate::storage::SessionId;
 use error::{Code, Error, Result};
 
 /// The session and the transaction that a cursor was opened in: only there may it

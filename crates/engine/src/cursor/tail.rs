@@ -2,8 +2,8 @@
 
 use super::Rows;
 use crate::Engine;
-use crate::catalog::{Collection, State};
-use crate::plan::{self, Interrupt, Query, Row};
+use crate::catalog::{Collection, CollectionState};
+use crate::plan::{self, Interrupt, Query, ResultRow};
 use crate::storage::RecordId;
 use command::Namespace;
 use error::{Code, Result};
@@ -17,7 +17,7 @@ pub struct Tail {
     pub interrupt: Interrupt,
     /// What is asked of each look, which goes on where the last one ended.
     query: Query,
-    state: Arc<State>,
+    state: Arc<CollectionState>,
     place: Arc<Place>,
     /// The last record of the view that `rows` looks at.
     end: u64,
@@ -68,7 +68,7 @@ impl Tail {
     }
 
     /// What rings when something is inserted.
-    pub fn inserted(&self) -> Arc<State> {
+    pub fn inserted(&self) -> Arc<CollectionState> {
         self.state.clone()
     }
 
@@ -114,7 +114,10 @@ impl Tail {
 
 impl Place {
     /// The rows that are to be given out, each noted as it is.
-    fn follow(self: Arc<Self>, rows: impl Iterator<Item = Result<Row>> + Send + 'static) -> Rows {
+    fn follow(
+        self: Arc<Self>,
+        rows: impl Iterator<Item = Result<ResultRow>> + Send + 'static,
+    ) -> Rows {
         let left = usize::try_from(self.left.load(Ordering::Relaxed)).unwrap_or(usize::MAX);
         let wanted = rows.filter_map(move |row| match row {
             Ok(row) => {

@@ -11,15 +11,14 @@
 use super::indexes::built;
 use crate::Engine;
 use crate::catalog::{Collection, Index};
-use crate::operation;
-use crate::plan::Interrupt;
-use crate::storage::{IndexId, Mark, RecordId, Ticket};
+use crate::operation::WorkProgress;
+use crate::storage::{IndexId, Mark, RecordId, Staged, Ticket};
 use crate::transaction::Transaction;
 use command::Namespace;
 use error::{Code, Result};
 use std::ops::Bound;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 /// Documents whose intents are held at once.
@@ -33,28 +32,11 @@ const CHUNK_ENTRIES: u64 = 2 * 1024;
 const CATCH_UP_MAX: Duration = Duration::from_secs(1);
 const CATCH_UP_INTERVAL: Duration = Duration::from_millis(5);
 
-/// How far a build, or other long work, has come, for `currentOp`.
-#[derive(Debug, Default)]
-pub struct Progress {
-    pub done: AtomicU64,
-    pub total: AtomicU64,
-    pub interrupt: Interrupt,
-    /// What it is, if it is no build.
-    pub what: Option<&'static str>,
-}
-
-impl Progress {
-    /// That of work which stops with the command that it is done for.
-    pub fn of_command() -> Progress {
-        Progress { interrupt: operation::interrupt(), ..Progress::default() }
-    }
-}
-
 pub(super) struct Build<'a> {
     pub engine: &'a Arc<Engine>,
     pub namespace: &'a Namespace,
     pub ids: &'a [IndexId],
-    pub progress: &'a Progress,
+    pub progress: &'a WorkProgress,
 }
 
 impl Build<'_> {
@@ -137,7 +119,10 @@ impl Build<'_> {
             self.progress.interrupt.check()?;
             tokio::time::sleep(CATCH_UP_INTERVAL).await;
         }
-        store.submit(transaction.into_commit().deferring())
+        let mut commit = transaction.into_commit().deferring();
+        let staged = store.stage(&mut commit).await?;
+        staged.into_iter().for_each(Staged::keep);
+        store.submit(commit)
     }
 
     fn begin(&self) -> Transaction {

@@ -1,9 +1,9 @@
 //! A collection that becomes capped.
 
 use super::Definition;
-use super::collection::{COPY_NAME, check_not_building, redefine};
+use super::collection::{COPY_NAME, check_not_building};
 use crate::Engine;
-use crate::catalog::Collection;
+use crate::catalog::{Collection, redefine};
 use crate::changes;
 use crate::plan::Interrupt;
 use crate::transaction::Transaction;
@@ -39,7 +39,7 @@ impl Engine {
         let database = namespace.database.clone();
         let copy = Namespace { database, collection: COPY_NAME.into() };
         let copy = Collection { namespace: copy, ..capped.clone() };
-        definition.tell(|| changes::renamed(&copy, namespace, Some(&collection)));
+        definition.log_event(|| changes::renamed(&copy, namespace, Some(&collection)));
         definition.put(Arc::new(capped))?;
         definition.commit().await?;
         self.cursors.kill_namespace(namespace);

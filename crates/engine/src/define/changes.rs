@@ -1,21 +1,21 @@
 //! The rows that a change of definition writes.
 
-use crate::storage::{Change, Tree};
+use crate::storage::{Tree, TreeChange};
 use fjall::Slice;
 use rustc_hash::FxHashMap;
 use std::collections::hash_map::Entry;
 
 /// Changes of rows, each row once.
 #[derive(Default)]
-pub struct Changes {
-    list: Vec<Change>,
+pub struct RowChanges {
+    list: Vec<TreeChange>,
     /// Where a row's change stands in the list.
     places: FxHashMap<(Tree, Slice), usize>,
 }
 
-impl Changes {
+impl RowChanges {
     /// A later change of the same row takes the place of an earlier one.
-    pub fn put(&mut self, change: Change) {
+    pub fn put(&mut self, change: TreeChange) {
         match self.places.entry((change.tree, change.key.clone())) {
             Entry::Occupied(place) => self.list[*place.get()] = change,
             Entry::Vacant(place) => {
@@ -25,7 +25,7 @@ impl Changes {
         }
     }
 
-    pub fn into_vec(self) -> Vec<Change> {
+    pub fn into_vec(self) -> Vec<TreeChange> {
         self.list
     }
 }
@@ -36,12 +36,12 @@ mod tests {
 
     #[test]
     fn the_last_change_of_a_row_is_the_one_that_is_made() {
-        let change = |tree, key: &str, value: Option<&str>| Change {
+        let change = |tree, key: &str, value: Option<&str>| TreeChange {
             tree,
             key: key.into(),
             value: value.map(Into::into),
         };
-        let mut changes = Changes::default();
+        let mut changes = RowChanges::default();
         changes.put(change(Tree::Records, "a", Some("1")));
         changes.put(change(Tree::Records, "b", Some("2")));
         changes.put(change(Tree::Entries, "a", Some("3")));

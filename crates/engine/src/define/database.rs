@@ -26,9 +26,9 @@ impl Engine {
             for collection in &collections {
                 definition.remove(&collection.namespace);
                 definition.discard(collection)?;
-                definition.tell(|| changes::dropped(collection));
+                definition.log_event(|| changes::dropped(collection));
             }
-            definition.tell(|| changes::database_dropped(database));
+            definition.log_event(|| changes::database_dropped(database));
             definition.policies = Some(self.policies.current().without_database(database));
             definition.commit().await?;
             self.cursors.kill_database(database);

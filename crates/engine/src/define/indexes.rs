@@ -1,49 +1,18 @@
 //! Indexes made, altered, dropped.
 
+use super::Definition;
 use super::build::Build;
-use super::{Definition, Progress};
 use crate::Engine;
-use crate::catalog::{Collection, Index, State};
+use crate::catalog::{
+    Collection, CollectionState, Index, IndexesCreated, IndexesFound, find_indexes,
+};
 use crate::changes;
-use crate::operation::{held_up, unless_stopped};
+use crate::operation::{WorkProgress, held_up, unless_stopped};
 use crate::storage::IndexId;
-use bson::{RawBsonRef, RawDocument, RawDocumentBuf};
+use bson::{RawDocument, RawDocumentBuf};
 use command::Namespace;
-use error::{Code, Error, Result};
+use error::{Code, Result};
 use std::sync::Arc;
-use value::Element;
-use value::element::get;
-
-/// The most indexes a collection may have.
-pub const INDEXES_MAX: usize = 64;
-
-/// What `createIndexes` did.
-#[derive(Debug)]
-pub struct Created {
-    pub before: usize,
-    pub after: usize,
-    pub created_collection: bool,
-    /// The indexes that were not there.
-    pub made: Vec<IndexId>,
-}
-
-impl Created {
-    /// Of a collection as it was without those that were made.
-    fn of(collection: &Collection, made: Vec<IndexId>) -> Created {
-        let before = collection.indexes.len();
-        Created { before, after: before + made.len(), created_collection: false, made }
-    }
-}
-
-/// How indexes that are asked for stand.
-pub(crate) enum Found<'a> {
-    /// All are there.
-    All,
-    /// Someone is building these.
-    Building(Vec<IndexId>),
-    /// These are not there; none of the others is being built.
-    Missing(Vec<&'a RawDocumentBuf>),
-}
 
 /// Indexes that are in the definition and are to be built.
 struct Unbuilt {
@@ -53,7 +22,7 @@ struct Unbuilt {
 }
 
 /// A build under way; those who wait for it hear of its end, however it comes.
-struct Ended<'a>(&'a State);
+struct Ended<'a>(&'a CollectionState);
 
 impl Drop for Ended<'_> {
     fn drop(&mut self) {
@@ -69,14 +38,14 @@ impl Engine {
         self: &Arc<Self>,
         namespace: &Namespace,
         specs: &[RawDocumentBuf],
-        progress: &Progress,
-    ) -> Result<Created> {
+        progress: &WorkProgress,
+    ) -> Result<IndexesCreated> {
         let created_collection = self.registry.get(namespace).is_none();
         loop {
             self.ensure(namespace).await?;
             // Someone may drop it before its indexes are made.
             if let Some(created) = self.add_indexes(namespace, specs, progress).await? {
-                return Ok(Created { created_collection, ..created });
+                return Ok(IndexesCreated { created_collection, ..created });
             }
         }
     }
@@ -86,14 +55,14 @@ impl Engine {
         self: &Arc<Self>,
         namespace: &Namespace,
         specs: &[RawDocumentBuf],
-        progress: &Progress,
-    ) -> Result<Option<Created>> {
+        progress: &WorkProgress,
+    ) -> Result<Option<IndexesCreated>> {
         let unbuilt = loop {
             let Some(collection) = self.registry.get(namespace) else { return Ok(None) };
-            match look(&collection, specs)? {
-                Found::All => return Ok(Some(Created::of(&collection, Vec::new()))),
-                Found::Building(ids) => self.wait_for_builds(&collection, &ids).await?,
-                Found::Missing(_) => {
+            match find_indexes(&collection, specs)? {
+                IndexesFound::All => return Ok(Some(IndexesCreated::of(&collection, Vec::new()))),
+                IndexesFound::Building(ids) => self.wait_for_builds(&collection, &ids).await?,
+                IndexesFound::Missing(_) => {
                     if let Some(unbuilt) = self.register(namespace, specs).await? {
                         break unbuilt;
                     }
@@ -106,7 +75,7 @@ impl Engine {
             self.remove_made(namespace, &made).await?;
             return Err(error);
         }
-        Ok(Some(Created::of(&collection, made)))
+        Ok(Some(IndexesCreated::of(&collection, made)))
     }
 
     /// Adds the indexes that are missing to the definition: written to from now on, not yet
@@ -145,10 +114,10 @@ impl Engine {
         self: &Arc<Self>,
         namespace: &Namespace,
         ids: &[IndexId],
-        progress: &Progress,
+        progress: &WorkProgress,
     ) -> Result<()> {
         Build { engine: self, namespace, ids, progress }.run().await?;
-        let mut definition = Definition::begin_at_any_rate(self, &[namespace]).await;
+        let mut definition = Definition::begin_uninterruptible(self, &[namespace]).await;
         let collection = current(&definition, namespace)?;
         let built = built(&collection, ids)?;
         let names: Vec<_> = built.iter().map(|index| &*index.name).collect();
@@ -157,7 +126,7 @@ impl Engine {
             false => Ok(index.clone()),
         };
         let indexes = collection.indexes.iter().map(ready).collect::<Result<Vec<_>>>()?;
-        definition.tell(|| changes::indexes_created(&collection, &names));
+        definition.log_event(|| changes::indexes_created(&collection, &names));
         definition.put(Arc::new(collection.with_indexes(indexes)))?;
         definition.commit().await
     }
@@ -169,7 +138,7 @@ impl Engine {
         namespace: &Namespace,
         ids: &[IndexId],
     ) -> Result<()> {
-        let mut definition = Definition::begin_at_any_rate(self, &[namespace]).await;
+        let mut definition = Definition::begin_uninterruptible(self, &[namespace]).await;
         definition.remove_indexes(namespace, |index| ids.contains(&index.id));
         definition.commit().await
     }
@@ -181,7 +150,7 @@ impl Engine {
         namespace: &Namespace,
         names: &[String],
     ) -> Result<()> {
-        let mut definition = Definition::begin_at_any_rate(self, &[namespace]).await;
+        let mut definition = Definition::begin_uninterruptible(self, &[namespace]).await;
         definition.remove_indexes(namespace, |index| names.contains(&index.name));
         definition.commit().await
     }
@@ -243,19 +212,21 @@ impl Definition<'_> {
         ready: bool,
     ) -> Result<Vec<IndexId>> {
         let collection = current(self, namespace)?;
-        let Found::Missing(missing) = look(&collection, specs)? else { return Ok(Vec::new()) };
+        let IndexesFound::Missing(missing) = find_indexes(&collection, specs)? else {
+            return Ok(Vec::new());
+        };
         let first = self.take_ids(missing.len() as u32);
         let ids: Vec<_> = (first..).take(missing.len()).map(IndexId).collect();
         let mut made = Vec::with_capacity(ids.len());
         for (spec, id) in missing.iter().zip(&ids) {
-            made.push(Arc::new(Index::from_spec(*id, spec, ready, 0)?));
+            made.push(Arc::new(Index::from_spec(*id, spec, ready)?));
         }
         let indexes = [&collection.indexes[..], &made[..]].concat();
         let collection = Arc::new(collection.with_indexes(indexes));
         self.put(collection.clone())?;
         if ready {
             let names: Vec<_> = made.iter().map(|index| &*index.name).collect();
-            self.tell(|| changes::indexes_created(&collection, &names));
+            self.log_event(|| changes::indexes_created(&collection, &names));
         }
         Ok(ids)
     }
@@ -269,7 +240,7 @@ impl Definition<'_> {
         }
         for index in &gone {
             self.discard_index(index);
-            self.tell(|| changes::index_dropped(&collection, index));
+            self.log_event(|| changes::index_dropped(&collection, index));
         }
         self.put_smaller(Arc::new(collection.with_indexes(kept)));
     }
@@ -291,7 +262,7 @@ impl Definition<'_> {
             )));
         };
         *index = Arc::new(index.altered(spec, index.ready)?);
-        self.tell(|| changes::index_altered(&collection, &altered.name, spec));
+        self.log_event(|| changes::index_altered(&collection, &altered.name, spec));
         self.put(Arc::new(collection.with_indexes(indexes)))?;
         Ok(())
     }
@@ -300,46 +271,6 @@ impl Definition<'_> {
 fn current(definition: &Definition<'_>, namespace: &Namespace) -> Result<Arc<Collection>> {
     definition.catalog.get(namespace).cloned().ok_or_else(|| {
         Code::NamespaceNotFound.error(format!("collection {namespace} was dropped meanwhile"))
-    })
-}
-
-/// Refuses more indexes than a collection may have.
-fn check_room(collection: &Collection, specs: &[&RawDocumentBuf]) -> Result<()> {
-    if collection.indexes.len() + specs.len() <= INDEXES_MAX {
-        return Ok(());
-    }
-    Err(Code::CannotCreateIndex.error(format!(
-        "add index fails, too many indexes for {} key:{}; the limit is {INDEXES_MAX}",
-        collection.namespace,
-        specs.first().map(|spec| value::text::document(spec)).unwrap_or_default()
-    )))
-}
-
-/// How the indexes of these specifications stand; an error where another is in the way, or
-/// where there would be too many.
-pub(crate) fn look<'a>(collection: &Collection, specs: &'a [RawDocumentBuf]) -> Result<Found<'a>> {
-    let mut missing: Vec<&RawDocumentBuf> = Vec::new();
-    let mut building = Vec::new();
-    for spec in specs {
-        let mut is_there = false;
-        for index in &collection.indexes {
-            let answers = is_same(spec, &index.spec)?;
-            is_there |= answers;
-            building.extend((answers && !index.ready).then_some(index.id));
-        }
-        for other in &missing {
-            is_there |= is_same(spec, other)?;
-        }
-        if !is_there {
-            missing.push(spec);
-            // Before the next is compared with all of these.
-            check_room(collection, &missing)?;
-        }
-    }
-    Ok(match (building.is_empty(), missing.is_empty()) {
-        (false, _) => Found::Building(building),
-        (true, false) => Found::Missing(missing),
-        (true, true) => Found::All,
     })
 }
 
@@ -352,71 +283,4 @@ pub(super) fn built(collection: &Collection, ids: &[IndexId]) -> Result<Vec<Arc<
         false => Err(Code::IndexBuildAborted
             .error(format!("an index of {} was dropped while it was built", collection.namespace))),
     }
-}
-
-/// What tells an index from another: one collection may have both where they differ here.
-const SIGNATURE: [&str; 6] =
-    ["key", "partialFilterExpression", "collation", "unique", "sparse", "wildcardProjection"];
-
-/// What two indexes of one signature may differ in, but not at the same time.
-const OPTIONS: [&str; 1] = ["expireAfterSeconds"];
-
-/// Whether two specifications are one index. An index of the same name or keys
-/// that is not the same is an error.
-fn is_same(spec: &RawDocument, other: &RawDocument) -> Result<bool> {
-    let same = |key| equal(get(spec, key), get(other, key));
-    let same_name = same("name");
-    let same_signature =
-        SIGNATURE.into_iter().all(|key| equal(truth(spec, key), truth(other, key)));
-    let same_options = OPTIONS.into_iter().all(same);
-    match (same_name, same_signature, same_options) {
-        (true, true, true) => Ok(true),
-        (true, true, false) => Err(conflict(
-            Code::IndexOptionsConflict,
-            "An equivalent index already exists with the same name but different options.",
-            spec,
-            other,
-        )),
-        (false, true, false) => Err(conflict(
-            Code::IndexOptionsConflict,
-            "An equivalent index already exists with a different name and options.",
-            spec,
-            other,
-        )),
-        (true, false, _) => Err(conflict(
-            Code::IndexKeySpecsConflict,
-            "An existing index has the same name as the requested index. When index names are \
-             not specified, they are auto generated and can cause conflicts. Please refer to our \
-             documentation.",
-            spec,
-            other,
-        )),
-        (false, true, true) => Err(Code::IndexOptionsConflict.error(format!(
-            "Index already exists with a different name: {}",
-            get(other, "name").and_then(|name| name.value().as_str()).unwrap_or_default()
-        ))),
-        (false, false, _) => Ok(false),
-    }
-}
-
-/// Whether two options are the same by value: 1 and 1.0 are.
-fn equal(one: Option<Element<'_>>, other: Option<Element<'_>>) -> bool {
-    match (one, other) {
-        (Some(one), Some(other)) => value::order::compare(one.value(), other.value()).is_eq(),
-        (None, None) => true,
-        _ => false,
-    }
-}
-
-/// An option; false is the same as nothing.
-fn truth<'a>(spec: &'a RawDocument, key: &str) -> Option<Element<'a>> {
-    get(spec, key).filter(|option| option.value() != RawBsonRef::Boolean(false))
-}
-
-fn conflict(code: Code, why: &str, spec: &RawDocument, other: &RawDocument) -> Error {
-    code.error(format!(
-        "{why} Requested index: {}, existing index: {}",
-        value::text::document(spec),
-        value::text::document(other)
-    ))
 }

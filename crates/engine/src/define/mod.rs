@@ -12,20 +12,15 @@ mod gates;
 mod indexes;
 mod purge;
 
-pub use build::Progress;
-pub use collection::{New, TEMPORARY_PREFIX, is_temporary};
-pub(crate) use collection::{check_case, define};
-pub use indexes::Created;
-pub(crate) use indexes::{Found, look};
 pub(crate) use purge::PurgeQueue;
 
 use crate::Engine;
 use crate::catalog::{Catalog, Collection, row};
 use crate::changes::Event;
 use crate::operation::{self, unless_stopped};
-use crate::storage::{Change, CollectionId, Commit, Events, LogChange, Mark, Tree, keys};
+use crate::storage::{CollectionId, Commit, Events, LogChange, Mark, Tree, TreeChange, keys};
 use crate::transaction::Transaction;
-use changes::Changes;
+use changes::RowChanges;
 use command::Namespace;
 use error::Result;
 use fjall::Slice;
@@ -37,7 +32,7 @@ use tokio::sync::{MutexGuard, OwnedRwLockWriteGuard};
 pub struct Definition<'e> {
     engine: &'e Arc<Engine>,
     pub catalog: Catalog,
-    changes: Changes,
+    changes: RowChanges,
     retired: Vec<Weak<Collection>>,
     /// Collections whose data go.
     discarded: Vec<CollectionId>,
@@ -52,12 +47,12 @@ impl<'e> Definition<'e> {
     /// Begins a change that may alter these collections, unless the command is to stop before
     /// their writers are through: nothing has changed then.
     pub async fn begin(engine: &'e Arc<Engine>, alters: &[&Namespace]) -> Result<Definition<'e>> {
-        unless_stopped(Definition::begin_at_any_rate(engine, alters)).await
+        unless_stopped(Definition::begin_uninterruptible(engine, alters)).await
     }
 
     /// The same, though the command be asked to stop: for what would be left half done without
     /// it. Writers are waited for first, in one order for all, before others are kept waiting.
-    pub async fn begin_at_any_rate(
+    pub async fn begin_uninterruptible(
         engine: &'e Arc<Engine>,
         alters: &[&Namespace],
     ) -> Definition<'e> {
@@ -75,7 +70,7 @@ impl<'e> Definition<'e> {
                 return Definition {
                     engine,
                     catalog,
-                    changes: Changes::default(),
+                    changes: RowChanges::default(),
                     retired: Vec::new(),
                     discarded: Vec::new(),
                     log: LogChange::None,
@@ -139,12 +134,16 @@ impl<'e> Definition<'e> {
         }
         for pair in self.engine.store.view().range(Tree::Records, keys::kept_rows(collection.id)) {
             let (key, _) = pair.map_err(crate::storage::failed)?;
-            self.change(Change { tree: Tree::Records, key, value: None });
+            self.change(TreeChange { tree: Tree::Records, key, value: None });
         }
         self.discarded.push(collection.id);
         self.mark_dead(Tree::Records, collection.id.0);
         self.mark_dead(Tree::Large, collection.id.0);
-        self.change(Change { tree: Tree::Records, key: keys::counts(collection.id), value: None });
+        self.change(TreeChange {
+            tree: Tree::Records,
+            key: keys::counts(collection.id),
+            value: None,
+        });
         for index in &collection.indexes {
             self.discard_index(index);
         }
@@ -155,26 +154,37 @@ impl<'e> Definition<'e> {
         self.mark_dead(Tree::Entries, index.id.0);
         for bit in (0..u64::BITS).filter(|bit| index.multikey.bits() & (1 << bit) != 0) {
             let key = keys::multikey(index.id, bit as u8);
-            self.change(Change { tree: Tree::Records, key, value: None });
+            self.change(TreeChange { tree: Tree::Records, key, value: None });
+        }
+        for path in index.multikey.paths() {
+            let key = keys::array_path(index.id, &path);
+            self.change(TreeChange { tree: Tree::Records, key, value: None });
         }
     }
 
     fn mark_dead(&mut self, tree: Tree, id: u32) {
         let key = keys::dropped(tree, id);
-        self.change(Change { tree: Tree::Records, key, value: Some(Slice::empty()) });
+        self.change(TreeChange { tree: Tree::Records, key, value: Some(Slice::empty()) });
     }
 
-    fn change(&mut self, change: Change) {
+    fn change(&mut self, change: TreeChange) {
         self.changes.put(change);
     }
 
-    /// Tells change streams of the change.
-    pub fn tell(&mut self, event: impl FnOnce() -> Option<Event>) {
-        let event = self.engine.store.log().is_telling().then(event).flatten();
+    /// Logs an event of the change, for change streams.
+    pub fn log_event(&mut self, event: impl FnOnce() -> Option<Event>) {
+        let event = self.engine.store.log().is_logging().then(event).flatten();
         let Some(event) = event.map(Event::finish) else { return };
         match &mut self.log {
             LogChange::Append(events) => events.events.push(event),
             log => *log = LogChange::Append(Events { events: vec![event], together: false }),
+        }
+    }
+
+    /// The same of a collection, unless it holds pages that clients see with their documents.
+    pub fn log_event_of(&mut self, namespace: &Namespace, event: impl FnOnce() -> Option<Event>) {
+        if self.engine.policies.is_listed(namespace) {
+            self.log_event(event);
         }
     }
 
@@ -184,7 +194,7 @@ impl<'e> Definition<'e> {
     }
 
     /// A transaction that writes to a collection which this change holds, to be committed
-    /// with it. It must not wait at the gate: whoever has it may wait for this change.
+    /// with it. It must not wait at the gate: its holder may be waiting for this change.
     pub fn transaction(&self, namespace: &Namespace) -> Transaction {
         let mut transaction = Transaction::begin(self.engine.clone());
         self.catalog.get(namespace).into_iter().for_each(|it| transaction.enter_held(it.clone()));
@@ -235,6 +245,29 @@ impl<'e> Definition<'e> {
 }
 
 impl Engine {
+    /// Begins the log of changes, if there is none yet. Writers that leave no events are
+    /// waited for, so that none of them commits after the beginning.
+    pub async fn begin_log(self: &Arc<Self>) -> Result<()> {
+        if self.store.log().is_on() {
+            return Ok(());
+        }
+        self.store.log().start_logging().await;
+        // Nor does a change of definition.
+        let mut definition = Definition::begin(self, &[]).await?;
+        definition.begin_log();
+        definition.commit().await
+    }
+
+    /// What `look` finds of a collection while nobody writes to it; `None` if there is none.
+    pub(crate) async fn at_rest<T>(
+        self: &Arc<Self>,
+        namespace: &Namespace,
+        look: impl FnOnce(&Arc<Collection>) -> Result<T>,
+    ) -> Result<Option<T>> {
+        let definition = Definition::begin(self, &[namespace]).await?;
+        definition.catalog.get(namespace).map(look).transpose()
+    }
+
     /// Numbers for what a client's transaction creates. They are taken even if it
     /// is aborted: then nothing ever has them.
     pub(crate) async fn reserve_ids(&self, count: u32) -> Result<u32> {

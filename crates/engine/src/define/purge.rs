@@ -2,7 +2,7 @@
 
 use crate::Engine;
 use crate::catalog::Collection;
-use crate::storage::{Change, Commit, Mark, Tree, View, failed, keys};
+use crate::storage::{Commit, Mark, Tree, TreeChange, View, failed, keys};
 use error::{Code, Result};
 use fjall::Slice;
 use parking_lot::Mutex;
@@ -165,7 +165,7 @@ impl Purge {
     }
 
     /// The removal of the next keys, and of the rows of prefixes that hold nothing more.
-    fn turn(&mut self, engine: &Engine) -> Result<Vec<Change>> {
+    fn turn(&mut self, engine: &Engine) -> Result<Vec<TreeChange>> {
         let view = engine.store.view();
         let mut changes = Vec::new();
         while changes.len() < PURGE_KEYS_MAX
@@ -177,7 +177,7 @@ impl Purge {
                     break;
                 }
             }
-            changes.push(Change { tree: Tree::Records, key: row, value: None });
+            changes.push(TreeChange { tree: Tree::Records, key: row, value: None });
             self.rows.pop_front();
             self.last_key = None;
         }
@@ -190,7 +190,7 @@ impl Purge {
         view: &View,
         tree: Tree,
         id: u32,
-        changes: &mut Vec<Change>,
+        changes: &mut Vec<TreeChange>,
     ) -> Result<()> {
         let (first, end) = keys::prefix(id);
         let first = self.last_key.take().map_or(first, Bound::Excluded);
@@ -198,7 +198,7 @@ impl Purge {
         for pair in view.range(tree, (first, end)).take(room) {
             let (key, _) = pair.map_err(failed)?;
             self.last_key = Some(key.clone());
-            changes.push(Change { tree, key, value: None });
+            changes.push(TreeChange { tree, key, value: None });
         }
         Ok(())
     }

@@ -8,7 +8,7 @@ use statistics::{Histogram, Largest, Place, read_number, write_number};
 use value::Path;
 
 #[derive(Debug, Clone)]
-pub struct Arrays {
+pub struct ArrayFigures {
     pub path: Path,
     /// Where documents count the elements, if the array overflows.
     count: Option<Path>,
@@ -27,10 +27,10 @@ pub struct Arrays {
     written: Vec<u8>,
 }
 
-impl Arrays {
+impl ArrayFigures {
     /// Of a collection that holds nothing.
-    pub fn new(rule: &ArrayRule) -> Arrays {
-        Arrays {
+    pub fn new(rule: &ArrayRule) -> ArrayFigures {
+        ArrayFigures {
             path: rule.path.clone(),
             count: count(rule).cloned(),
             documents: 0,
@@ -122,7 +122,7 @@ impl Arrays {
 
     /// Takes the figures of one path off the front of a row; `kept` gives those whose
     /// arrays are the longest.
-    pub fn read(row: &mut &[u8], kept: impl FnOnce(&str) -> Vec<u64>) -> Option<Arrays> {
+    pub fn read(row: &mut &[u8], kept: impl FnOnce(&str) -> Vec<u64>) -> Option<ArrayFigures> {
         let path = text(row)?;
         let count = text(row)?;
         let mut number = || read_number(row);
@@ -130,7 +130,7 @@ impl Arrays {
         let (overflowed, pages) = (number()?, number()?);
         let floor = u32::try_from(number()?).ok()?;
         let longest = Largest::restore(floor, kept(path).into_iter().map(|id| (id, ())));
-        Some(Arrays {
+        Some(ArrayFigures {
             path: Path::new(path),
             count: (!count.is_empty()).then(|| Path::new(count)),
             documents,

@@ -31,8 +31,17 @@ pub struct GrowthEvent {
     /// How large it was and is, in bytes; `None` where it is not there.
     pub before: Option<u32>,
     pub after: Option<u32>,
+    /// What reads show beside that of its pages, in bytes.
+    pub paged: PagedBytes,
     /// Arrays that the policy names, as far as their lengths change.
     pub arrays: LengthenedArrays,
+}
+
+/// What a document's pages add to it where its arrays are shown whole.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct PagedBytes {
+    pub before: u64,
+    pub after: u64,
 }
 
 /// In nearly every collection a policy names one array or two.
@@ -116,7 +125,10 @@ impl Grown {
         for event in &self.events {
             let place = *places.entry(event.record).or_insert(net.len());
             match net.get_mut(place) {
-                Some(known) => known.after = event.after,
+                Some(known) => {
+                    known.after = event.after;
+                    known.paged.after = event.paged.after;
+                }
                 None => net.push(GrowthEvent { arrays: LengthenedArrays::new(), ..event.clone() }),
             }
         }

@@ -10,7 +10,7 @@
 //!   documents, elements, overflowed, pages, floor, histogram
 //! ```
 
-use super::arrays::Arrays;
+use super::arrays::ArrayFigures;
 use super::event::GrowthEvent;
 use super::resolve::Unresolved;
 use super::sizes::{DocumentSizes, Tracked};
@@ -34,7 +34,7 @@ pub struct GrowthFigures {
     /// `None` until they have been counted.
     pub sizes: Option<DocumentSizes>,
     /// Of the paths that have been counted.
-    pub arrays: Vec<Arrays>,
+    pub arrays: Vec<ArrayFigures>,
 }
 
 /// Where figures stand, and what it takes to look something up.
@@ -85,7 +85,7 @@ impl GrowthFigures {
                 let here = arrays.iter().filter(|(of, _)| of == path);
                 here.map(|(_, record)| *record).collect()
             };
-            self.arrays.push(Arrays::read(&mut rest, kept)?);
+            self.arrays.push(ArrayFigures::read(&mut rest, kept)?);
         }
         Some(())
     }
@@ -121,10 +121,10 @@ impl GrowthFigures {
         // Those who were kept once say nothing of those who come.
         let since_ms = self.sizes.as_ref().map_or_else(|| turn.now_ms(), |sizes| sizes.since_ms);
         self.sizes = Some(DocumentSizes::new(since_ms));
-        self.arrays = rules.iter().map(Arrays::new).collect();
+        self.arrays = rules.iter().map(ArrayFigures::new).collect();
     }
 
-    /// Whether everything has been counted that a policy asks for.
+    /// Whether everything has been counted that a policy needs.
     pub fn is_whole(&self, policy: Option<&Policy>) -> bool {
         let mut rules = policy.into_iter().flat_map(|policy| &policy.arrays);
         self.sizes.is_some() && rules.all(|rule| self.arrays.iter().any(|it| it.is_of(rule)))

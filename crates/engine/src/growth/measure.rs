@@ -72,6 +72,23 @@ pub fn lengthened(
     Ok(changed)
 }
 
+/// What the arrays that a policy shows whole take beyond what the document holds of them.
+pub fn paged(policy: &Policy, version: Version<'_>, secret: &Secret) -> u64 {
+    if version.sidecar.is_none() || !policy.merges() {
+        return 0;
+    }
+    let beyond = policy.merged().map(|rule| {
+        let counters = Counters::read(version, rule);
+        if counters.pages == 0 || counters.bytes.is_none() {
+            return 0;
+        }
+        let head = place::find(version.document, &rule.path);
+        let head = head.map_or(0, |head| large::bytes(&head, secret));
+        counters.mass().array_bytes().saturating_sub(head) as u64
+    });
+    beyond.sum()
+}
+
 /// Whether an update may change how long the arrays of a rule are. Until those that overflow
 /// have been counted, whatever is written first may.
 fn may_lengthen(update: &Update, rule: &ArrayRule) -> bool {
@@ -242,9 +259,9 @@ mod tests {
     }
 
     #[test]
-    fn only_what_changes_is_told() {
+    fn only_what_changes_is_noted() {
         let mut load = |_: &RawDocument, _: &Needs| Ok(None);
-        let mut told = |before: Option<&RawDocument>, after: Option<&RawDocument>| -> Vec<_> {
+        let mut noted = |before: Option<&RawDocument>, after: Option<&RawDocument>| -> Vec<_> {
             let (before, after) = (before.map(Version::from), after.map(Version::from));
             let exchange = Exchange { before, after, update: None, measured: &[] };
             let changed = lengthened(&policy(), exchange, &SECRET, &mut load).unwrap();
@@ -254,10 +271,10 @@ mod tests {
         let before = rawdoc! { "_id": 1, "a": [1], "o": [1], "oCount": 1, "x": 1 };
         let same = rawdoc! { "_id": 1, "a": [1], "o": [2], "oCount": 1, "x": 2 };
         let pushed = rawdoc! { "_id": 1, "a": [1, 2], "o": [1, 2], "oCount": 2, "x": 1 };
-        assert!(told(Some(&before), Some(&same)).is_empty());
+        assert!(noted(Some(&before), Some(&same)).is_empty());
         let both = [(0, vec![1], vec![2]), (2, vec![1], vec![2])];
-        assert_eq!(told(Some(&before), Some(&pushed)), both);
-        assert_eq!(told(None, Some(&before)), [(0, vec![], vec![1]), (2, vec![], vec![1])]);
-        assert_eq!(told(Some(&before), None), [(0, vec![1], vec![]), (2, vec![1], vec![])]);
+        assert_eq!(noted(Some(&before), Some(&pushed)), both);
+        assert_eq!(noted(None, Some(&before)), [(0, vec![], vec![1]), (2, vec![], vec![1])]);
+        assert_eq!(noted(Some(&before), None), [(0, vec![1], vec![]), (2, vec![1], vec![])]);
     }
 }

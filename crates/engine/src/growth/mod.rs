@@ -26,18 +26,21 @@ mod sample;
 mod sizes;
 mod turn;
 
-pub use arrays::Arrays;
-pub use event::{Grown, GrowthEvent, LengthenedArrays, policy};
+pub use alert::WHOLE_WARN_BYTES;
+pub use arrays::ArrayFigures;
+pub use event::{Grown, GrowthEvent, LengthenedArrays, PagedBytes, policy};
 pub use figures::GrowthFigures;
-pub use measure::{Exchange, lengthened, measured};
+pub use measure::{Exchange, lengthened, measured, paged};
 pub use sample::{Sample, Sampled};
 pub use sizes::Tracked;
 pub use turn::now_ms;
 
-use crate::define::is_temporary;
+use crate::catalog::is_temporary;
 use crate::plan::Interrupt;
-use crate::storage::{AfterApply, BookEntry, Bookkeeper, Change, CollectionId, Ledger, RecordId};
-use crate::storage::{Tree, View, keys};
+use crate::storage::{
+    AfterApply, BookEntry, Bookkeeper, CollectionId, Ledger, RecordId, TreeChange,
+};
+use crate::storage::{CommitWrites, Tree, View, keys};
 use alert::{Ahead, Alert};
 use bson::RawDocument;
 use command::Namespace;
@@ -61,7 +64,7 @@ const HELD_MAX: usize = 1_000;
 /// How many of the largest documents and longest arrays are shown.
 pub const SHOWN: usize = 10;
 
-/// The figures of every collection that has been written to or asked for.
+/// The figures of every collection that has been written to or read.
 pub struct Growth {
     /// Every commit takes the lock: no document is read while it is held.
     standings: Mutex<FxHashMap<CollectionId, CollectionGrowth>>,
@@ -147,12 +150,12 @@ impl Growth {
         interrupt: &Interrupt,
     ) -> Result<Option<GrowthFigures>> {
         self.resolve(place, interrupt)?;
-        self.told(place)
+        self.counted(place)
     }
 
     /// The figures of a collection as they are known; `None` if something is still to be
     /// counted.
-    fn told(&self, place: FigureScope<'_>) -> Result<Option<GrowthFigures>> {
+    fn counted(&self, place: FigureScope<'_>) -> Result<Option<GrowthFigures>> {
         let mut standings = self.standings.lock();
         let mut figures = stand(&mut standings, place.collection, place.view)?.figures.clone();
         // Rows that go because of this go with the next write.
@@ -160,7 +163,7 @@ impl Growth {
         Ok(Some(figures).filter(|it| it.is_whole(place.policy) && it.suffices(SHOWN)))
     }
 
-    /// Whether everything has been counted that a policy asks for.
+    /// Whether everything has been counted that a policy needs.
     pub fn is_whole(
         &self,
         collection: CollectionId,
@@ -173,7 +176,7 @@ impl Growth {
     }
 
     /// Logs the alerts of a collection that has taken its place.
-    pub fn tell_held(&self, collection: CollectionId, namespace: &Namespace) {
+    pub fn report_held(&self, collection: CollectionId, namespace: &Namespace) {
         let mut standings = self.standings.lock();
         let held =
             standings.get_mut(&collection).map(|standing| std::mem::take(&mut standing.held));
@@ -189,7 +192,7 @@ impl Growth {
     }
 }
 
-/// How a collection stands, read from its rows if nobody has asked before. While the
+/// How a collection stands, read from its rows at first use. While the
 /// lock is held nothing is taken in, so what is stored is all there is.
 fn stand<'s>(
     standings: &'s mut FxHashMap<CollectionId, CollectionGrowth>,
@@ -207,11 +210,11 @@ fn stand<'s>(
 }
 
 impl FiguresLedger<'_> {
-    /// Takes in what a commit does to a collection; `stored` are all its changes.
+    /// Takes in what a commit does to a collection; `written` is all that it writes.
     fn add(
         &mut self,
         grown: &Grown,
-        stored: &[Change],
+        written: &CommitWrites<'_>,
         view: &(dyn Fn() -> View + Sync),
     ) -> Result<()> {
         let collection = grown.collection.id;
@@ -237,7 +240,7 @@ impl FiguresLedger<'_> {
             }
             if let (Some(reason), Some(bytes)) = (reason, event.after) {
                 let namespace = grown.collection.namespace.clone();
-                let id = id_of(stored, collection, event.record);
+                let id = id_of(written, collection, event.record);
                 let alert = Alert { namespace, id, bytes, reason };
                 match is_temporary(&grown.collection.namespace) {
                     true if standing.held.len() < HELD_MAX => standing.held.push(alert),
@@ -274,17 +277,17 @@ impl Ledger for FiguresLedger<'_> {
     fn take(
         &mut self,
         entry: BookEntry,
-        stored: &[Change],
+        written: &CommitWrites<'_>,
         view: &(dyn Fn() -> View + Sync),
     ) -> Result<()> {
         let grown: Box<Vec<Grown>> = entry.downcast().map_err(|_| foreign())?;
-        grown.iter().try_for_each(|grown| self.add(grown, stored, view))
+        grown.iter().try_for_each(|grown| self.add(grown, written, view))
     }
 
-    fn close(mut self: Box<Self>, changes: &mut Vec<Change>) -> AfterApply {
+    fn close(mut self: Box<Self>, changes: &mut Vec<TreeChange>) -> AfterApply {
         for collection in self.touched {
             let value = self.standings.get_mut(&collection).map(|it| it.figures.write());
-            changes.push(Change { tree: Tree::Records, key: keys::counts(collection), value });
+            changes.push(TreeChange { tree: Tree::Records, key: keys::counts(collection), value });
         }
         changes.extend(self.turn.into_changes());
         let alerts = self.alerts;
@@ -326,10 +329,8 @@ fn remove_kept(place: FigureScope<'_>, turn: &mut GroupRows) -> Result<()> {
 }
 
 /// The `_id` of a document that is being written, cut where it is long.
-fn id_of(stored: &[Change], collection: CollectionId, record: RecordId) -> String {
-    let key = keys::record(collection, record);
-    let change = stored.iter().find(|it| it.tree == Tree::Records && *it.key == key);
-    let value = change.and_then(|change| change.value.as_ref());
+fn id_of(written: &CommitWrites<'_>, collection: CollectionId, record: RecordId) -> String {
+    let value = written.get(Tree::Records, &keys::record(collection, record));
     let document = value.and_then(|value| {
         let length = u32::from_le_bytes(*value.first_chunk()?) as usize;
         RawDocument::from_bytes(value.get(..length)?).ok()

@@ -9,15 +9,13 @@ use super::event::{self, Grown, GrowthEvent};
 use super::figures::{FigureScope, GrowthFigures};
 use super::sizes::DocumentSizes;
 use super::turn::{GroupRows, now_ms};
-use super::{Arrays, Exchange, Growth, LengthenedArrays, lengthened, stand};
+use super::{ArrayFigures, Exchange, Growth, LengthenedArrays, PagedBytes, lengthened, stand};
 use crate::Engine;
 use crate::catalog::Collection;
-use crate::define::Definition;
 use crate::operation::unless_stopped;
 use crate::plan::Interrupt;
 use crate::storage::large;
-use crate::storage::{CollectionId, Counts, Mark, Record, View};
-use crate::transaction::Transaction;
+use crate::storage::{CollectionId, Counts, Record, View};
 use command::Namespace;
 use error::{Code, Error, Result};
 use guard::Lease;
@@ -149,7 +147,7 @@ impl Engine {
             };
             if let Err(error) = counted {
                 let namespace = &collection.namespace;
-                tracing::debug!(%namespace, %error, "growth is counted when it is asked for");
+                tracing::debug!(%namespace, %error, "growth is counted at the next growthStats");
             }
         });
     }
@@ -183,22 +181,19 @@ impl Engine {
     ) -> Result<()> {
         let _turn = unless_stopped(self.growth.recounts.lock()).await?;
         let growth = &self.growth;
-        let (collection, guarded, view) = {
-            let definition = Definition::begin(self, &[namespace]).await?;
-            let Some(collection) = definition.catalog.get(namespace).cloned() else {
-                return Ok(());
-            };
+        let begun = self.at_rest(namespace, |collection| {
             let (guarded, view) = (self.policies.get(namespace), self.store.view());
             let current = || view.clone();
             let policy = event::policy(guarded.as_ref());
             let place = FigureScope { collection: collection.id, policy, view: &current };
             // Someone else may have counted it meanwhile.
-            if growth.told(place)?.is_some() {
-                return Ok(());
+            if growth.counted(place)?.is_some() {
+                return Ok(None);
             }
             growth.begin_recount(collection.id, guarded.clone(), &view)?;
-            (collection, guarded, view)
-        };
+            Ok(Some((collection.clone(), guarded, view)))
+        });
+        let Some((collection, guarded, view)) = begun.await?.flatten() else { return Ok(()) };
         let current = || self.store.view();
         let place = FigureScope {
             collection: collection.id,
@@ -212,18 +207,6 @@ impl Engine {
         }
         Ok(())
     }
-
-    /// Has the figures of a collection written.
-    async fn write_figures(self: &Arc<Self>, collection: &Collection) -> Result<()> {
-        let mut transaction = Transaction::begin(self.clone());
-        match transaction.enter(&collection.namespace).await? {
-            Some(now) if now.id == collection.id => {
-                transaction.touch(&now);
-                self.store.commit(transaction.into_commit(), Mark::Applied).await.map(|_| ())
-            }
-            _ => Ok(()),
-        }
-    }
 }
 
 /// Counts everything in a view, in pieces, so that it may be put an end to.
@@ -236,7 +219,7 @@ pub(super) async fn count(
     let mut figures = GrowthFigures {
         counts: Counts::default(),
         sizes: Some(DocumentSizes::new(now_ms())),
-        arrays: rules.map(Arrays::new).collect(),
+        arrays: rules.map(ArrayFigures::new).collect(),
     };
     let mut records = view.records(place.collection, (Bound::Unbounded, Bound::Unbounded));
     loop {
@@ -272,7 +255,7 @@ fn found(place: FigureScope<'_>, view: &View, record: &Record) -> Result<GrowthE
         None => LengthenedArrays::new(),
     };
     let after = Some(record.size() as u32);
-    Ok(GrowthEvent { record: record.id, before: None, after, arrays })
+    Ok(GrowthEvent { record: record.id, before: None, after, paged: PagedBytes::default(), arrays })
 }
 
 fn off(namespace: &Namespace) -> Error {

@@ -1,5 +1,5 @@
 //! Arrays that no policy names, as a sample of the documents shows them. Writes pay
-//! nothing for it: the documents are read when the sample is asked for.
+//! nothing for it: the documents are read when the sample is read.
 //!
 //! Fields may be named by data, so that each document has thousands of its own. What is
 //! seen of each path is kept for so many of them; further ones are not looked at, and it is
@@ -245,11 +245,11 @@ mod tests {
         look.at(&document, true);
         look.at(&rawdoc! { "c": [{ "d": [1, 2, 3] }] }, false);
         let sample = look.into_sample();
-        let told = |path: &str| {
+        let found = |path: &str| {
             let Sampled { documents, elements, max, .. } = sample.arrays[path].clone();
             (documents, elements, max)
         };
-        assert_eq!([told("c.d"), told("c"), told("e")], [(2, 6, 3), (2, 4, 2), (2, 0, 0)]);
+        assert_eq!([found("c.d"), found("c"), found("e")], [(2, 6, 3), (2, 4, 2), (2, 0, 0)]);
         assert!(!sample.more);
     }
 }

@@ -4,11 +4,11 @@
 use super::chosen::Sampler;
 use super::figures::FigureScope;
 use super::recount::count;
-use super::{Arrays, Grown, GrowthEvent, GrowthFigures, LengthenedArrays, event};
+use super::{ArrayFigures, Grown, GrowthEvent, GrowthFigures, LengthenedArrays, PagedBytes, event};
 use crate::Engine;
 use crate::catalog::Collection;
 use crate::plan::Interrupt;
-use crate::storage::{Change, CollectionId, Commit, Mark, RecordId, Tree, keys};
+use crate::storage::{CollectionId, Commit, CommitWrites, Mark, RecordId, Tree, TreeChange, keys};
 use crate::transaction::Transaction;
 use bson::{RawArrayBuf, RawBson, RawDocumentBuf, rawdoc};
 use command::{Client, Namespace, Request};
@@ -19,11 +19,13 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
 use write::Transaction as _;
 
 /// How long a lock that is held for a moment may take to come free.
-const LOCK_WAIT_MAX: std::time::Duration = std::time::Duration::from_secs(10);
+const LOCK_WAIT_MAX: Duration = Duration::from_secs(10);
 const WRITERS: u64 = 4;
+const DOCUMENTS: u64 = 100_000;
 const WRITES: usize = 250;
 const POLICIES: i32 = 12;
 const IDS: i32 = 200;
@@ -92,7 +94,7 @@ async fn write(engine: &Arc<Engine>, random: &mut StdRng) {
 
 /// What of figures must be the same, kept up or recounted.
 #[derive(Debug, PartialEq)]
-struct Told {
+struct Essence {
     documents: u64,
     bytes: u64,
     sizes: Spread,
@@ -110,15 +112,15 @@ fn spread<T: Default>(histogram: &Histogram, largest: &Largest<T>) -> Spread {
     Spread { ranges: histogram.ranges(), largest: ranked.map(|(_, value)| value).collect() }
 }
 
-fn told(figures: &GrowthFigures) -> Told {
+fn essence(figures: &GrowthFigures) -> Essence {
     let sizes = figures.sizes.as_ref().expect("sizes");
-    let of_path = |it: &Arrays| {
+    let of_path = |it: &ArrayFigures| {
         let numbers = [it.documents, it.elements, it.overflowed, it.pages];
         (it.path.as_str().to_owned(), numbers, spread(&it.histogram, &it.longest))
     };
     let mut arrays: Vec<_> = figures.arrays.iter().map(of_path).collect();
     arrays.sort_by(|a, b| a.0.cmp(&b.0));
-    Told {
+    Essence {
         documents: figures.counts.documents,
         bytes: figures.counts.bytes,
         sizes: spread(&sizes.histogram, &sizes.largest),
@@ -139,7 +141,7 @@ async fn check(engine: &Arc<Engine>) {
         view: &view,
     };
     let counted = count(place, engine.store.view(), &interrupt).await.unwrap();
-    assert_eq!(told(&known), told(&counted));
+    assert_eq!(essence(&known), essence(&counted));
     let counts = engine.store.view().counts(collection.id).unwrap();
     assert_eq!(counts, counted.counts);
     assert!(counts.documents > IDS as u64 / 4, "the writers have written");
@@ -180,7 +182,7 @@ async fn what_writes_keep_up_is_what_a_recount_gives() {
     engine.close().await;
     drop(engine);
 
-    // Nobody asks before the writers write, so nobody has been looked up.
+    // No figures are read before the writers write, so no document has been looked up.
     let engine = open(directory.path()).await;
     for _ in 0..WRITES {
         write(&engine, &mut random).await;
@@ -212,11 +214,12 @@ async fn no_commit_waits_for_documents_to_be_read() {
     for record in 0..LARGER {
         let (record, size) = (RecordId(u64::MAX - record), 100_000 + record as u32);
         let arrays = LengthenedArrays::new();
-        grown.push(GrowthEvent { record, before: None, after: Some(size), arrays });
+        let paged = PagedBytes::default();
+        grown.push(GrowthEvent { record, before: None, after: Some(size), paged, arrays });
     }
     grown.guarded = guarded.clone();
     let mut books = growth.books();
-    books.add(&grown, &[], &|| panic!("a commit reads documents")).unwrap();
+    books.add(&grown, &CommitWrites::default(), &|| panic!("a commit reads documents")).unwrap();
     drop(books);
 
     let view = || {
@@ -229,7 +232,7 @@ async fn no_commit_waits_for_documents_to_be_read() {
     let policy = event::policy(guarded.as_ref());
     let place = FigureScope { collection: collection.id, policy, view: &view };
     growth.resolve(place, &Interrupt::default()).unwrap();
-    let figures = growth.told(place).unwrap().expect("figures");
+    let figures = growth.counted(place).unwrap().expect("figures");
     assert!(figures.unresolved(policy).is_empty());
     let largest = figures.sizes.as_ref().unwrap().largest.ranked();
     let expected = (0..LARGER as u32).rev().map(|it| 100_000 + it).take(super::SHOWN);
@@ -260,7 +263,7 @@ async fn lists_that_grow_are_looked_up_in_the_background() {
         standings[&collection.id].figures.unresolved(None).len()
     };
     while unresolved() > 0 {
-        tokio::time::sleep(std::time::Duration::from_millis(5)).await;
+        tokio::time::sleep(Duration::from_millis(5)).await;
     }
     run(&engine, insert(400)).await;
     let view = engine.store.view();
@@ -277,11 +280,32 @@ fn ids_are_cut_in_the_log() {
     let document = rawdoc! { "_id": "x".repeat(60_000) };
     let key = keys::record(id, RecordId(1)).into();
     let value = Some(document.into_bytes().into());
-    let told = super::id_of(&[Change { tree: Tree::Records, key, value }], id, RecordId(1));
-    assert!(told.starts_with("\"xxx") && told.len() < 300, "{}", told.len());
+    let commit = Commit::of(vec![TreeChange { tree: Tree::Records, key, value }]);
+    let written = CommitWrites::by(&commit);
+    let shown = super::id_of(&written, id, RecordId(1));
+    assert!(shown.starts_with("\"xxx") && shown.len() < 300, "{}", shown.len());
 }
 
-/// Figures are whole whenever they are asked for, whatever goes on.
+/// A commit with an event for each of its documents, while all others wait for it.
+#[test]
+fn ids_of_very_many_documents_are_found_at_once() {
+    let id = CollectionId(1);
+    let change = |record: u64| TreeChange {
+        tree: Tree::Records,
+        key: keys::record(id, RecordId(record)).into(),
+        value: Some(rawdoc! { "_id": record as i64 }.into_bytes().into()),
+    };
+    let commit = Commit::of((0..DOCUMENTS).map(change).collect());
+    let written = CommitWrites::by(&commit);
+    let began = Instant::now();
+    for record in 0..DOCUMENTS {
+        assert_eq!(super::id_of(&written, id, RecordId(record)), record.to_string());
+    }
+    // One look after another through all of them takes many times as long.
+    assert!(began.elapsed() < Duration::from_secs(5), "{:?}", began.elapsed());
+}
+
+/// Figures are whole whenever they are read, whatever goes on.
 async fn check_is_counted(engine: &Arc<Engine>) {
     let Some(collection) = engine.registry.get(&Namespace::new("d", "c").unwrap()) else { return };
     let figures = engine.growth_figures(&collection, &Interrupt::default()).await.unwrap();
@@ -303,7 +327,7 @@ async fn a_store_without_figures_is_counted_when_asked() {
     let id = collection(&engine).id;
     let counts = engine.store.view().counts(id).unwrap();
     let value = Some(counts.write().into());
-    let row = Change { tree: Tree::Records, key: keys::counts(id), value };
+    let row = TreeChange { tree: Tree::Records, key: keys::counts(id), value };
     engine.store.commit(Commit::of(vec![row]), Mark::Synced).await.unwrap();
     engine.close().await;
     drop(engine);
@@ -341,7 +365,7 @@ async fn what_was_not_measured_is_counted_anew() {
 
 /// While the parameter is off, there are no figures of what has been written to, and the error says why.
 #[tokio::test(flavor = "multi_thread")]
-async fn figures_that_are_not_kept_up_are_not_told() {
+async fn figures_that_are_not_kept_up_are_not_shown() {
     let directory = tempfile::tempdir().unwrap();
     let engine = open(directory.path()).await;
     let mut random = StdRng::seed_from_u64(7);
@@ -351,8 +375,8 @@ async fn figures_that_are_not_kept_up_are_not_told() {
     engine.growth.is_on.store(false, Ordering::Relaxed);
     let insert = rawdoc! { "insert": "c", "$db": "d", "documents": [{ "_id": "new" }] };
     run(&engine, insert).await;
-    let told = engine.growth_figures(&collection(&engine), &Interrupt::default()).await;
-    let refused = told.unwrap_err();
+    let asked = engine.growth_figures(&collection(&engine), &Interrupt::default()).await;
+    let refused = asked.unwrap_err();
     assert!(refused.message().contains("the parameter growthStats is off"), "{refused}");
     engine.growth.is_on.store(true, Ordering::Relaxed);
     check(&engine).await;

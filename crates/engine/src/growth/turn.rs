@@ -1,6 +1,6 @@
 //! Rows to be written with a group of commits, the last of each key.
 
-use crate::storage::{Change, CollectionId, Tree, keys};
+use crate::storage::{CollectionId, Tree, TreeChange, keys};
 use fjall::Slice;
 use rustc_hash::FxHashMap;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -30,8 +30,8 @@ impl GroupRows {
         *self.now_ms.get_or_insert_with(now_ms)
     }
 
-    pub fn into_changes(self) -> impl Iterator<Item = Change> {
-        self.rows.into_iter().map(|(key, value)| Change { tree: Tree::Records, key, value })
+    pub fn into_changes(self) -> impl Iterator<Item = TreeChange> {
+        self.rows.into_iter().map(|(key, value)| TreeChange { tree: Tree::Records, key, value })
     }
 }
 

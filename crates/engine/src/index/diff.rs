@@ -1,7 +1,7 @@
 //! What a write changes in an index.
 
 use super::{Keys, keys};
-use crate::catalog::{Index, IndexKind};
+use crate::catalog::{ArrayPlaces, Index, IndexKind};
 use bson::RawDocument;
 use error::Result;
 use language::Needs;
@@ -12,8 +12,8 @@ use value::key::Key;
 pub struct Diff {
     pub add: Vec<Key>,
     pub remove: Vec<Key>,
-    /// The bits to set in the index's `Multikey` before `add` is visible.
-    pub multikey: u64,
+    /// What the index's `Multikey` must know before `add` is visible.
+    pub arrays: ArrayPlaces,
 }
 
 /// Compares a document before and after a write. An index none of whose fields
@@ -28,7 +28,7 @@ pub fn diff(index: &Index, before: &RawDocument, after: &RawDocument) -> Result<
 /// Both lists are sorted: one pass. A key whose value only changed its type
 /// (1 to 1.0) has equal bytes and other types: it is written again.
 fn difference(before: Keys, after: Keys) -> Diff {
-    let mut diff = Diff { multikey: after.multikey, ..Diff::default() };
+    let mut diff = Diff { arrays: after.arrays, ..Diff::default() };
     let mut old = before.keys.into_iter().peekable();
     for key in after.keys {
         while let Some(gone) = old.next_if(|old| old.bytes < key.bytes) {

@@ -1,7 +1,7 @@
 //! All keys of a document for one index.
 
 use super::{extract, hashed, multikey, wildcard};
-use crate::catalog::{Index, IndexField, IndexKind};
+use crate::catalog::{ArrayPlaces, Index, IndexField, IndexKind};
 use crate::storage::entry::WHOLE_KEY_BYTES_MAX;
 use bson::{RawBsonRef, RawDocument};
 use budget::{Held, Kind};
@@ -18,8 +18,8 @@ pub const LONG_KEYS_BYTES_MAX: usize = 256 * 1024 * 1024;
 #[derive(Debug)]
 pub struct Keys {
     pub keys: Vec<Key>,
-    /// The bits to set in the index's `Multikey` before these keys are visible.
-    pub multikey: u64,
+    /// What the index's `Multikey` must know before these keys are visible.
+    pub arrays: ArrayPlaces,
     /// What the keys take of the budget.
     _memory: Held,
 }
@@ -54,7 +54,7 @@ pub fn keys(index: &Index, document: &RawDocument) -> Result<Keys> {
 
 impl Keys {
     fn none() -> Keys {
-        Keys { keys: Vec::new(), multikey: 0, _memory: Held::new(Kind::Work) }
+        Keys { keys: Vec::new(), arrays: ArrayPlaces::default(), _memory: Held::new(Kind::Work) }
     }
 }
 
@@ -89,10 +89,10 @@ impl Gathered<'_> {
     }
 
     /// Of keys with equal bytes (1 and 1.0 in one array) the first stays.
-    fn sorted(self, multikey: u64) -> Result<Keys> {
+    fn sorted(self, arrays: ArrayPlaces) -> Result<Keys> {
         let mut keys = interrupt::sort(self.keys, |a, b| a.bytes.cmp(&b.bytes))?;
         keys.dedup_by(|b, a| a.bytes == b.bytes);
-        Ok(Keys { keys, multikey, _memory: self.memory })
+        Ok(Keys { keys, arrays, _memory: self.memory })
     }
 }
 
@@ -139,7 +139,7 @@ fn expanded(index: &Index, document: &RawDocument) -> Result<Keys> {
             index.fields[field].path.as_str()
         )));
     }
-    keys.sorted(bits)
+    keys.sorted(ArrayPlaces { bits, ..ArrayPlaces::default() })
 }
 
 /// The leaves below the wildcard, each combined with the values of the other
@@ -148,7 +148,7 @@ fn expanded(index: &Index, document: &RawDocument) -> Result<Keys> {
 fn wildcard_keys(index: &Index, at: usize, document: &RawDocument) -> Result<Keys> {
     let mut leaves = Vec::new();
     let root = &index.fields[at].path;
-    let arrays = wildcard::leaves(index, root, document, &mut |path, leaf| {
+    let met = wildcard::leaves(index, root, document, &mut |path, leaf| {
         interrupt::check_sized(path.len())?;
         let mut key = Key::default();
         key.push(RawBsonRef::String(path), Direction::Ascending, None);
@@ -159,7 +159,8 @@ fn wildcard_keys(index: &Index, at: usize, document: &RawDocument) -> Result<Key
     if leaves.is_empty() && index.fields.len() > 1 {
         leaves.push((Key::of(RawBsonRef::MinKey), RawBsonRef::MinKey));
     }
-    let mut bits = if arrays { multikey::bit(&index.fields, at, 0) } else { 0 };
+    let anywhere = multikey::bit(&index.fields, at, 0);
+    let mut bits = if met.too_many { anywhere } else { 0 };
     let others: Vec<&Path> = before.iter().chain(after).map(|field| &field.path).collect();
     let mut keys = Gathered::of(index);
     extract::tuples(
@@ -186,7 +187,7 @@ fn wildcard_keys(index: &Index, at: usize, document: &RawDocument) -> Result<Key
             Ok(())
         },
     )?;
-    keys.sorted(bits)
+    keys.sorted(ArrayPlaces { bits, paths: met.paths.into_iter().collect(), anywhere })
 }
 
 fn push(key: &mut Key, index: &Index, field: &IndexField, found: Option<RawBsonRef<'_>>) {

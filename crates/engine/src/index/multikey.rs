@@ -5,6 +5,7 @@
 //! last bit shares it, which can only make the planner more careful.
 
 use crate::catalog::{Index, IndexField, IndexKind};
+use value::Path;
 
 const BITS: usize = 64;
 
@@ -14,12 +15,33 @@ pub fn bit(fields: &[IndexField], field: usize, component: usize) -> u64 {
     1 << (before + component).min(BITS - 1)
 }
 
-/// Whether arrays were met at a component of a field. Of a wildcard it is only known
-/// whether one was met anywhere below it.
+/// Whether arrays were met at a component of a field that is no wildcard.
 pub fn component(index: &Index, bits: u64, field: usize, component: usize) -> bool {
+    bits & bit(&index.fields, field, component) != 0
+}
+
+/// Whether arrays were met at a component of a path that a field stands for: its own, or one
+/// below a wildcard. There the paths are known one by one, unless there are too many.
+pub fn at(index: &Index, bits: u64, field: usize, path: &Path, component: usize) -> bool {
     match index.fields.get(field) {
-        Some(of) if of.kind == IndexKind::Wildcard => bits & bit(&index.fields, field, 0) != 0,
-        _ => bits & bit(&index.fields, field, component) != 0,
+        Some(of) if of.kind == IndexKind::Wildcard => {
+            bits & bit(&index.fields, field, 0) != 0
+                || path
+                    .prefix(component + 1)
+                    .is_some_and(|prefix| index.multikey.met_at(prefix.as_str()))
+        }
+        _ => self::component(index, bits, field, component),
+    }
+}
+
+/// The bits of a scan of an index: that of a wildcard says whether arrays were met on the one
+/// path that it is used for.
+pub fn of_scan(index: &Index, bits: u64, path: Option<&Path>) -> u64 {
+    let wildcard = index.fields.iter().position(|field| field.kind == IndexKind::Wildcard);
+    let (Some(field), Some(path)) = (wildcard, path) else { return bits };
+    match (0..path.len()).any(|component| at(index, bits, field, path, component)) {
+        true => bits | bit(&index.fields, field, 0),
+        false => bits,
     }
 }
 

@@ -7,7 +7,7 @@ use bson::{RawBson, RawDocumentBuf, rawdoc};
 use value::key::decode;
 
 fn index(spec: &RawDocumentBuf) -> Index {
-    Index::from_spec(IndexId(1), spec, true, 0).expect("an index")
+    Index::from_spec(IndexId(1), spec, true).expect("an index")
 }
 
 fn shown(index: &Index, keys: &[value::key::Key]) -> Vec<String> {
@@ -30,7 +30,7 @@ fn assert_keys(spec: RawDocumentBuf, document: RawDocumentBuf, expected: &[&str]
     let index = index(&spec);
     let keys = keys(&index, &document).expect("keys");
     assert_eq!(shown(&index, &keys.keys), expected);
-    assert_eq!(keys.multikey, bits, "multikey bits");
+    assert_eq!(keys.arrays.bits, bits, "multikey bits");
 }
 
 #[test]
@@ -107,15 +107,33 @@ fn wildcards_index_every_leaf() {
     let all = rawdoc! { "key": { "$**": 1 } };
     let expected =
         ["\"a.b\" | 1", "\"a.b\" | [ 3 ]", "\"a.b.c\" | 2", "\"e\" | {}", "\"f\" | undefined"];
-    assert_keys(all, document.clone(), &expected, 1);
+    assert_keys(all, document.clone(), &expected, 0);
     let rooted = rawdoc! { "key": { "a.b.$**": 1 } };
-    assert_keys(rooted, document.clone(), &expected[..3], 1);
+    assert_keys(rooted, document.clone(), &expected[..3], 0);
     let only = rawdoc! { "key": { "$**": 1 }, "wildcardProjection": { "_id": 1, "e": 1 } };
-    assert_keys(only, document.clone(), &["\"_id\" | 1", "\"e\" | {}"], 1);
+    assert_keys(only, document.clone(), &["\"_id\" | 1", "\"e\" | {}"], 0);
     let within = rawdoc! { "key": { "$**": 1 }, "wildcardProjection": { "a": { "b": 1 } } };
-    assert_keys(within, document.clone(), &expected[..3], 1);
+    assert_keys(within, document.clone(), &expected[..3], 0);
     let except = rawdoc! { "key": { "$**": 1 }, "wildcardProjection": { "a": 0 } };
-    assert_keys(except, document, &expected[3..], 1);
+    assert_keys(except, document, &expected[3..], 0);
+}
+
+#[test]
+fn wildcards_know_the_paths_of_arrays() {
+    let spec = index(&rawdoc! { "key": { "$**": 1 } });
+    let arrays = |document: RawDocumentBuf| {
+        let mut arrays = keys(&spec, &document).expect("keys").arrays;
+        arrays.paths.sort();
+        (arrays.bits, arrays.paths.join(" "))
+    };
+    let nested = rawdoc! { "a": { "b": [1, { "c": [2] }, [3]] }, "e": {}, "f": [] };
+    assert_eq!(arrays(nested), (0, "a.b a.b.c f".to_owned()));
+    let mut many = RawDocumentBuf::new();
+    for number in 0..=crate::catalog::ARRAY_PATHS_MAX {
+        let name = bson::raw::CString::try_from(format!("a{number}")).expect("a name");
+        many.append(name, bson::RawArrayBuf::new());
+    }
+    assert_eq!(arrays(many), (1, String::new()));
 }
 
 #[test]

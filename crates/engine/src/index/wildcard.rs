@@ -3,7 +3,7 @@
 //! An entry is `[path, value]`. Documents are gone into; the elements of an array
 //! stand under the array's path; an array within an array is a value as a whole.
 
-use crate::catalog::Index;
+use crate::catalog::{ARRAY_PATH_BYTES_MAX, ARRAY_PATHS_MAX, Index};
 use bson::{RawArray, RawBsonRef, RawDocument};
 use error::Result;
 use language::interrupt;
@@ -15,8 +15,8 @@ use value::Path;
 #[derive(Debug, PartialEq, Eq)]
 pub enum Covers<'a> {
     All,
-    Only(Paths<'a>),
-    Except(Paths<'a>),
+    Only(ProjectedPaths<'a>),
+    Except(ProjectedPaths<'a>),
 }
 
 /// Beyond this many, paths are looked up in a table.
@@ -24,17 +24,17 @@ const LINEAR_PATHS_MAX: usize = 8;
 
 /// The paths that a projection names.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Paths<'a> {
+pub struct ProjectedPaths<'a> {
     list: Vec<Cow<'a, str>>,
     /// Empty while there are few.
     table: FxHashSet<Cow<'a, str>>,
 }
 
-impl<'a> Paths<'a> {
-    fn of(list: Vec<Cow<'a, str>>) -> Paths<'a> {
+impl<'a> ProjectedPaths<'a> {
+    fn of(list: Vec<Cow<'a, str>>) -> ProjectedPaths<'a> {
         let many = list.len() > LINEAR_PATHS_MAX;
         let table = if many { list.iter().cloned().collect() } else { FxHashSet::default() };
-        Paths { list, table }
+        ProjectedPaths { list, table }
     }
 
     /// Whether a path is one of these or lies below one.
@@ -60,8 +60,8 @@ impl<'a> Covers<'a> {
         // `_id` is left out unless it is asked for, and may be asked for or left
         // out beside a list of the other kind.
         match only.is_empty() || only == ["_id"] && !except.is_empty() {
-            true => Covers::Except(Paths::of(except)),
-            false => Covers::Only(Paths::of(only)),
+            true => Covers::Except(ProjectedPaths::of(except)),
+            false => Covers::Only(ProjectedPaths::of(only)),
         }
     }
 
@@ -113,15 +113,15 @@ pub fn under(path: &str, root: &str) -> bool {
 
 /// The paths a wildcard index has entries for.
 #[derive(Debug)]
-pub struct Reach<'a> {
+pub struct WildcardReach<'a> {
     root: &'a str,
     covers: Covers<'a>,
 }
 
-impl<'a> Reach<'a> {
+impl<'a> WildcardReach<'a> {
     /// `root` is what stands before `$**`.
-    pub fn of(index: &'a Index, root: &'a Path) -> Reach<'a> {
-        Reach { root: root.as_str(), covers: Covers::of(index) }
+    pub fn of(index: &'a Index, root: &'a Path) -> WildcardReach<'a> {
+        WildcardReach { root: root.as_str(), covers: Covers::of(index) }
     }
 
     pub fn contains(&self, path: &str) -> bool {
@@ -142,23 +142,45 @@ impl<'a> Reach<'a> {
     }
 }
 
-/// Calls `emit` with the path and value of every leaf of the document under `root`;
-/// true if an array was met.
+/// The paths at which a document has arrays.
+#[derive(Debug, Default)]
+pub struct ArrayPaths {
+    pub paths: FxHashSet<Box<str>>,
+    /// Some are not in the list: there are too many, or they are too long.
+    pub too_many: bool,
+}
+
+impl ArrayPaths {
+    fn add(&mut self, path: &str) {
+        if self.too_many || self.paths.contains(path) {
+            return;
+        }
+        if self.paths.len() == ARRAY_PATHS_MAX || path.len() > ARRAY_PATH_BYTES_MAX {
+            *self = ArrayPaths { paths: FxHashSet::default(), too_many: true };
+            return;
+        }
+        self.paths.insert(path.into());
+    }
+}
+
+/// Calls `emit` with the path and value of every leaf of the document under `root`. Answers
+/// with the arrays that were met.
 pub fn leaves<'a>(
     index: &Index,
     root: &Path,
     document: &'a RawDocument,
     emit: &mut dyn FnMut(&str, RawBsonRef<'a>) -> Result<()>,
-) -> Result<bool> {
-    let mut walk = Leaves { reach: Reach::of(index, root), emit, arrays: false };
+) -> Result<ArrayPaths> {
+    let mut walk =
+        Leaves { reach: WildcardReach::of(index, root), emit, arrays: ArrayPaths::default() };
     walk.document(document, &mut String::new())?;
     Ok(walk.arrays)
 }
 
 struct Leaves<'w, 'a> {
-    reach: Reach<'w>,
+    reach: WildcardReach<'w>,
     emit: &'w mut dyn FnMut(&str, RawBsonRef<'a>) -> Result<()>,
-    arrays: bool,
+    arrays: ArrayPaths,
 }
 
 impl<'a> Leaves<'_, 'a> {
@@ -189,7 +211,7 @@ impl<'a> Leaves<'_, 'a> {
     }
 
     fn array(&mut self, array: &'a RawArray, path: &mut String) -> Result<()> {
-        self.arrays = true;
+        self.arrays.add(path);
         let mut empty = true;
         for element in value::element::array_elements(array) {
             empty = false;

@@ -100,6 +100,10 @@ fn row(key: &[u8]) -> String {
             let (bit, index) = rest.split_last().unwrap_or((&0, &[]));
             format!("multikey {} bit {bit}", number_of(index))
         }
+        Some(b'a') => match keys::array_path_of(key) {
+            Some(path) => format!("arrays {} {path}", number_of(rest.get(..4).unwrap_or_default())),
+            None => strange(key),
+        },
         Some(b'r') => match rest.split_first_chunk() {
             Some((session, statement)) => {
                 let statement = statement.first_chunk().map_or(0, |it| i32::from_be_bytes(*it));
@@ -184,6 +188,7 @@ mod tests {
         assert_eq!(key(Tree::Records, &keys::collection(&namespace)), "collection shop.a.b");
         assert_eq!(key(Tree::Records, &keys::counts(CollectionId(3))), "counts 3");
         assert_eq!(key(Tree::Records, &keys::multikey(IndexId(4), 1)), "multikey 4 bit 1");
+        assert_eq!(key(Tree::Records, &keys::array_path(IndexId(4), "a.b")), "arrays 4 a.b");
         assert_eq!(key(Tree::Records, &keys::kept(CollectionId(3), "", 9)), "large 3/9");
         assert_eq!(key(Tree::Records, &keys::kept(CollectionId(3), "a.b", 9)), "long a.b 3/9");
         let statement = keys::statement([7; 16], 3);

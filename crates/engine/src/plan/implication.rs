@@ -4,7 +4,7 @@
 //! from a single condition of the query.
 
 use super::bounds::{
-    Conjunct, Place, Target, Tightness, conjuncts, implies_exists, is_positional, translate,
+    Conjunct, NodePlace, Target, Tightness, conjuncts, implies_exists, is_positional, translate,
 };
 use crate::catalog::IndexKind;
 use bson::RawBson;
@@ -80,7 +80,7 @@ fn every_branch(node: &Node, condition: &Node, strings: Strings<'_>) -> bool {
     match node {
         Node::Or(branches) => branches
             .iter()
-            .all(|branch| implies(&conjuncts(branch, &Place::default()), condition, strings)),
+            .all(|branch| implies(&conjuncts(branch, &NodePlace::default()), condition, strings)),
         _ => false,
     }
 }

@@ -25,12 +25,12 @@ mod stage;
 mod usage;
 
 pub use choose::{Chosen, open};
-pub use execute::{Execution, Row};
+pub use execute::{Execution, ResultRow};
 pub use interrupt::Interrupt;
 pub use paged::{Audience, Paged, PagedArray};
 pub use query::{Hint, Purpose, Query, Scan, Sort, SortField};
 pub use residual::Residual;
-pub use stage::{CollectionScan, IdRead, IndexScan, Plan, Shape, Stage};
+pub use stage::{CollectionScan, IdRead, IndexScan, Parents, Plan, Shape, Stage};
 
 #[cfg(test)]
 mod tests;

@@ -19,9 +19,7 @@ pub struct Paged {
     pub filtered: Vec<Path>,
     /// Whether documents are completed before they are sorted.
     pub sorted: bool,
-    /// What a completed document may weigh while it is looked at,
-    pub bytes_max: usize,
-    /// and what it may weigh above this stage.
+    /// What a completed document may weigh where it is shown. A filter may see more.
     pub shown_bytes_max: usize,
     /// What is loaded of a document before it is completed.
     pub(super) needs: Needs,
@@ -31,7 +29,13 @@ pub struct Paged {
 #[derive(Debug, Clone)]
 pub struct PagedArray {
     pub rule: Arc<Overflow>,
+    /// What a filter sees of it,
+    pub seen: Show,
+    /// and what is shown of it.
     pub show: Show,
+    /// Whether it is looked at once a document has matched: by the sort, the projection or the
+    /// caller.
+    pub shown: bool,
     /// `None` if the collection of pages is gone.
     pub pages: Option<Arc<Collection>>,
 }
@@ -47,6 +51,11 @@ pub enum Audience {
     Matching,
 }
 
+/// As much of an array as is looked at.
+fn part(needs: &Needs, array: &Path) -> Show {
+    needs.extent(array).map_or(Show::Whole, Show::Part)
+}
+
 impl Query {
     /// Has documents completed as a read plan says. To be called once everything else is set.
     pub fn read_by(&mut self, plan: ReadPlan, catalog: &Catalog, audience: Audience) -> Result<()> {
@@ -56,19 +65,22 @@ impl Query {
         let mut sort = Needs::none();
         self.sort.needs(&mut sort);
         let filtered = completion.reaches(&filter);
-        let sorted = filtered || completion.reaches(&sort);
-        self.check_keys(&completion, sorted)?;
+        let sorted = completion.reaches(&sort);
+        self.check_keys(&completion, filtered || sorted)?;
         let mut needs = match audience {
             Audience::Matching => Needs::none(),
             // A key is shown as the index has it.
             _ if self.return_key => Needs::none(),
             _ => self.shown(),
         };
-        if filtered {
-            self.filter.needs(&mut needs);
-        }
         if sorted {
             needs.merge(&sort);
+        }
+        let matched = needs.clone();
+        let mut seen = Needs::none();
+        if filtered {
+            self.filter.needs(&mut seen);
+            needs.merge(&seen);
         }
         let merged: Vec<Path> = completion.merged().cloned().collect();
         completion.restrict(&needs);
@@ -83,13 +95,17 @@ impl Query {
         let needs = completion.needs(needs);
         let arrays = completion.arrays.into_iter().map(|(rule, show)| {
             let pages = catalog.get(&rule.into).cloned();
-            PagedArray { rule, show, pages }
+            let shown = matched.contains(&rule.path);
+            let show = match show {
+                Show::Whole => part(&matched, &rule.path),
+                slice => slice,
+            };
+            PagedArray { seen: part(&seen, &rule.path), rule, show, shown, pages }
         });
         self.paged = Some(Paged {
             arrays: arrays.collect(),
             filtered: if filtered { merged } else { Vec::new() },
             sorted,
-            bytes_max: if filtered { SEEN_BYTES_MAX } else { shown_bytes_max },
             shown_bytes_max,
             needs,
         });

@@ -36,6 +36,9 @@ pub struct Query {
     /// What the caller looks at in the documents, where no projection says so.
     pub needs: Needs,
     pub purpose: Purpose,
+    /// The array that the caller takes apart before all else: a document may as well come as
+    /// several, each with a part of it.
+    pub unwound: Option<Path>,
     /// What completes the documents, where their arrays are in part in pages.
     pub paged: Option<Paged>,
     /// Only records after this one, in natural order: a tailable cursor goes on.
@@ -111,6 +114,7 @@ impl Query {
             metadata: Wanted::default(),
             needs: Needs::All,
             purpose: Purpose::Documents,
+            unwound: None,
             paged: None,
             after: None,
             sort_bytes_max: SORT_BYTES_MAX,

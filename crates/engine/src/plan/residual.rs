@@ -1,6 +1,6 @@
 //! The part of a filter that a plan still has to check.
 
-use super::bounds::{Conjunct, Place};
+use super::bounds::{Conjunct, NodePlace};
 use bson::RawDocument;
 use error::Result;
 use language::Needs;
@@ -10,7 +10,7 @@ use std::sync::Arc;
 #[derive(Debug)]
 pub struct Residual {
     filter: Arc<Filter>,
-    places: Vec<Place>,
+    places: Vec<NodePlace>,
     /// What these parts of the filter look at.
     pub needs: Needs,
 }

@@ -5,6 +5,7 @@ use super::{Query, Residual, Scan, SortField};
 use crate::catalog::{Collection, Index, IndexKind};
 use crate::index::multikey;
 use crate::storage::RecordId;
+use guard::policy::Overflow;
 use std::sync::Arc;
 use value::Path;
 use value::key::Direction;
@@ -40,9 +41,24 @@ pub enum Stage {
         input: Box<Stage>,
         filter: Option<Arc<Residual>>,
     },
+    /// As `Complete`, with each document in parts: one a page of this array.
+    Parts {
+        input: Box<Stage>,
+        array: Path,
+    },
+    /// The documents that the pages below belong to, each once.
+    Parents(Arc<Parents>),
     /// The rows of all inputs, each record once.
     Or {
         inputs: Vec<Stage>,
+    },
+    /// The records of the heads and of the pages that one condition finds, each once; few of
+    /// them as one index would give them.
+    HeadsAndPages {
+        inputs: Vec<Stage>,
+        /// The directions of what the keys of both begin with, where that is the key of one
+        /// index.
+        keyed: Option<Vec<Direction>>,
     },
     /// The rows of inputs that are each in order, in order, each record once.
     Merge {
@@ -107,6 +123,18 @@ pub struct CollectionScan {
     pub scan: Scan,
     pub after: Option<RecordId>,
     pub filter: Option<Arc<Residual>>,
+}
+
+/// From pages to the documents they belong to.
+#[derive(Debug)]
+pub struct Parents {
+    pub rule: Arc<Overflow>,
+    /// The index that finds the documents by their `_id`s.
+    pub index: Arc<Index>,
+    /// What finds the pages, in a collection of their own.
+    pub pages: Arc<Plan>,
+    /// Whether the keys that find the pages end with the parent: then no page is read.
+    pub covered: bool,
 }
 
 /// A scan of one index within bounds.
@@ -176,12 +204,16 @@ impl Stage {
         match self {
             Stage::Fetch { input, .. }
             | Stage::Complete { input, .. }
+            | Stage::Parts { input, .. }
             | Stage::Sort { input, .. }
             | Stage::Skip { input, .. }
             | Stage::Limit { input, .. }
             | Stage::Projection { input, .. }
             | Stage::Count { input } => std::slice::from_ref(&**input),
-            Stage::Or { inputs } | Stage::Merge { inputs, .. } => inputs,
+            Stage::Or { inputs }
+            | Stage::HeadsAndPages { inputs, .. }
+            | Stage::Merge { inputs, .. } => inputs,
+            Stage::Parents(parents) => std::slice::from_ref(&parents.pages.root),
             _ => &[],
         }
     }
@@ -192,10 +224,12 @@ impl Stage {
     }
 
     /// Whether each row comes after little work: nothing is sorted or counted, and
-    /// only what an equality has found is filtered.
+    /// only what an equality has found is filtered. Work that turns out to be long, such as a
+    /// very large array put together, leaves the thread where it checks its interrupt.
     pub fn is_light(&self) -> bool {
         match self {
-            Stage::Complete { .. }
+            Stage::Complete { filter: Some(_), .. }
+            | Stage::Parts { .. }
             | Stage::Sort { .. }
             | Stage::Count { .. }
             | Stage::CountScan(_) => false,
@@ -220,7 +254,10 @@ impl Stage {
             Stage::IndexScan(_) => "IXSCAN",
             Stage::Fetch { .. } => "FETCH",
             Stage::Complete { .. } => "MERGED_PAGES",
+            Stage::Parts { .. } => "STREAMED_PAGES",
+            Stage::Parents(_) => "PARENTS_OF_PAGES",
             Stage::Or { .. } => "OR",
+            Stage::HeadsAndPages { .. } => "HEADS_AND_PAGES",
             Stage::Merge { .. } => "SORT_MERGE",
             Stage::Sort { .. } => "SORT",
             Stage::Skip { .. } => "SKIP",

@@ -4,7 +4,7 @@
 use crate::Engine;
 use crate::define::Definition;
 use crate::plan::Interrupt;
-use crate::run::writes::Writes;
+use crate::writes::Writes;
 use bson::RawBsonRef;
 use command::Namespace;
 use error::{Error, Result};

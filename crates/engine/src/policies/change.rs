@@ -4,9 +4,9 @@ use super::adopt::LOOK_MAX;
 use super::provide::PolicyChange;
 use crate::Engine;
 use crate::plan::Interrupt;
-use crate::run::writes::Writes;
 use crate::storage::{Document, View};
 use crate::transaction::Transaction;
+use crate::writes::Writes;
 use bson::{DateTime, RawBsonRef, RawDocument, RawDocumentBuf};
 use command::Namespace;
 use command::common::WriteConcern;
@@ -147,11 +147,20 @@ impl Engine {
         if !is_set() {
             return Ok(false);
         }
-        let PolicyChange { mut definition, old } = self.hold_for(namespace, None).await?;
+        let PolicyChange { definition, old } = self.hold_for(namespace, None).await?;
         if !is_set() {
             return Ok(false);
         }
         self.check_change(old.as_ref(), None)?;
+        self.drop_held(namespace, PolicyChange { definition, old }).await.map(|()| true)
+    }
+
+    /// Drops a policy whose collection is held, and what it needed, which is empty.
+    pub(super) async fn drop_held(
+        self: &Arc<Self>,
+        namespace: &Namespace,
+        PolicyChange { mut definition, old }: PolicyChange<'_>,
+    ) -> Result<()> {
         let home = policies_of(&namespace.database);
         let mut transaction = definition.transaction(&home);
         let id = RawBsonRef::String(&namespace.collection);
@@ -162,7 +171,7 @@ impl Engine {
         definition.policies = Some(self.policies.current().without(namespace));
         definition.commit_with(transaction).await?;
         gone.iter().for_each(|namespace| self.cursors.kill_namespace(namespace));
-        Ok(true)
+        Ok(())
     }
 
     /// Whether no document can hold other counters than the policy's own: there is
@@ -193,31 +202,16 @@ impl Engine {
             let specs = collection.indexes.iter().map(|index| &*index.spec);
             guard::provision::check_sees_all(overflow, specs)?;
         }
-        super::check_validator(policy, &collection)
+        guard::provision::check_validator(policy, &*collection)
     }
 
     /// Refuses a change that would lose sight of pages that exist, or take what
     /// others keep in a collection for pages.
     fn check_change(&self, old: Option<&Policy>, new: Option<&Policy>) -> Result<()> {
         let new_overflows = || new.into_iter().flat_map(|policy| policy.overflows());
-        for was in old.into_iter().flat_map(|policy| policy.overflows()) {
-            let goes_on = |now: &&Arc<Overflow>| {
-                now.path == was.path
-                    && now.into == was.into
-                    && now.parent_key == was.parent_key
-                    && now.keep == was.keep
-                    && now.names() == was.names()
-            };
-            if new_overflows().find(goes_on).is_none() && self.holds_documents(&was.into)? {
-                return Err(refused(
-                    was,
-                    &format!(
-                        "has pages in '{}'; while there are any, only max, max_bytes, page, \
-                         page_bytes, read and too_large may change, and the policy cannot be \
-                         dropped. Clear the arrays with $unset or delete the documents first",
-                        was.into
-                    ),
-                ));
+        for was in old.into_iter().flat_map(|policy| policy.pages_lost(new)) {
+            if self.holds_documents(&was.into)? {
+                return Err(refused(was, &has_pages(was, new.is_some())));
             }
         }
         for now in new_overflows() {
@@ -247,7 +241,7 @@ impl Engine {
 }
 
 /// Writes a policy's document, and gives back its version.
-async fn store(
+pub(super) async fn store(
     transaction: &mut Transaction,
     home: &Namespace,
     namespace: &Namespace,
@@ -275,6 +269,24 @@ async fn store(
         None => transaction.insert(home, (&document).into(), None).await?,
     }
     Ok(version + 1)
+}
+
+/// Why a policy cannot be changed so, or dropped, and what to do.
+fn has_pages(overflow: &Overflow, changes: bool) -> String {
+    let into = &overflow.into;
+    match changes {
+        true => format!(
+            "has pages in '{into}'; while there are any, only max, max_bytes, page, page_bytes, \
+             read, too_large, total_max, total_bytes and on_total may change, and count or flag get \
+             a name. 'freeboard migrate' with the new policy restores the arrays and moves them to \
+             new pages; over the wire, dropGrowthPolicy with restore: true comes before it"
+        ),
+        false => format!(
+            "has pages in '{into}', which would be lost sight of. dropGrowthPolicy with restore: \
+             true, or 'freeboard migrate --undo', puts the elements back into their documents and \
+             drops the policy"
+        ),
+    }
 }
 
 fn refused(overflow: &Overflow, why: &str) -> Error {

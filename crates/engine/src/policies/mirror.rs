@@ -2,9 +2,9 @@
 
 use super::pages::{find_index, page_indexes};
 use crate::Engine;
-use crate::catalog::{Collection, Index};
-use crate::define::{Created, Definition, Progress};
-use crate::operation::{held_up, unless_stopped};
+use crate::catalog::{Collection, Index, IndexesCreated};
+use crate::define::Definition;
+use crate::operation::{WorkProgress, held_up, unless_stopped};
 use bson::RawDocumentBuf;
 use command::Namespace;
 use error::Result;
@@ -19,11 +19,11 @@ impl Engine {
         self: &Arc<Self>,
         namespace: &Namespace,
         specs: &[RawDocumentBuf],
-        progress: &Progress,
-    ) -> Result<Created> {
+        progress: &WorkProgress,
+    ) -> Result<IndexesCreated> {
         let created_collection = self.registry.get(namespace).is_none();
         let collection = self.ensure(namespace).await?;
-        // Another client that asks for the same must not see indexes that are rolled back.
+        // Another client that creates the same must not see indexes that are rolled back.
         let _turn = match overflows(&self.policies.current(), namespace).next() {
             Some(_) => Some(unless_stopped(held_up(collection.state.mirroring.lock())).await?),
             None => None,
@@ -33,11 +33,15 @@ impl Engine {
             self.take_back(namespace, &created).await?;
             return Err(error);
         }
-        Ok(Created { created_collection, ..created })
+        Ok(IndexesCreated { created_collection, ..created })
     }
 
     /// Drops indexes that could not be mirrored, and what was mirrored of them.
-    async fn take_back(self: &Arc<Self>, namespace: &Namespace, created: &Created) -> Result<()> {
+    async fn take_back(
+        self: &Arc<Self>,
+        namespace: &Namespace,
+        created: &IndexesCreated,
+    ) -> Result<()> {
         let Some(collection) = self.registry.get(namespace) else { return Ok(()) };
         let made = collection.indexes.iter().filter(|index| created.made.contains(&index.id));
         let made: Vec<_> = made.cloned().collect();

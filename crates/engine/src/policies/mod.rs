@@ -3,17 +3,17 @@
 
 pub mod adopt;
 mod change;
+pub mod leave;
 mod mirror;
 pub mod out;
 mod pages;
 mod proposal;
 mod provide;
-pub mod survey;
+mod rename;
 #[cfg(test)]
 mod tests;
 
 pub use pages::{missing, page_indexes};
-pub use proposal::Proposal;
 
 use crate::catalog::{Collection, Registry};
 use crate::storage::View;
@@ -22,6 +22,7 @@ use bson::RawDocument;
 use budget::{Held, Kind};
 use command::Namespace;
 use error::{Code, Result};
+use guard::provision::GuardedCollection;
 use guard::read::ReadPlan;
 use guard::{Lease, Policy, Roles, Table, provision};
 use language::Needs;
@@ -71,7 +72,7 @@ impl Policies {
 
     /// How the documents of a collection are read under a projection.
     pub fn read_plan(&self, namespace: &Namespace, projection: Option<&RawDocument>) -> ReadPlan {
-        let plan = self.look(namespace, |roles| ReadPlan::new(roles, projection));
+        let plan = self.look(namespace, |roles| ReadPlan::new(roles, projection, &Needs::none()));
         plan.unwrap_or_default()
     }
 
@@ -91,11 +92,22 @@ impl Policies {
         self.current.store(Arc::new(table));
     }
 
-    /// Whether a namespace is the view of all elements of a collection's array.
-    pub fn is_view_of(&self, view: &Namespace, collection: &Namespace) -> bool {
+    /// What guards a collection that is read through a view on it. That of all elements sees
+    /// arrays whole, or, as an earlier version made it, heads and pages as they are stored.
+    pub fn get_below(&self, view: &Collection, collection: &Namespace) -> Option<Lease> {
         let table = self.current.load();
         let policy = table.policy(collection);
-        policy.is_some_and(|policy| policy.overflows().any(|it| it.view.as_ref() == Some(view)))
+        let own = policy.and_then(|policy| {
+            let named = Some(&view.namespace);
+            policy.overflows().find(|it| it.view.as_ref() == named).map(|rule| (policy, rule))
+        });
+        match own {
+            None => table.get(collection).cloned(),
+            Some((policy, rule)) if view.options == provision::view_options(policy, rule) => {
+                Table::default().with(policy.with_arrays_whole()).get(collection).cloned()
+            }
+            Some(_) => None,
+        }
     }
 
     /// Whether clients are shown a collection: those that the policies are kept in are not, nor
@@ -139,7 +151,7 @@ impl Policies {
 
     /// Refuses what a policy is not for to be made under its name.
     pub fn check_kind(&self, collection: &Collection) -> Result<()> {
-        check_kind(self.get(&collection.namespace).as_deref(), collection)
+        provision::check_kind(self.get(&collection.namespace).as_deref(), collection)
     }
 
     /// Refuses indexes that a policy rules out: over an array that overflows those that must
@@ -162,7 +174,7 @@ impl Policies {
         overflows.try_for_each(|it| provision::check_sees_all(it, specs.clone()))
     }
 
-    /// Refuses to give a collection another name while policies go by the old one.
+    /// Refuses a name that policies go by already.
     pub fn check_rename(&self, namespace: &Namespace) -> Result<()> {
         match self.get(namespace) {
             Some(_) => Err(Code::OperationFailed.error(format!(
@@ -173,33 +185,20 @@ impl Policies {
     }
 }
 
-/// Refuses a collection or view that the policy of its name is not for.
-pub fn check_kind(roles: Option<&Roles>, collection: &Collection) -> Result<()> {
-    let Some(policy) = roles.and_then(Roles::policy) else { return Ok(()) };
-    let overflows = policy.overflows().next().is_some();
-    if collection.is_view() || (collection.is_capped() && overflows) {
-        return Err(Code::OperationFailed.error(format!(
-            "{} has a growth policy that is not for a view or a capped collection; drop the \
-             policy first",
-            collection.namespace
-        )));
+impl GuardedCollection for Collection {
+    fn namespace(&self) -> &Namespace {
+        &self.namespace
     }
-    check_validator(policy, collection)
-}
 
-/// Refuses a validator that would refuse every document for what the policy writes into it.
-pub fn check_validator(policy: &Policy, collection: &Collection) -> Result<()> {
-    let Some(validator) = &collection.validator else { return Ok(()) };
-    for overflow in policy.overflows() {
-        if let Some(counter) = overflow.named().find(|path| validator.keeps_out(path.first())) {
-            return Err(Code::InvalidOptions.error(format!(
-                "the validator of {} allows no additional properties, and not the field \
-                 '{counter}', by which the policy counts the array '{}'; name it and its like \
-                 among the validator's properties, or give the counters other names (the policy \
-                 keys 'arrays.{}.overflow.count', 'flag' and 'pages')",
-                collection.namespace, overflow.path, overflow.path
-            )));
-        }
+    fn is_view(&self) -> bool {
+        self.is_view()
     }
-    Ok(())
+
+    fn is_capped(&self) -> bool {
+        self.is_capped()
+    }
+
+    fn keeps_out(&self, field: &str) -> bool {
+        self.validator.as_ref().is_some_and(|validator| validator.keeps_out(field))
+    }
 }

@@ -3,7 +3,8 @@
 //! commit.
 
 use crate::Engine;
-use crate::define::{Definition, Progress};
+use crate::define::Definition;
+use crate::operation::WorkProgress;
 use bson::{RawDocument, RawDocumentBuf};
 use command::Namespace;
 use error::{Code, Result};
@@ -66,7 +67,7 @@ impl Engine {
                 .flat_map(|collection| collection.indexes.iter().skip(1))
                 .map(|index| index.spec.clone())
                 .collect();
-            self.create_indexes(&overflow.into, &specs, &Progress::default()).await?;
+            self.create_indexes(&overflow.into, &specs, &WorkProgress::default()).await?;
         }
         self.change_policies(|table| table.with(policy.clone())).await;
         temporary.guarded = Some(Moved { policy, target });
@@ -111,7 +112,7 @@ impl Engine {
         definition.commit().await?;
         gates.iter().for_each(|namespace| self.cursors.kill_namespace(namespace));
         if let Some(collection) = self.registry.get(&temporary.target) {
-            self.growth.tell_held(collection.id, &temporary.target);
+            self.growth.report_held(collection.id, &temporary.target);
         }
         Ok(())
     }

@@ -3,14 +3,16 @@
 use super::mirror;
 use crate::Engine;
 use crate::catalog::{Catalog, Collection, Index};
-use crate::define::{Definition, Progress};
+use crate::define::Definition;
+use crate::operation::WorkProgress;
 use bson::{RawDocument, RawDocumentBuf};
 use command::Namespace;
 use error::{Code, Result};
 use guard::Policy;
 use guard::policy::Overflow;
 use guard::provision::{
-    self, Existing, Needed, are_same, is_hidden, loses_pages, view_options, with_hidden,
+    self, Existing, Needed, answers, earlier_view_options, is_hidden, loses_pages, view_options,
+    with_hidden,
 };
 use guard::verify::Drift;
 use std::sync::Arc;
@@ -24,7 +26,8 @@ impl Engine {
         let Some(existing) = self.registry.get(view) else { return Ok(()) };
         // One that is the same may have been restored before its policy is.
         let own = self.is_own_view(policy, overflow)
-            || existing.options == view_options(policy, overflow);
+            || existing.options == view_options(policy, overflow)
+            || existing.options == earlier_view_options(policy, overflow);
         match own && existing.is_view() {
             true => Ok(()),
             false => Err(Code::NamespaceExists.error(format!(
@@ -131,7 +134,7 @@ impl Engine {
         if missing.is_empty() {
             return Ok(());
         }
-        match self.add_indexes(&overflow.into, &missing, &Progress::of_command()).await {
+        match self.add_indexes(&overflow.into, &missing, &WorkProgress::of_command()).await {
             Err(error) if error.code() == Code::NamespaceNotFound => Ok(()),
             outcome => outcome.map(|_| ()),
         }
@@ -197,9 +200,9 @@ pub fn own_indexes(collection: Option<&Collection>) -> impl Iterator<Item = &Raw
     indexes.map(|index| &*index.spec)
 }
 
-/// An index of pages, by whatever name.
+/// The index of pages that is this one, or as good.
 pub fn find_index<'c>(pages: &'c Collection, spec: &RawDocument) -> Option<&'c Arc<Index>> {
-    pages.indexes.iter().find(|index| index.ready && are_same(&index.spec, spec))
+    pages.indexes.iter().find(|index| index.ready && answers(&index.spec, spec))
 }
 
 /// Those that no index of the pages answers.

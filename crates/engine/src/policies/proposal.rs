@@ -2,25 +2,15 @@
 
 use super::page_indexes;
 use crate::Engine;
-use crate::catalog::{Collection, Index};
-use crate::define::{New, define};
+use crate::catalog::{Collection, Index, NewCollection, define};
 use crate::storage::{CollectionId, IndexId};
+use crate::transaction::Proposal;
 use bson::RawDocumentBuf;
 use command::Namespace;
 use error::Result;
 use guard::policy::Overflow;
-use guard::{Lease, Policy, Table};
+use guard::{Policy, Table};
 use std::sync::Arc;
-
-/// What a transaction sees instead of what is in force.
-pub struct Proposal {
-    pub namespace: Namespace,
-    /// What guards the collection under the policy.
-    pub guarded: Option<Lease>,
-    /// The collections of pages that are yet to be made, empty. They stand in the place of
-    /// whatever has their name.
-    pub pages: Vec<Arc<Collection>>,
-}
 
 impl Engine {
     /// A policy as if it were set.
@@ -51,10 +41,10 @@ impl Engine {
             self.registry.take_ids(specs.len() as u32 + 2).0
         };
         let options = RawDocumentBuf::new();
-        let new = New { namespace: &overflow.into, options: &options, view: false };
+        let new = NewCollection { namespace: &overflow.into, options: &options, view: false };
         let mut pages = define(&new, CollectionId(first), IndexId(first + 1))?;
         for (spec, id) in specs.iter().zip(first + 2..) {
-            pages.indexes.push(Arc::new(Index::from_spec(IndexId(id), spec, true, 0)?));
+            pages.indexes.push(Arc::new(Index::from_spec(IndexId(id), spec, true)?));
         }
         Ok(Arc::new(pages))
     }

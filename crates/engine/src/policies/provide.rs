@@ -3,7 +3,8 @@
 
 use super::pages::{missing, needed, page_indexes, unanswered};
 use crate::Engine;
-use crate::define::{Definition, New};
+use crate::catalog::NewCollection;
+use crate::define::Definition;
 use bson::RawDocumentBuf;
 use command::Namespace;
 use error::{Code, Result};
@@ -83,11 +84,11 @@ impl Engine {
 impl Definition<'_> {
     /// Makes what a policy needs, as far as it is not there, but for the indexes of
     /// collections that hold documents: to build them takes time.
-    fn provide(&mut self, policy: &Policy) -> Result<()> {
+    pub(super) fn provide(&mut self, policy: &Policy) -> Result<()> {
         for Needed { namespace, what, .. } in needed(policy, &self.catalog) {
             match what {
                 What::Collection { indexes } => self.provide_collection(&namespace, &indexes)?,
-                What::View { options } => self.provide_view(&namespace, &options)?,
+                What::View { options, .. } => self.provide_view(&namespace, &options)?,
             }
         }
         Ok(())
@@ -113,7 +114,7 @@ impl Definition<'_> {
             Some(_) => self.drop(namespace).map(|_| ())?,
             None => {}
         }
-        self.create(New { namespace, options, view: true }).map(|_| ())
+        self.create(NewCollection { namespace, options, view: true }).map(|_| ())
     }
 
     /// Drops what an earlier policy needed and the new one does not, which is empty, and gives

@@ -2,13 +2,14 @@
 //! mended by `verifyGrowth`.
 
 mod dry_run;
+mod list;
 mod orphans;
 
 use crate::Engine;
 use crate::plan::Interrupt;
-use crate::run::writes::Writes;
 use crate::storage::Mark;
 use crate::transaction::Transaction;
+use crate::writes::Writes;
 use bson::{RawBsonRef, RawDocument, RawDocumentBuf, rawdoc};
 use command::{Client, Namespace, Request};
 use error::{Code, Result};
@@ -113,7 +114,7 @@ fn page(parent: i32, number: i32) -> bson::RawBson {
     rawdoc! { "parent": parent, "path": "a", "page": number }.into()
 }
 
-/// Someone asked what guards a collection that was not there; before they insert, it comes
+/// A client looked up what guards a collection that was not there; before it inserts, it comes
 /// with a policy.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_policy_that_comes_between_is_not_missed() {
@@ -173,7 +174,7 @@ async fn what_storage_broke_is_found_and_mended() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_nothing_mends_safely_is_told() {
+async fn what_nothing_mends_safely_is_reported() {
     let directory = tempfile::tempdir().unwrap();
     let engine = filled(&directory).await;
     // A page that belongs to another document by its name than by its parent.
@@ -404,7 +405,7 @@ async fn a_collection_is_dropped_with_pages_of_a_policy_that_cannot_be_read() {
     engine.close().await;
 }
 
-/// Whoever counts the policies anew holds their collection and waits for his turn, which a
+/// A recount of the policies' collection holds it and waits for its turn, which a
 /// policy that is being set has.
 #[tokio::test(flavor = "multi_thread")]
 async fn setting_a_policy_and_counting_policies_do_not_wait_for_each_other() {

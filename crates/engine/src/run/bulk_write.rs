@@ -1,6 +1,5 @@
 //! `bulkWrite`.
 
-use super::writes::Writes;
 use super::{Call, listing, writing};
 use bson::RawBsonRef;
 use command::views::BulkWrite;
@@ -11,7 +10,7 @@ use write::statement::{self, Bulk, Totals};
 
 pub async fn run(call: Call<'_>) -> Result<Reply> {
     let view = BulkWrite::parse(call.request)?;
-    let writes = Writes::of(call);
+    let writes = call.writes();
     let Bulk { results, totals, retried, .. } = statement::bulk_write(&writes, &view).await?;
     writes.acknowledge(call.common.write_concern.as_ref()).await?;
     let namespace = Namespace::new("admin", "$cmd.bulkWrite")?;

@@ -2,10 +2,11 @@
 
 use crate::Engine;
 use crate::catalog::{Catalog, Collection};
-use crate::cursor::Owner;
+use crate::cursor::{Cursor, Owner, Source};
 use crate::moment::Moment;
 use crate::operation::Operation;
 use crate::session::{RetryableCommand, Standing, Statement};
+use crate::writes::Writes;
 use command::{Client, Common, Namespace, Request};
 use error::Result;
 use std::sync::Arc;
@@ -39,6 +40,13 @@ impl<'a> Call<'a> {
         }
     }
 
+    /// The writes of the command.
+    pub fn writes(&self) -> Writes {
+        Writes::of_command(self.engine, self.operation)
+            .at_home(self.statement().cloned())
+            .recorded_by(self.retry().cloned())
+    }
+
     /// The collections as the command sees them.
     pub fn catalog(&self) -> Result<Arc<Catalog>> {
         match self.statement() {
@@ -62,5 +70,18 @@ impl<'a> Call<'a> {
     pub fn owner(&self) -> Owner {
         let transaction = self.statement().map(|statement| statement.number);
         Owner { session: self.common.session, transaction }
+    }
+
+    /// A cursor that the command opens, and that stops with it.
+    pub fn cursor(&self, namespace: Namespace, source: Source) -> Cursor {
+        Cursor {
+            namespace,
+            owner: self.owner(),
+            source,
+            no_timeout: false,
+            interrupt: self.operation.interrupt.clone(),
+            pending: None,
+            time: None,
+        }
     }
 }

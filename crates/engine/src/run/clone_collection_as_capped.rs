@@ -2,10 +2,8 @@
 
 use super::aggregate::next_batch;
 use super::convert_to_capped::{options, source};
-use super::writes::Writes;
 use super::{Call, lookup, reading};
-use crate::catalog::Collection;
-use crate::define::New;
+use crate::catalog::{Collection, NewCollection};
 use crate::plan::{self, Query, Scan, Sort};
 use bson::RawDocumentBuf;
 use command::views::CloneCollectionAsCapped;
@@ -31,7 +29,7 @@ pub async fn run(call: Call<'_>) -> Result<Reply> {
     }
     call.engine.policies.check_definition(to)?;
     let options = options(&collection, clone.size);
-    call.engine.create(New { namespace: to, options: &options, view: false }).await?;
+    call.engine.create(NewCollection { namespace: to, options: &options, view: false }).await?;
     if let Err(error) = copy(call, &collection, to).await {
         call.engine.drop_collection(to).await?;
         return Err(error);
@@ -63,7 +61,7 @@ async fn copy(call: Call<'_>, from: &Arc<Collection>, to: &Namespace) -> Result<
     let interrupt = call.operation.interrupt.clone();
     let rows = plan::open(from, query, reading::view(call)?, interrupt)?;
     let mut documents: Documents = Box::new(rows.map(|row| Ok(row?.document.into())));
-    let writes = Writes::of(call);
+    let writes = call.writes();
     loop {
         let batch = next_batch(&mut documents)?;
         if batch.is_empty() {

@@ -6,7 +6,7 @@ mod unique;
 
 use super::create::{action_name, check_validator, check_view, level_name, view_options};
 use super::{Call, lookup, reading};
-use crate::catalog::{Collection, Kind};
+use crate::catalog::{Collection, CollectionKind};
 use bson::{RawBson, RawDocument, RawDocumentBuf};
 use command::views::{CollMod, Expiry};
 use command::{Reply, ReplyWriter};
@@ -88,7 +88,7 @@ fn options(
     collection: &Collection,
 ) -> Result<RawDocumentBuf> {
     let namespace = &collection.namespace;
-    if let Kind::View { on, pipeline } = &collection.kind {
+    if let CollectionKind::View { on, pipeline } = &collection.kind {
         let collation = get(&collection.options, "collation").and_then(|it| it.as_document());
         let kept: Vec<&RawDocument> =
             value::element::array_elements(pipeline).filter_map(|it| it.as_document()).collect();

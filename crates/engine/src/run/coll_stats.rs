@@ -1,7 +1,7 @@
 //! `collStats`, and the figures of storage that `$collStats` has too.
 
 use super::{Call, lookup, reading, sizes};
-use crate::catalog::{Collection, Kind};
+use crate::catalog::{Collection, CollectionKind};
 use bson::RawBsonRef;
 use command::views::CollStats;
 use command::{Namespace, Reply, ReplyWriter};
@@ -54,7 +54,7 @@ fn of_collection(
     out.append_number("storageSize", scaled(sizes.storage));
     out.append_number("freeStorageSize", 0);
     out.append_bool("capped", collection.is_capped());
-    if let Kind::Capped { bytes_max, documents_max } = collection.kind {
+    if let CollectionKind::Capped { bytes_max, documents_max } = collection.kind {
         out.append_number("max", documents_max.unwrap_or(0) as i64);
         out.append_number("maxSize", scaled(bytes_max));
     }

@@ -4,7 +4,7 @@ use super::context::context;
 use super::reading::{self, Resolved, resolve_for};
 use super::{Call, aggregate, profile};
 use crate::catalog::{Catalog, Collection};
-use crate::plan::{self, Audience, Hint, Purpose, Query};
+use crate::plan::{self, Audience, Hint, Purpose, Query, Sort};
 use command::fields::Hint as HintField;
 use command::views::Count;
 use command::{Reply, ReplyWriter};
@@ -63,6 +63,6 @@ pub fn query(count: &Count<'_>, resolved: &Resolved, catalog: &Catalog) -> Resul
     query.limit = Some(count.limit.unsigned_abs());
     query.hint = count.hint.map(HintField::value).map(Hint::parse).transpose()?.flatten();
     query.collator = context.collator;
-    query.read_by(resolved.read_plan(None), catalog, Audience::Matching)?;
+    query.read_by(resolved.read_plan(None, &Sort::None), catalog, Audience::Matching)?;
     Ok(query)
 }

@@ -1,8 +1,7 @@
 //! `create`.
 
 use super::{Call, lookup};
-use crate::catalog;
-use crate::define::New;
+use crate::catalog::{self, NewCollection};
 use bson::{RawDocument, RawDocumentBuf};
 use command::views::{ClusteredIndex, Create, ValidationAction, ValidationLevel};
 use command::{Namespace, Reply, ReplyWriter};
@@ -37,7 +36,7 @@ pub async fn run(call: Call<'_>) -> Result<Reply> {
         check_validator(namespace, &options)?;
     }
     let view = create.view_on.is_some();
-    match make(call, New { namespace, options: &options, view }).await {
+    match make(call, NewCollection { namespace, options: &options, view }).await {
         // A transaction ends with the error, so that its client is to hear of it.
         Err(error) if error.code() == Code::NamespaceExists && call.statement().is_none() => {
             already_there(call, namespace, &options, view)?;
@@ -49,7 +48,7 @@ pub async fn run(call: Call<'_>) -> Result<Reply> {
     Ok(lookup::finish(call, ReplyWriter::new()))
 }
 
-async fn make(call: Call<'_>, new: New<'_>) -> Result<()> {
+async fn make(call: Call<'_>, new: NewCollection<'_>) -> Result<()> {
     let Some(statement) = call.statement() else {
         return call.engine.create(new).await.map(|_| ());
     };

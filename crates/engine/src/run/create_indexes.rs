@@ -5,7 +5,7 @@ mod wildcard_projection;
 use super::create::full_collation;
 use super::{Call, lookup};
 use crate::catalog::Collection;
-use crate::define::Progress;
+use crate::operation::WorkProgress;
 use bson::{RawDocument, RawDocumentBuf};
 use command::views::{CreateIndexes, IndexSpec};
 use command::{Reply, ReplyWriter};
@@ -32,7 +32,7 @@ pub async fn run(call: Call<'_>) -> Result<Reply> {
     // Asked again where the indexes are made: before that, no collection is.
     call.engine.policies.check_indexes(namespace, specs.iter().map(|spec| &**spec))?;
     let interrupt = call.operation.interrupt.clone();
-    let progress = Arc::new(Progress { interrupt, ..Progress::default() });
+    let progress = Arc::new(WorkProgress { interrupt, ..WorkProgress::default() });
     // `currentOp` shows it, and `killOp` stops it.
     let _ = call.operation.progress.set(progress.clone());
     let created = match call.statement() {

@@ -24,7 +24,7 @@ pub async fn run(call: Call<'_>) -> Result<Reply> {
     out.begin_array("inprog");
     for operation in operations(
         call,
-        Listed { sessions: true, cursors: false, command_bytes_max: COMMAND_BYTES },
+        ListedOperation { sessions: true, cursors: false, command_bytes_max: COMMAND_BYTES },
     ) {
         if filter.matches(&operation)? {
             out.push(RawBsonRef::Document(&operation));
@@ -41,7 +41,7 @@ pub const WHOLE_COMMAND_BYTES: usize = 64 * 1024;
 
 /// What to list beside operations under way, and how much of them.
 #[derive(Debug, Clone, Copy)]
-pub struct Listed {
+pub struct ListedOperation {
     /// Open transactions that wait for their next statement,
     pub sessions: bool,
     /// and cursors that wait for their next `getMore`.
@@ -50,7 +50,7 @@ pub struct Listed {
 }
 
 /// Everything under way, this command included, and what is idle as far as it is wanted.
-pub fn operations(call: Call<'_>, listed: Listed) -> Vec<RawDocumentBuf> {
+pub fn operations(call: Call<'_>, listed: ListedOperation) -> Vec<RawDocumentBuf> {
     let host = call.engine.identity().host_and_port();
     let transactions = call.engine.sessions.open_list();
     let running = call.engine.operations.list();
@@ -135,8 +135,8 @@ fn describe(
 }
 
 /// A command, cut where it is long: with many large ones under way the list would take more
-/// memory than all of them.
-fn append_command(out: &mut DocumentWriter, command: &RawDocument, bytes_max: usize) {
+/// memory than all of them, and in the profile each would take the place of many others.
+pub fn append_command(out: &mut DocumentWriter, command: &RawDocument, bytes_max: usize) {
     if command.as_bytes().len() <= bytes_max {
         return out.append_document("command", command);
     }

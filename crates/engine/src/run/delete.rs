@@ -1,6 +1,5 @@
 //! `delete`.
 
-use super::writes::Writes;
 use super::{Call, writing};
 use command::Reply;
 use command::views::Delete;
@@ -9,7 +8,7 @@ use write::statement;
 
 pub async fn run(call: Call<'_>) -> Result<Reply> {
     let delete = Delete::parse(call.request)?;
-    let writes = Writes::of(call);
+    let writes = call.writes();
     let reply = statement::delete(&writes, &delete).await?;
     writing::finish(call, &writes, reply).await
 }

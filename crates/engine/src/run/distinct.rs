@@ -4,15 +4,15 @@ use super::context::context;
 use super::reading::{self, Resolved, resolve_for};
 use super::{Call, aggregate, profile};
 use crate::catalog::{Catalog, Collection};
-use crate::plan::{self, Audience, Hint, Purpose, Query};
+use crate::plan::{self, Audience, Hint, Purpose, Query, Sort};
 use bson::{RawBson, RawBsonRef, RawDocument};
 use budget::{Held, Kind};
 use command::fields::Hint as HintField;
 use command::views::Distinct;
 use command::{Reply, ReplyWriter};
 use error::{Code, Result};
-use language::Needs;
 use language::query::Filter;
+use language::{Needs, interrupt};
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use std::sync::Arc;
@@ -72,7 +72,7 @@ pub fn query(distinct: &Distinct<'_>, resolved: &Resolved, catalog: &Catalog) ->
     query.purpose = Purpose::Distinct(path);
     query.hint = distinct.hint.map(HintField::value).map(Hint::parse).transpose()?.flatten();
     query.collator = context.collator;
-    query.read_by(resolved.read_plan(None), catalog, Audience::Stages)?;
+    query.read_by(resolved.read_plan(None, &Sort::None), catalog, Audience::Stages)?;
     Ok(query)
 }
 
@@ -111,8 +111,10 @@ impl Values {
         self.descend(RawBsonRef::Document(document), &components)
     }
 
-    fn descend(&mut self, value: RawBsonRef<'_>, rest: &[&str]) -> Result<()> {
-        let Some((first, rest)) = rest.split_first() else { return self.leaf(value) };
+    fn descend(&mut self, value: RawBsonRef<'_>, path: &[&str]) -> Result<()> {
+        // Numbers in the path may be places or names, so that there are many ways down.
+        interrupt::check()?;
+        let Some((first, rest)) = path.split_first() else { return self.leaf(value) };
         match value {
             RawBsonRef::Document(document) => match element::get(document, first) {
                 Some(found) => self.descend(found.value(), rest),
@@ -124,11 +126,9 @@ impl Values {
                 {
                     self.descend(found.value(), rest)?;
                 }
-                let mut whole = vec![*first];
-                whole.extend_from_slice(rest);
                 for found in element::array_elements(array) {
                     if let inner @ RawBsonRef::Document(_) = found.value() {
-                        self.descend(inner, &whole)?;
+                        self.descend(inner, path)?;
                     }
                 }
                 Ok(())

@@ -7,7 +7,7 @@ use super::context::context;
 use super::reading::{self, resolve_for};
 use super::{Call, aggregate, count, distinct, find, lookup};
 use crate::catalog::Collection;
-use crate::plan::explain::{self, Above, Change, Explained};
+use crate::plan::explain::{self, Above, Explained, ExplainedUpdate, room};
 use crate::plan::{Audience, Hint, Query, Sort};
 use aggregate::PreparedPipeline;
 use bson::RawDocument;
@@ -223,7 +223,7 @@ impl Explaining<'_> {
         if let Some(hash) = query_shape::hash(self.call.request) {
             out.append_str("queryShapeHash", &hash);
         }
-        out.append_document("command", self.call.request.body());
+        room::append_command(self.call.request.body(), out);
     }
 
     fn append_server(self, out: &mut DocumentWriter) {
@@ -268,14 +268,14 @@ struct Written<'a> {
 }
 
 impl Written<'_> {
-    fn parse(self, context: &Context) -> Result<Change> {
+    fn parse(self, context: &Context) -> Result<ExplainedUpdate> {
         let update = statement::parse_update(
             self.modification,
             self.array_filters,
             self.constants,
             context,
         )?;
-        Ok(Change { update, upsert: self.upsert })
+        Ok(ExplainedUpdate { update, upsert: self.upsert })
     }
 }
 

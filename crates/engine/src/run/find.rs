@@ -20,6 +20,7 @@ pub async fn run(call: Call<'_>) -> Result<Reply> {
     let find = Find::parse(call.request)?;
     let catalog = call.catalog()?;
     let resolved = resolve_for(call, &catalog, &find.namespace)?;
+    let resolved = if call.common.raw_data { resolved.raw() } else { resolved };
     if resolved.is_view {
         return aggregate::find_on_view(call, &find, resolved).await;
     }
@@ -33,15 +34,16 @@ pub async fn run(call: Call<'_>) -> Result<Reply> {
         return Ok(reply.finish(0, &find.namespace.to_string()));
     };
     let interrupt = call.operation.interrupt.clone();
-    let execution = plan::open(&collection, query, reading::view(call)?, interrupt.clone())?;
+    let execution = plan::open(&collection, query, reading::view(call)?, interrupt)?;
+    first_batch_of(call, &find, Source::Plan(Box::new(execution)))
+}
+
+/// The first batch of a find, from what it reads.
+pub fn first_batch_of(call: Call<'_>, find: &Find<'_>, source: Source) -> Result<Reply> {
     let cursor = Cursor {
-        namespace: find.namespace.clone(),
-        owner: call.owner(),
-        source: Source::Plan(Box::new(execution)),
         no_timeout: find.no_cursor_timeout,
-        interrupt,
-        pending: None,
         time: reading::time(call),
+        ..call.cursor(find.namespace.clone(), source)
     };
     first_batch(call, cursor, find.batch_size.map(i64::unsigned_abs), find.single_batch)
 }
@@ -51,10 +53,11 @@ pub fn query(find: &Find<'_>, resolved: &Resolved, catalog: &Catalog) -> Result<
     let context = context(resolved.collection.as_deref(), find.collation, find.variables)?;
     let filter = Arc::new(Filter::parse(find.filter, &context)?);
     let spec = Some(find.projection).filter(|spec| !spec.is_empty());
+    let sort = Sort::parse(find.sort)?;
     let plan = match find.tailable {
         // No policy with pages is for a capped collection.
         true => ReadPlan::Stored,
-        false => resolved.read_plan(spec),
+        false => resolved.read_plan(spec, &sort),
     };
     let projection = match plan.projection().or(spec) {
         Some(spec) => Some(Arc::new(Projection::parse(spec, Some(&filter), &context)?)),
@@ -63,7 +66,7 @@ pub fn query(find: &Find<'_>, resolved: &Resolved, catalog: &Catalog) -> Result<
     let mut query = Query::new(filter);
     query.projection = projection;
     query.projection_spec = spec.map(ToOwned::to_owned);
-    query.sort = Sort::parse(find.sort)?;
+    query.sort = sort;
     query.metadata = context.asked.wanted();
     if query.metadata.has(Metadatum::SortKey) && query.sort.fields().is_empty() {
         return Err(Code::BadValue.error("cannot use sortKey $meta projection without a sort"));
@@ -115,15 +118,6 @@ fn tail(
         )));
     }
     let interrupt = call.operation.interrupt.clone();
-    let tail = Tail::new(collection, query, find.await_data, interrupt.clone());
-    let cursor = Cursor {
-        namespace: find.namespace.clone(),
-        owner: call.owner(),
-        source: Source::Tail(Box::new(tail)),
-        no_timeout: find.no_cursor_timeout,
-        interrupt,
-        pending: None,
-        time: reading::time(call),
-    };
-    first_batch(call, cursor, find.batch_size.map(i64::unsigned_abs), find.single_batch)
+    let tail = Tail::new(collection, query, find.await_data, interrupt);
+    first_batch_of(call, find, Source::Tail(Box::new(tail)))
 }

@@ -1,6 +1,5 @@
 //! `findAndModify`.
 
-use super::writes::Writes;
 use super::{Call, writing};
 use command::Reply;
 use command::views::FindAndModify;
@@ -10,7 +9,7 @@ use write::statement::{self, Modified};
 
 pub async fn run(call: Call<'_>) -> Result<Reply> {
     let modify = FindAndModify::parse(call.request)?;
-    let writes = Writes::of(call);
+    let writes = call.writes();
     let Modified { answer, retried } = statement::find_and_modify(&writes, &modify).await?;
     writes.acknowledge(call.common.write_concern.as_ref()).await?;
     let mut writer = DocumentWriter::resume(answer);

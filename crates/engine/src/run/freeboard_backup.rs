@@ -2,7 +2,7 @@
 
 use super::{Call, sizes};
 use crate::backups;
-use crate::define::Progress;
+use crate::operation::WorkProgress;
 use command::views::FreeboardBackup;
 use command::{Reply, ReplyWriter};
 use error::{Code, Result};
@@ -12,7 +12,8 @@ use std::sync::atomic::Ordering;
 pub async fn run(call: Call<'_>) -> Result<Reply> {
     let backup = FreeboardBackup::parse(call.request)?;
     let interrupt = call.operation.interrupt.clone();
-    let progress = Arc::new(Progress { interrupt, what: Some("Backup"), ..Progress::default() });
+    let progress =
+        Arc::new(WorkProgress { interrupt, what: Some("Backup"), ..WorkProgress::default() });
     // `currentOp` shows it, and `killOp` stops it.
     let _ = call.operation.progress.set(progress.clone());
     let engine = call.engine.clone();

@@ -2,7 +2,8 @@
 
 use super::Call;
 use super::reading::fill_batch;
-use crate::cursor::{Batch, Source};
+use crate::batch::Batch;
+use crate::cursor::Source;
 use command::labels::stream_labelled;
 use command::views::GetMore;
 use command::{CursorReply, Reply};

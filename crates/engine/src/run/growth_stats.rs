@@ -3,7 +3,7 @@
 
 use super::{Call, lookup};
 use crate::catalog::Collection;
-use crate::growth::{self, Arrays, GrowthFigures, SHOWN, Sample, Sampled, now_ms};
+use crate::growth::{self, ArrayFigures, GrowthFigures, SHOWN, Sample, Sampled, now_ms};
 use crate::storage::{CollectionId, Record, RecordId, View, large};
 use bson::spec::ElementType;
 use bson::{DateTime, RawBsonRef};
@@ -13,7 +13,7 @@ use error::Result;
 use guard::Policy;
 use guard::patterns::overflow::Counters;
 use guard::patterns::place;
-use guard::policy::{ArrayRule, OnLimit};
+use guard::policy::{ArrayRule, Bounds, OnLimit, OnTotal, Overflow};
 use statistics::{Histogram, Largest, Trend, reached};
 use value::DocumentWriter;
 use value::element::get_value;
@@ -109,6 +109,9 @@ impl<'a> Stats<'a> {
         if let Some(max) = document.and_then(|document| document.max_bytes) {
             number(out, "maxBytes", max as u64);
         }
+        if self.policy().is_some_and(Policy::merges) {
+            number(out, "wholeWarnBytes", growth::WHOLE_WARN_BYTES);
+        }
         number(out, "limitBytes", DOCUMENT_BYTES_MAX as u64);
         out.end();
     }
@@ -148,7 +151,7 @@ impl<'a> Stats<'a> {
     }
 
     /// The arrays at a path that the policy names.
-    fn write_arrays(&self, arrays: &Arrays, out: &mut DocumentWriter) -> Result<()> {
+    fn write_arrays(&self, arrays: &ArrayFigures, out: &mut DocumentWriter) -> Result<()> {
         let mut rules = self.policy().into_iter().flat_map(|policy| &policy.arrays);
         let Some(rule) = rules.find(|rule| arrays.is_of(rule)) else { return Ok(()) };
         let ranked = arrays.longest.ranked();
@@ -172,7 +175,11 @@ impl<'a> Stats<'a> {
             if let OnLimit::Overflow(overflow) = &rule.on_limit {
                 number(out, "head", self.head_length(&record, rule));
                 let version = Version { document: record.stored(), sidecar: record.sidecar() };
-                number(out, "pages", Counters::read(version, overflow).pages as u64);
+                let counters = Counters::read(version, overflow);
+                number(out, "pages", counters.pages as u64);
+                if counters.pages > 0 && counters.bytes.is_some() {
+                    number(out, "bytes", counters.mass().array_bytes() as u64);
+                }
             }
             out.end();
         }
@@ -223,7 +230,7 @@ impl<'a> Stats<'a> {
 }
 
 /// What the policy says of an array, and what has gone to pages.
-fn write_rule(rule: &ArrayRule, arrays: &Arrays, out: &mut DocumentWriter) {
+fn write_rule(rule: &ArrayRule, arrays: &ArrayFigures, out: &mut DocumentWriter) {
     out.begin_document("bound");
     if let Some(max) = rule.bounds.max {
         number(out, "max", max as u64);
@@ -238,6 +245,9 @@ fn write_rule(rule: &ArrayRule, arrays: &Arrays, out: &mut DocumentWriter) {
         OnLimit::Overflow(_) => "overflow",
     };
     out.append_str("onLimit", on_limit);
+    if let OnLimit::Overflow(overflow) = &rule.on_limit {
+        write_total(overflow, out);
+    }
     out.end();
     if let OnLimit::Overflow(overflow) = &rule.on_limit {
         out.begin_document("overflow");
@@ -245,6 +255,23 @@ fn write_rule(rule: &ArrayRule, arrays: &Arrays, out: &mut DocumentWriter) {
         number(out, "documents", arrays.overflowed);
         number(out, "pages", arrays.pages);
         out.end();
+    }
+}
+
+/// What the policy says of an array as a whole.
+fn write_total(rule: &Overflow, out: &mut DocumentWriter) {
+    let Bounds { max, max_bytes } = rule.total;
+    for (key, bound) in [("totalMax", max), ("totalBytes", max_bytes)] {
+        if let Some(bound) = bound {
+            number(out, key, bound as u64);
+        }
+    }
+    if rule.total != Bounds::NONE {
+        let on_total = match rule.on_total {
+            OnTotal::Reject => "reject",
+            OnTotal::DropOldest => "drop_oldest",
+        };
+        out.append_str("onTotal", on_total);
     }
 }
 

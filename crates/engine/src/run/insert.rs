@@ -1,6 +1,5 @@
 //! `insert`.
 
-use super::writes::Writes;
 use super::{Call, writing};
 use command::Reply;
 use command::views::Insert;
@@ -9,7 +8,7 @@ use write::statement;
 
 pub async fn run(call: Call<'_>) -> Result<Reply> {
     let insert = Insert::parse(call.request)?;
-    let writes = Writes::of(call);
+    let writes = call.writes();
     let reply = statement::insert(&writes, &insert).await?;
     writing::finish(call, &writes, reply).await
 }

@@ -2,7 +2,7 @@
 
 use super::Call;
 use super::reading::first_batch;
-use crate::cursor::{Cursor, Source};
+use crate::cursor::Source;
 use crate::storage::Document;
 use bson::RawDocumentBuf;
 use command::{Namespace, Reply};
@@ -16,15 +16,7 @@ pub fn reply(
     batch_size: Option<i64>,
 ) -> Result<Reply> {
     let rows = documents.into_iter().map(|document| Ok(Document::Built(document)));
-    let cursor = Cursor {
-        namespace,
-        owner: call.owner(),
-        source: Source::Rows(Box::new(rows)),
-        no_timeout: false,
-        interrupt: call.operation.interrupt.clone(),
-        pending: None,
-        time: None,
-    };
+    let cursor = call.cursor(namespace, Source::Rows(Box::new(rows)));
     let batch_size = batch_size.map_or(u64::MAX, i64::unsigned_abs);
     first_batch(call, cursor, Some(batch_size), false)
 }

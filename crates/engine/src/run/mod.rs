@@ -57,7 +57,6 @@ mod update;
 mod validate;
 mod verify_growth;
 mod watch;
-pub mod writes;
 mod writing;
 
 use crate::operation::{self, Operation};
@@ -151,6 +150,9 @@ pub async fn run(engine: &Arc<Engine>, request: Request, client: &Arc<Client>) -
     let name = request.name();
     let (row, handler) = handler(name).ok_or_else(|| command::refused::not_found(name))?;
     let common = Common::parse(&request, row)?;
+    if common.help {
+        return Ok(Reply::help(row));
+    }
     // A `getMore` waits so long, and does not fail then.
     let limit = common.max_time_ms.filter(|ms| *ms > 0 && row.name != "getMore");
     let limit = limit.map(|ms| Duration::from_millis(ms.into()));

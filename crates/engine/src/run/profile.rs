@@ -4,11 +4,11 @@
 mod entry;
 
 use super::context::context;
-use super::writes::Writes;
 use super::{Call, current_op, top};
 use crate::Engine;
-use crate::define::New;
+use crate::catalog::NewCollection;
 use crate::plan::Execution;
+use crate::writes::Writes;
 use bson::{RawDocument, RawDocumentBuf, rawdoc};
 use command::views::{Profile, ProfileFilter};
 use command::{Command, Namespace, Reply, ReplyWriter};
@@ -150,7 +150,7 @@ async fn ensure(engine: &Arc<Engine>, database: &str) -> Result<Namespace> {
     let namespace = Namespace::new(database, "system.profile")?;
     if engine.registry.get(&namespace).is_none() {
         let options = rawdoc! { "capped": true, "size": PROFILE_BYTES };
-        let new = New { namespace: &namespace, options: &options, view: false };
+        let new = NewCollection { namespace: &namespace, options: &options, view: false };
         match engine.create(new).await {
             Err(error) if error.code() == Code::NamespaceExists => {}
             outcome => {

@@ -3,16 +3,18 @@
 
 use super::{Call, profile};
 use crate::Engine;
-use crate::catalog::{Catalog, Collection, Kind};
-use crate::cursor::{Batch, Cursor, Source, fill};
+use crate::batch::{Batch, FIRST_BATCH_DOCUMENTS, fill};
+use crate::catalog::{Catalog, Collection, CollectionKind};
+use crate::cursor::{Cursor, Source};
 use crate::footprint;
-use crate::plan::Execution;
+use crate::plan::{Execution, Sort};
 use crate::storage::{Document, View};
 use bson::{RawArrayBuf, RawDocument, Timestamp};
 use command::{CursorReply, Namespace, Reply};
 use error::{Code, Result};
 use guard::Lease;
 use guard::read::ReadPlan;
+use language::Needs;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use value::Collator;
@@ -65,10 +67,17 @@ impl Resolved {
         Resolved { namespace, collection, pipeline, is_view: false, collator, guarded: None }
     }
 
+    /// The same, with documents as they are stored: of arrays that overflow, their heads.
+    pub fn raw(self) -> Resolved {
+        Resolved { guarded: None, ..self }
+    }
+
     /// How the documents of the collection are read. All reads go by it.
-    pub fn read_plan(&self, projection: Option<&RawDocument>) -> ReadPlan {
+    pub fn read_plan(&self, projection: Option<&RawDocument>, sort: &Sort) -> ReadPlan {
+        let mut needs = Needs::none();
+        sort.needs(&mut needs);
         match &self.guarded {
-            Some(guarded) => ReadPlan::new(guarded, projection),
+            Some(guarded) => ReadPlan::new(guarded, projection, &needs),
             None => ReadPlan::Stored,
         }
     }
@@ -87,20 +96,21 @@ pub fn resolve_for(call: Call<'_>, catalog: &Catalog, namespace: &Namespace) -> 
 pub fn resolve(engine: &Engine, catalog: &Catalog, named: &Namespace) -> Result<Resolved> {
     let mut namespace = named.clone();
     let mut pipelines = Vec::new();
+    let mut lowest: Option<Arc<Collection>> = None;
     let collator = catalog.get(&namespace).and_then(|collection| collection.collator.clone());
     loop {
         let collection = catalog.get(&namespace).cloned();
-        let Some(Kind::View { on, pipeline }) = collection.as_deref().map(|c| &c.kind) else {
+        let Some(CollectionKind::View { on, pipeline }) = collection.as_deref().map(|c| &c.kind)
+        else {
             let mut whole = RawArrayBuf::new();
             for pipeline in pipelines.iter().rev() {
                 let pipeline: &RawArrayBuf = pipeline;
                 array_elements(pipeline).for_each(|stage| whole.push(stage.value()));
             }
             let is_view = !pipelines.is_empty();
-            // The view of all elements is itself made of heads and pages.
-            let guarded = match is_view && engine.policies.is_view_of(named, &namespace) {
-                true => None,
-                false => engine.policies.get(&namespace),
+            let guarded = match &lowest {
+                Some(view) => engine.policies.get_below(view, &namespace),
+                None => engine.policies.get(&namespace),
             };
             let pipeline = whole;
             return Ok(Resolved { namespace, collection, pipeline, is_view, collator, guarded });
@@ -111,6 +121,7 @@ pub fn resolve(engine: &Engine, catalog: &Catalog, named: &Namespace) -> Result<
         }
         pipelines.push(pipeline.clone());
         namespace = Namespace { database: namespace.database, collection: on.clone() };
+        lowest = collection;
     }
 }
 
@@ -122,7 +133,7 @@ pub fn first_batch(
     single: bool,
 ) -> Result<Reply> {
     let mut reply = CursorReply::first().at(cursor.time);
-    let limit = batch_size.or(Some(crate::cursor::FIRST_BATCH_DOCUMENTS));
+    let limit = batch_size.or(Some(FIRST_BATCH_DOCUMENTS));
     let batch = match limit {
         Some(0) => Batch::Full,
         _ => fill_batch(call, &mut cursor, &mut reply, limit)?,

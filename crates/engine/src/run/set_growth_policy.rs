@@ -1,6 +1,5 @@
 //! `setGrowthPolicy`.
 
-use super::writes::Writes;
 use super::{Call, figures, lookup};
 use crate::policies::adopt::LOOK_MAX;
 use command::views::SetGrowthPolicy;
@@ -21,10 +20,10 @@ pub async fn run(call: Call<'_>) -> Result<Reply> {
         if !set.count {
             return Ok(lookup::finish(call, reply));
         }
-        count_oversize(&Writes::of(call), &policy, Instant::now() + LOOK_MAX).await?
+        count_oversize(&call.writes(), &policy, Instant::now() + LOOK_MAX).await?
     } else {
         let engine = call.engine;
-        let (writes, concern) = (Writes::of(call), call.common.write_concern.as_ref());
+        let (writes, concern) = (call.writes(), call.common.write_concern.as_ref());
         let introduced =
             engine.introduce(&set.namespace, set.policy, &writes, concern, interrupt).await?;
         let (version, adopted) = introduced;

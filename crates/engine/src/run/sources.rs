@@ -26,7 +26,7 @@ pub fn documents(call: Call<'_>, namespace: &Namespace, source: &Source) -> Resu
             current_op::check_stage(call.common.database, namespace.is_collectionless())?;
             let asked = |name| get_value(&source.options, name).and_then(|it| it.as_bool());
             let truncates = asked("truncateOps").unwrap_or(false);
-            let listed = current_op::Listed {
+            let listed = current_op::ListedOperation {
                 sessions: asked("idleSessions").unwrap_or(true),
                 cursors: asked("idleCursors").unwrap_or(false),
                 command_bytes_max: match truncates {

@@ -1,6 +1,5 @@
 //! `update`.
 
-use super::writes::Writes;
 use super::{Call, writing};
 use command::Reply;
 use command::views::Update;
@@ -9,7 +8,7 @@ use write::statement;
 
 pub async fn run(call: Call<'_>) -> Result<Reply> {
     let update = Update::parse(call.request)?;
-    let writes = Writes::of(call);
+    let writes = call.writes();
     let reply = statement::update(&writes, &update).await?;
     let reply = writing::finish(call, &writes, reply).await?;
     statement::check_stages(&update)?;

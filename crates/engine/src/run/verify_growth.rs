@@ -2,11 +2,11 @@
 //! compared: counters, flags, pages, indexes and views. With `repair`, what can be
 //! repaired safely is, a transaction a document.
 
-use super::writes::Writes;
 use super::{Call, lookup};
 use crate::Engine;
-use crate::define::Progress;
+use crate::operation::WorkProgress;
 use crate::policies;
+use crate::writes::Writes;
 use command::views::VerifyGrowth;
 use command::{Namespace, Reply, ReplyWriter};
 use error::{Code, Error, Result};
@@ -32,13 +32,13 @@ pub async fn run(call: Call<'_>) -> Result<Reply> {
                 .error(format!("'{}' has no growth policy to verify", verify.namespace)));
         }
     };
-    let writes = Writes::of(call);
+    let writes = call.writes();
     // Its pages are looked at even where it is not there itself.
     let mut snapshot = writes.snapshot().await?;
     let collection = snapshot.catalog.get(&verify.namespace);
     collection.map_or(Ok(()), |collection| lookup::refuse_view(collection))?;
     let (interrupt, what) = (call.operation.interrupt.clone(), Some("Verification"));
-    let progress = Arc::new(Progress { interrupt, what, ..Progress::default() });
+    let progress = Arc::new(WorkProgress { interrupt, what, ..WorkProgress::default() });
     // `currentOp` shows it.
     let _ = call.operation.progress.set(progress.clone());
     let report = |done, total| {

@@ -3,8 +3,8 @@
 use super::Call;
 use super::context::context;
 use super::reading::first_batch;
-use crate::changes::{Options, Stream};
-use crate::cursor::{Cursor, Source};
+use crate::changes::{Stream, StreamOptions};
+use crate::cursor::Source;
 use bson::{RawBsonRef, RawDocument};
 use command::Reply;
 use command::common::ReadLevel;
@@ -62,22 +62,14 @@ async fn opened(call: Call<'_>, aggregate: &Aggregate<'_>) -> Result<Reply> {
             Code::location(50808).error(format!("{STAGE} stage expects a document as argument"))
         );
     };
-    let (scope, options) = Options::parse(argument, namespace)?;
+    let (scope, options) = StreamOptions::parse(argument, namespace)?;
     call.engine.begin_log().await?;
     // A stream begins with what has been synced, so that nothing that it has
     // seen the end of is ever written again after a crash.
     call.engine.log_synced().await;
     let stream = Stream::open(call.engine, scope, options, behind)?;
     let batch_size = aggregate.batch_size.map(i64::unsigned_abs);
-    let cursor = Cursor {
-        namespace: namespace.clone(),
-        owner: call.owner(),
-        source: Source::Changes(Box::new(stream)),
-        no_timeout: false,
-        interrupt: call.operation.interrupt.clone(),
-        pending: None,
-        time: None,
-    };
+    let cursor = call.cursor(namespace.clone(), Source::Changes(Box::new(stream)));
     first_batch(call, cursor, batch_size, false)
 }
 

@@ -1,6 +1,6 @@
 //! The end of transactions and of sessions.
 
-use super::state::Open;
+use super::state::OpenPhase;
 use super::{Session, SessionId};
 use crate::Engine;
 use command::common::session_of;
@@ -20,7 +20,7 @@ impl Session {
     }
 
     /// Lets go of what an aborted transaction held.
-    pub(super) fn discard(&self, engine: &Engine, ended: Option<Box<Open>>) {
+    pub(super) fn discard(&self, engine: &Engine, ended: Option<Box<OpenPhase>>) {
         let Some(open) = ended else { return };
         engine.sessions.figures.aborted.fetch_add(1, Ordering::Relaxed);
         self.close(engine);

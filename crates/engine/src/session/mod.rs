@@ -22,17 +22,15 @@ pub use retry::RetryableCommand;
 pub use standing::{Standing, stand};
 pub use statement::Statement;
 
+use crate::storage::SessionId;
 use command::SESSION_TIMEOUT_MINUTES;
 use error::{Code, Result};
 use parking_lot::Mutex;
 use rustc_hash::{FxHashMap, FxHashSet};
-use state::State;
+use state::SessionState;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
-
-/// `lsid.id`.
-pub type SessionId = [u8; 16];
 
 /// How long a session lives after its last use.
 const SESSION_IDLE_MAX: Duration = Duration::from_secs(SESSION_TIMEOUT_MINUTES as u64 * 60);
@@ -52,12 +50,12 @@ pub struct Sessions {
     started: Instant,
     /// The parameter `transactionLifetimeLimitSeconds`.
     pub transaction_lifetime_seconds: AtomicU32,
-    pub figures: Figures,
+    pub figures: SessionFigures,
 }
 
 /// For `serverStatus`.
 #[derive(Debug, Default)]
-pub struct Figures {
+pub struct SessionFigures {
     pub started: AtomicU64,
     pub committed: AtomicU64,
     pub aborted: AtomicU64,
@@ -71,7 +69,7 @@ pub struct Session {
     used: AtomicU32,
     /// Held by the one numbered command that runs.
     turn: Arc<tokio::sync::Mutex<()>>,
-    state: Mutex<State>,
+    state: Mutex<SessionState>,
 }
 
 impl Default for Sessions {
@@ -82,7 +80,7 @@ impl Default for Sessions {
             open: Mutex::default(),
             started: Instant::now(),
             transaction_lifetime_seconds: AtomicU32::new(TRANSACTION_LIFETIME_SECONDS),
-            figures: Figures::default(),
+            figures: SessionFigures::default(),
         }
     }
 }

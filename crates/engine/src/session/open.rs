@@ -1,6 +1,6 @@
 //! Open transactions, as `currentOp` shows them.
 
-use super::state::{Open, Phase};
+use super::state::{OpenPhase, Phase};
 use super::{SessionId, Sessions};
 use command::Client;
 use command::common::ReadLevel;
@@ -41,7 +41,7 @@ impl Sessions {
 fn transaction(
     session: SessionId,
     number: i64,
-    open: &Open,
+    open: &OpenPhase,
     lifetime_seconds: u32,
 ) -> OpenTransaction {
     let running = open.running.as_ref().map_or(Duration::ZERO, |running| running.since.elapsed());

@@ -3,7 +3,7 @@
 
 use super::{SESSION_IDLE_MAX, Session, SessionId, record};
 use crate::Engine;
-use crate::storage::{Change, Commit, Mark, Tree, keys};
+use crate::storage::{Commit, Mark, Tree, TreeChange, keys};
 use error::{Code, Result};
 use fjall::Slice;
 use std::ops::Bound;
@@ -107,8 +107,8 @@ impl Engine {
                 if !record::Header::read(&row)?.is_older(idle_max) {
                     return Ok(());
                 }
-                changes.push(Change { tree: Tree::Large, key: key.clone(), value: None });
-                changes.push(Change { tree: Tree::Records, key, value: None });
+                changes.push(TreeChange { tree: Tree::Large, key: key.clone(), value: None });
+                changes.push(TreeChange { tree: Tree::Records, key, value: None });
             }
             drop(view);
             if changes.is_empty() {

@@ -1,7 +1,7 @@
 //! What the store keeps of a session: a row for each statement of its last
 //! retryable write, or for a run of inserts, and one for its last committed transaction.
 //!
-//! A row is written with the very commit that it tells of. A later number writes
+//! A row is part of the very commit that it records. A later number writes
 //! over the rows of an earlier one, so that a session that goes on writing does
 //! not grow; what is left is removed when the session has expired.
 
@@ -52,21 +52,21 @@ impl Header {
 
 /// Statements that are carried out by one commit, one after the other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Run {
+pub struct StatementRun {
     pub first: i32,
     pub count: u32,
 }
 
-impl Run {
-    pub fn one(statement: i32) -> Run {
-        Run { first: statement, count: 1 }
+impl StatementRun {
+    pub fn one(statement: i32) -> StatementRun {
+        StatementRun { first: statement, count: 1 }
     }
 
     /// The runs that these statements make up.
-    pub fn all(statements: &[i32]) -> impl Iterator<Item = Run> + '_ {
+    pub fn all(statements: &[i32]) -> impl Iterator<Item = StatementRun> + '_ {
         statements
             .chunk_by(|left, right| left.checked_add(1) == Some(*right))
-            .map(|run| Run { first: run[0], count: run.len() as u32 })
+            .map(|run| StatementRun { first: run[0], count: run.len() as u32 })
     }
 
     fn holds(self, statement: i32) -> bool {
@@ -80,7 +80,7 @@ pub fn write(
     transaction: &mut Transaction,
     session: SessionId,
     number: i64,
-    run: Run,
+    run: StatementRun,
     answer: &RawDocument,
 ) {
     let key = keys::statement(session, run.first);
@@ -116,7 +116,7 @@ pub fn read(
             continue;
         }
         let first = keys::statement_number(&key).ok_or_else(damaged)?;
-        if !(Run { first, count: header.count }).holds(statement) {
+        if !(StatementRun { first, count: header.count }).holds(statement) {
             return Ok(None);
         }
         let answer = match row.get(HEADER_BYTES..).unwrap_or_default() {

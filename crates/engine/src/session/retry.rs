@@ -1,6 +1,6 @@
 //! Retryable writes: a repeated statement is answered from its record.
 
-use super::record::{self, Run};
+use super::record::{self, StatementRun};
 use super::{Session, SessionId};
 use crate::Engine;
 use crate::transaction::Transaction;
@@ -50,7 +50,7 @@ impl RetryableCommand {
 
     /// Adds a statement's record to the transaction that carries it out.
     pub fn record(&self, transaction: &mut Transaction, statement: i32, answer: &RawDocument) {
-        let run = Run::one(statement);
+        let run = StatementRun::one(statement);
         record::write(transaction, self.session.id, self.number, run, answer);
     }
 
@@ -58,7 +58,7 @@ impl RetryableCommand {
     /// carries them out.
     pub fn record_inserts(&self, transaction: &mut Transaction, statements: &[i32]) {
         let nothing = RawDocumentBuf::new();
-        for run in Run::all(statements) {
+        for run in StatementRun::all(statements) {
             record::write(transaction, self.session.id, self.number, run, &nothing);
         }
     }
@@ -85,6 +85,6 @@ impl Session {
     pub(super) fn record_commit(&self, transaction: &mut Transaction, number: i64) {
         let id: SessionId = self.id;
         let nothing = RawDocumentBuf::new();
-        record::write(transaction, id, number, Run::one(record::COMMITTED), &nothing);
+        record::write(transaction, id, number, StatementRun::one(record::COMMITTED), &nothing);
     }
 }

@@ -1,6 +1,6 @@
 //! How a command stands in its session, found out before it runs.
 
-use super::state::{Open, Phase, Running};
+use super::state::{OpenPhase, Phase, RunningStatement};
 use super::{RetryableCommand, Session, Statement, TRANSACTIONS_OPEN_MAX};
 use crate::Engine;
 use crate::operation::Operation;
@@ -68,12 +68,12 @@ impl Session {
                 "there are {TRANSACTIONS_OPEN_MAX} open transactions already; try again later"
             )));
         }
-        let open = Open {
+        let open = OpenPhase {
             started: Instant::now(),
             began: bson::DateTime::now(),
             level: common.read_concern.map(|concern| concern.level).unwrap_or_default(),
             parked: None,
-            running: Some(Running::new(&operation.interrupt)),
+            running: Some(RunningStatement::new(&operation.interrupt)),
             active: Duration::ZERO,
             client: operation.client.clone(),
         };
@@ -90,7 +90,7 @@ impl Session {
     fn go_on(&self, number: i64, operation: &Operation) -> Result<Transaction> {
         let mut state = self.state.lock();
         let open = state.open(self.id, number)?;
-        open.running = Some(Running::new(&operation.interrupt));
+        open.running = Some(RunningStatement::new(&operation.interrupt));
         open.client = operation.client.clone();
         open.parked.take().ok_or_else(|| super::state::aborted(number))
     }

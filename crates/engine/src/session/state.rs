@@ -10,7 +10,7 @@ use error::{Code, Error, Result};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-pub(super) struct State {
+pub(super) struct SessionState {
     /// Whether what the store knows of the session has been read.
     pub loaded: bool,
     /// The highest number so far; below 0 before the first.
@@ -22,21 +22,21 @@ pub(super) struct State {
 pub(super) enum Phase {
     /// Retryable writes, or nothing yet.
     Writes,
-    Open(Box<Open>),
+    Open(Box<OpenPhase>),
     /// With its commit, unless that was before a restart or wrote nothing.
     Committed(Option<Ticket>),
     Aborted,
 }
 
 /// A transaction that is neither committed nor aborted.
-pub(super) struct Open {
+pub(super) struct OpenPhase {
     pub started: Instant,
     /// `started`, by the clock on the wall.
     pub began: bson::DateTime,
     pub level: ReadLevel,
     /// Away while a statement runs.
     pub parked: Option<Transaction>,
-    pub running: Option<Running>,
+    pub running: Option<RunningStatement>,
     /// How long statements have run, the present one not counted.
     pub active: Duration,
     /// Whose statement was the last.
@@ -44,19 +44,19 @@ pub(super) struct Open {
 }
 
 /// A statement that runs.
-pub(super) struct Running {
+pub(super) struct RunningStatement {
     pub since: Instant,
     /// What stops it.
     pub interrupt: Interrupt,
 }
 
-impl Running {
-    pub fn new(interrupt: &Interrupt) -> Running {
-        Running { since: Instant::now(), interrupt: interrupt.clone() }
+impl RunningStatement {
+    pub fn new(interrupt: &Interrupt) -> RunningStatement {
+        RunningStatement { since: Instant::now(), interrupt: interrupt.clone() }
     }
 }
 
-impl Open {
+impl OpenPhase {
     /// Puts the transaction aside after a statement.
     pub fn park(&mut self, transaction: Transaction) {
         if let Some(running) = self.running.take() {
@@ -66,16 +66,20 @@ impl Open {
     }
 }
 
-impl Default for State {
-    fn default() -> State {
-        State { loaded: false, number: -1, phase: Phase::Writes }
+impl Default for SessionState {
+    fn default() -> SessionState {
+        SessionState { loaded: false, number: -1, phase: Phase::Writes }
     }
 }
 
-impl State {
+impl SessionState {
     /// A retryable write under a number. Says whether the number is new, and what
     /// transaction it puts an end to.
-    pub fn write(&mut self, session: SessionId, number: i64) -> Result<(bool, Option<Box<Open>>)> {
+    pub fn write(
+        &mut self,
+        session: SessionId,
+        number: i64,
+    ) -> Result<(bool, Option<Box<OpenPhase>>)> {
         if number < self.number {
             return Err(Code::TransactionTooOld.error(format!(
                 "Retryable write with txnNumber {number} is prohibited on session {} because a \
@@ -110,7 +114,7 @@ impl State {
     }
 
     /// Goes on to a higher number, and gives back the transaction it puts an end to.
-    pub fn advance(&mut self, number: i64, phase: Phase) -> Option<Box<Open>> {
+    pub fn advance(&mut self, number: i64, phase: Phase) -> Option<Box<OpenPhase>> {
         self.number = number;
         match std::mem::replace(&mut self.phase, phase) {
             Phase::Open(open) => Some(open),
@@ -119,7 +123,7 @@ impl State {
     }
 
     /// The open transaction with this number.
-    pub fn open(&mut self, session: SessionId, number: i64) -> Result<&mut Open> {
+    pub fn open(&mut self, session: SessionId, number: i64) -> Result<&mut OpenPhase> {
         if number < self.number {
             return Err(self.too_old(session, number));
         }
@@ -134,7 +138,7 @@ impl State {
     }
 
     /// Ends the open transaction, if there is one, and gives it back.
-    pub fn abort(&mut self) -> Option<Box<Open>> {
+    pub fn abort(&mut self) -> Option<Box<OpenPhase>> {
         if !matches!(self.phase, Phase::Open(_)) {
             return None;
         }

@@ -9,7 +9,7 @@
 //! Times of commits differ by `STEP`, so that there is a time between two of them: it stands
 //! for everything up to a commit and nothing behind it.
 
-use super::trees::{Change, Failure, Reach, Tree, Trees};
+use super::trees::{Failure, SyncLevel, Tree, TreeChange, Trees};
 use super::{failed, keys};
 use bson::Timestamp;
 use error::Result;
@@ -61,7 +61,7 @@ impl Clock {
 
     fn store(&self, trees: &dyn Trees) -> std::result::Result<(), Failure> {
         trees.apply(self.row().into_iter().collect())?;
-        trees.sync(Reach::Disk)
+        trees.sync(SyncLevel::Disk)
     }
 
     /// The time of the last commit that was applied.
@@ -115,11 +115,11 @@ impl Clock {
     }
 
     /// The row of the clock, where the store does not hold the second of the last commit.
-    pub(super) fn row(&self) -> Option<Change> {
+    pub(super) fn row(&self) -> Option<TreeChange> {
         let second = self.last() >> 32;
         let is_stored = self.stored.swap(second, Ordering::AcqRel) == second;
         let value = Some(second.to_be_bytes().into());
-        (!is_stored).then(|| Change { tree: Tree::Records, key: keys::clock(), value })
+        (!is_stored).then(|| TreeChange { tree: Tree::Records, key: keys::clock(), value })
     }
 }
 
@@ -172,7 +172,7 @@ mod tests {
         {
             let store = open(directory.path());
             let row = ahead.to_be_bytes().into();
-            let change = Change { tree: Tree::Records, key: keys::clock(), value: Some(row) };
+            let change = TreeChange { tree: Tree::Records, key: keys::clock(), value: Some(row) };
             // As a server whose wall clock was ahead would have left it.
             store.clock().stored.store(seconds() + 1, Ordering::SeqCst);
             store.clock().last.store((seconds() + 1) << 32, Ordering::SeqCst);

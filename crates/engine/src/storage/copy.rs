@@ -5,7 +5,7 @@
 
 use super::disk::{Books, Disk};
 use super::store::write_marker;
-use super::trees::{Change, Snapshot, Trees};
+use super::trees::{TreeChange, TreeSnapshot, Trees};
 use super::{Space, Store, Tree, failed, keys, private};
 use error::{Code, Error, Result};
 use std::ops::Bound;
@@ -57,7 +57,7 @@ fn claim(directory: &Path) -> Result<bool> {
 }
 
 fn copy(
-    snapshot: &dyn Snapshot,
+    snapshot: &dyn TreeSnapshot,
     directory: &Path,
     reserve_bytes: u64,
     advance: &mut dyn FnMut(u64) -> Result<()>,
@@ -78,7 +78,7 @@ fn copy(
                 continue;
             }
             bytes += (key.len() + value.len()) as u64;
-            batch.push(Change { tree, key, value: Some(value) });
+            batch.push(TreeChange { tree, key, value: Some(value) });
             if batch.len() >= BATCH_KEYS_MAX || bytes >= BATCH_BYTES_MAX {
                 space.check()?;
                 disk.apply(std::mem::take(&mut batch)).map_err(failed)?;

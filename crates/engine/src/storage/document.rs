@@ -10,7 +10,7 @@ use std::sync::Arc;
 /// Either the stored bytes, shared and not copied, or a document put together.
 #[derive(Debug, Clone)]
 pub enum Document {
-    Stored(Stored),
+    Stored(StoredBytes),
     Built(RawDocumentBuf),
     Reserved(Arc<Reserved>),
 }
@@ -43,17 +43,17 @@ impl Document {
 /// Stored bytes: a whole document, then what policies keep beside it, if anything, then what
 /// large values need, if there are any. Their lengths say which is there.
 #[derive(Debug, Clone)]
-pub struct Stored {
+pub struct StoredBytes {
     bytes: Slice,
     length: usize,
 }
 
-impl Stored {
-    pub fn new(bytes: Slice) -> Result<Stored> {
+impl StoredBytes {
+    pub fn new(bytes: Slice) -> Result<StoredBytes> {
         let length = bytes.first_chunk().map_or(0, |length| u32::from_le_bytes(*length) as usize);
         let document = bytes.get(..length).and_then(|bytes| RawDocument::from_bytes(bytes).ok());
         match document {
-            Some(_) => Ok(Stored { bytes, length }),
+            Some(_) => Ok(StoredBytes { bytes, length }),
             None => Err(Code::DataCorruptionDetected
                 .error("a record does not hold a document; restore the store from a backup")),
         }

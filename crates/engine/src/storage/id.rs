@@ -11,3 +11,6 @@ pub struct IndexId(pub u32);
 /// A record's place in natural order: insertion order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct RecordId(pub u64);
+
+/// A logical session: `lsid.id`. Its retry records are kept under it.
+pub type SessionId = [u8; 16];

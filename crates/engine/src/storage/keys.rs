@@ -13,9 +13,10 @@
 //!                                             or without a path one of the largest
 //!                                             documents: how it has grown
 //!          0 'k' <index id> <bit: u8>         a multikey bit that is set: nothing
+//!          0 'a' <index id> <path>            a path below a wildcard that has met arrays: nothing
 //!          0 'd' <tree> <id>                  a dropped prefix, still to be purged
-//!          0 'e' <number: u64>                index entries still to be added to their tree: in
-//!                                             how many rows they are packed, u32
+//!          0 'e' <number: u64>                changes still to be added to their trees: in how
+//!                                             many rows they are packed, u32
 //!          0 'r' <session> <statement: i32>   a retryable write that was carried out
 //!          0 'l'                              the log of changes: start u64, bytes u64
 //!          0 't'                              the second that the clock has reached: u64
@@ -25,14 +26,14 @@
 //!                                             keys are stored that are longer than the tree's
 //! Large    <collection id> <record id> <n>    a large value
 //!          0 'r' <session> <statement: i32>   what a retryable write answered, if large
-//!          0 'e' <number: u64> <row: u32>     packed index entries, see `deferred`
+//!          0 'e' <number: u64> <row: u32>     packed changes, see `deferred`
 //!          <the last id> <time> <index>       an event of the log of changes: BSON
 //! ```
 //!
 //! Ids are u32, never 0 and never the last; record ids are u64; `<n>` is a u32. An
 //! event's time is a u64, its index a u32.
 
-use super::{CollectionId, IndexId, Position, RecordId, Tree};
+use super::{CollectionId, IndexId, Position, RecordId, SessionId, Tree};
 use command::Namespace;
 use fjall::Slice;
 use std::ops::{Bound, RangeInclusive};
@@ -96,6 +97,24 @@ pub fn multikey_rows(index: IndexId) -> (Bound<Slice>, Bound<Slice>) {
     (Bound::Included(multikey(index, 0)), Bound::Included(multikey(index, u8::MAX)))
 }
 
+/// A path below a wildcard at which arrays were met.
+pub fn array_path(index: IndexId, path: &str) -> Slice {
+    row(b'a', &[&index.0.to_be_bytes(), path.as_bytes()])
+}
+
+/// Every such row of an index.
+pub fn array_path_rows(index: IndexId) -> (Bound<Slice>, Bound<Slice>) {
+    // An id is never the last.
+    let end = row(b'a', &[&(index.0 + 1).to_be_bytes()]);
+    (Bound::Included(array_path(index, "")), Bound::Excluded(end))
+}
+
+/// The path of such a row.
+pub fn array_path_of(key: &[u8]) -> Option<&str> {
+    let (_, path) = row_rest(key).split_first_chunk::<4>()?;
+    std::str::from_utf8(path).ok()
+}
+
 /// Whether a key is a row of the catalog.
 pub fn is_row(key: &[u8]) -> bool {
     key.starts_with(&CATALOG)
@@ -116,34 +135,34 @@ pub fn dropped_parts(key: &[u8]) -> Option<(Tree, u32)> {
     Some((tree, u32::from_be_bytes(*id.first_chunk()?)))
 }
 
-/// Says that index entries have still to be added to their tree.
+/// Says that changes have still to be added to their trees.
 pub fn deferred(number: u64) -> Slice {
     row(DEFERRED_ROWS, &[&number.to_be_bytes()])
 }
 
-/// The number of such entries.
+/// The number of such changes.
 pub fn deferred_number(key: &[u8]) -> Option<u64> {
     row_rest(key).first_chunk().map(|bytes| u64::from_be_bytes(*bytes))
 }
 
-/// A row that such entries are packed in.
+/// A row that such changes are packed in.
 pub fn packed(number: u64, at: u32) -> Slice {
     row(DEFERRED_ROWS, &[&number.to_be_bytes(), &at.to_be_bytes()])
 }
 
 /// The record of a statement of a session.
-pub fn statement(session: [u8; 16], statement: i32) -> Slice {
+pub fn statement(session: SessionId, statement: i32) -> Slice {
     row(STATEMENT_ROWS, &[&session, &statement.to_be_bytes()])
 }
 
 /// Every record of a session.
-pub fn statements(session: [u8; 16]) -> (Bound<Slice>, Bound<Slice>) {
+pub fn statements(session: SessionId) -> (Bound<Slice>, Bound<Slice>) {
     // As bytes, -1 is the greatest number.
     (Bound::Included(statement(session, 0)), Bound::Included(statement(session, -1)))
 }
 
 /// The session that a record is of.
-pub fn statement_session(key: &[u8]) -> Option<[u8; 16]> {
+pub fn statement_session(key: &[u8]) -> Option<SessionId> {
     row_rest(key).first_chunk().copied()
 }
 

@@ -2,18 +2,17 @@
 //! reads its own writes.
 
 use super::Overlay;
-use super::trees::{Failure, Pairs, Snapshot, Tree};
+use super::trees::{Failure, Pairs, Tree, TreeSnapshot};
 use fjall::Slice;
-use std::collections::VecDeque;
 use std::ops::Bound;
 use std::sync::Arc;
 
 pub struct Layered {
-    pub base: Arc<dyn Snapshot>,
-    pub changes: Arc<Overlay>,
+    pub base: Arc<dyn TreeSnapshot>,
+    pub changes: Overlay,
 }
 
-impl Snapshot for Layered {
+impl TreeSnapshot for Layered {
     fn get(&self, tree: Tree, key: &[u8]) -> Result<Option<Slice>, Failure> {
         match self.changes.get(tree, key) {
             Some(value) => Ok(value.clone()),
@@ -22,40 +21,22 @@ impl Snapshot for Layered {
     }
 
     fn range(&self, tree: Tree, range: (Bound<Slice>, Bound<Slice>)) -> Pairs {
-        let top = self.changes.range(tree, &range);
-        let base = self.base.range(tree, range);
-        Box::new(Merge::new(base, top))
+        let base = self.base.range(tree, range.clone());
+        let layers = self.changes.range(tree, &range);
+        layers.fold(base, |pairs, layer| Box::new(MergedPairs::new(pairs, layer)))
     }
 }
 
 /// Changes in the order of keys, taken from both ends.
 pub trait Top: Send {
-    fn front(&self) -> Option<&Slice>;
-    fn back(&self) -> Option<&Slice>;
+    fn front(&mut self) -> Option<&Slice>;
+    fn back(&mut self) -> Option<&Slice>;
     fn pop_front(&mut self) -> Option<(Slice, Option<Slice>)>;
     fn pop_back(&mut self) -> Option<(Slice, Option<Slice>)>;
 }
 
-impl Top for VecDeque<(Slice, Option<Slice>)> {
-    fn front(&self) -> Option<&Slice> {
-        self.front().map(|(key, _)| key)
-    }
-
-    fn back(&self) -> Option<&Slice> {
-        self.back().map(|(key, _)| key)
-    }
-
-    fn pop_front(&mut self) -> Option<(Slice, Option<Slice>)> {
-        self.pop_front()
-    }
-
-    fn pop_back(&mut self) -> Option<(Slice, Option<Slice>)> {
-        self.pop_back()
-    }
-}
-
 /// Two sorted sequences as one, from both ends; the top wins where keys meet.
-pub struct Merge<T> {
+pub struct MergedPairs<T> {
     base: Pairs,
     /// Taken from the base's front, not yet given out.
     front: Option<(Slice, Slice)>,
@@ -64,9 +45,9 @@ pub struct Merge<T> {
     top: T,
 }
 
-impl<T: Top> Merge<T> {
-    pub fn new(base: Pairs, top: T) -> Merge<T> {
-        Merge { base, front: None, back: None, top }
+impl<T: Top> MergedPairs<T> {
+    pub fn new(base: Pairs, top: T) -> MergedPairs<T> {
+        MergedPairs { base, front: None, back: None, top }
     }
 
     fn fill_front(&mut self) -> Result<(), Failure> {
@@ -84,7 +65,7 @@ impl<T: Top> Merge<T> {
     }
 }
 
-impl<T: Top> Iterator for Merge<T> {
+impl<T: Top> Iterator for MergedPairs<T> {
     type Item = Result<(Slice, Slice), Failure>;
 
     fn next(&mut self) -> Option<Self::Item> {
@@ -111,7 +92,7 @@ impl<T: Top> Iterator for Merge<T> {
     }
 }
 
-impl<T: Top> DoubleEndedIterator for Merge<T> {
+impl<T: Top> DoubleEndedIterator for MergedPairs<T> {
     fn next_back(&mut self) -> Option<Self::Item> {
         loop {
             if let Err(error) = self.fill_back() {
@@ -143,7 +124,7 @@ mod tests {
 
     struct Fixed(BTreeMap<Slice, Slice>);
 
-    impl Snapshot for Fixed {
+    impl TreeSnapshot for Fixed {
         fn get(&self, _: Tree, key: &[u8]) -> Result<Option<Slice>, Failure> {
             Ok(self.0.get(key).cloned())
         }
@@ -162,7 +143,7 @@ mod tests {
         for (key, value) in changes {
             overlay.insert(Tree::Records, key.into(), value.map(Slice::from));
         }
-        Layered { base: Arc::new(Fixed(base.collect())), changes: Arc::new(overlay) }
+        Layered { base: Arc::new(Fixed(base.collect())), changes: overlay }
     }
 
     fn text(pair: Result<(Slice, Slice), Failure>) -> String {

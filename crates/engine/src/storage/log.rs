@@ -1,7 +1,7 @@
 //! The log of changes, which change streams read.
 //!
 //! A store keeps none until the first stream is opened on it, and from then on
-//! for good. A commit carries the events it tells of; the applier numbers them,
+//! for good. A commit carries the events of its writes; the applier numbers them,
 //! since it alone knows the order of commits. An event's place is the cluster
 //! time of its commit and, in a client's transaction, its number there.
 //!
@@ -9,7 +9,7 @@
 //! events weigh no more than a bound.
 
 use super::clock::{Clock, between};
-use super::trees::{Change, Failure, Snapshot, Tree};
+use super::trees::{Failure, Tree, TreeChange, TreeSnapshot};
 use super::{View, failed, keys};
 use error::Result;
 use fjall::Slice;
@@ -72,9 +72,9 @@ impl LogChange {
 #[derive(Debug)]
 pub struct Log {
     on: AtomicBool,
-    /// Whether writers are to tell what they do: a little before the log begins.
-    telling: AtomicBool,
-    /// Writers that tell nothing, since they came before that.
+    /// Whether writers log events: from a little before the log begins.
+    logging: AtomicBool,
+    /// Writers that log no events, since they began before that.
     silent: AtomicUsize,
     /// Rings when the last of them is through.
     quiet: Notify,
@@ -88,13 +88,13 @@ pub struct Log {
 
 impl Log {
     /// The log of a store that is being opened.
-    pub fn load(snapshot: &dyn Snapshot, clock: Arc<Clock>) -> Result<Log> {
+    pub fn load(snapshot: &dyn TreeSnapshot, clock: Arc<Clock>) -> Result<Log> {
         let row = stored(snapshot)?;
         let on = row.is_some();
         let (start, bytes) = row.unwrap_or_default();
         Ok(Log {
             on: AtomicBool::new(on),
-            telling: AtomicBool::new(on),
+            logging: AtomicBool::new(on),
             silent: AtomicUsize::new(0),
             quiet: Notify::new(),
             clock,
@@ -110,25 +110,25 @@ impl Log {
         self.on.load(Ordering::Acquire)
     }
 
-    /// Whether a change of definition is to be told.
-    pub fn is_telling(&self) -> bool {
-        self.telling.load(Ordering::SeqCst)
+    /// Whether a change of definition is to be logged.
+    pub fn is_logging(&self) -> bool {
+        self.logging.load(Ordering::SeqCst)
     }
 
-    /// A writer begins. `None` if it is to tell what it does; otherwise what it
+    /// A writer begins. `None` if it is to log its events; otherwise what it
     /// keeps until its commit is applied, so that no log begins meanwhile.
     pub fn enter(self: &Arc<Self>) -> Option<Silent> {
-        if self.is_telling() {
+        if self.is_logging() {
             return None;
         }
         self.silent.fetch_add(1, Ordering::SeqCst);
         let silent = Silent(self.clone());
-        (!self.is_telling()).then_some(silent)
+        (!self.is_logging()).then_some(silent)
     }
 
-    /// From now on writers tell what they do; waits for those who do not.
-    pub async fn start_telling(&self) {
-        self.telling.store(true, Ordering::SeqCst);
+    /// From now on writers log their events; waits for those that do not.
+    pub async fn start_logging(&self) {
+        self.logging.store(true, Ordering::SeqCst);
         loop {
             let quiet = self.quiet.notified();
             if self.silent.load(Ordering::SeqCst) == 0 {
@@ -158,7 +158,7 @@ impl Log {
 
     /// Gives a commit its time, and turns what it does to the log into changes of the trees;
     /// true if the log's row is to be written.
-    pub(super) fn take(&self, change: LogChange, changes: &mut Vec<Change>) -> bool {
+    pub(super) fn take(&self, change: LogChange, changes: &mut Vec<TreeChange>) -> bool {
         let before = self.clock.last();
         let time = self.clock.tick();
         match change {
@@ -181,7 +181,7 @@ impl Log {
         true
     }
 
-    fn append(&self, mut time: u64, events: Events, changes: &mut Vec<Change>) {
+    fn append(&self, mut time: u64, events: Events, changes: &mut Vec<TreeChange>) {
         let mut bytes = self.bytes();
         for (index, event) in events.events.into_iter().enumerate() {
             let mut position = Position { time, index: 0 };
@@ -193,7 +193,7 @@ impl Log {
             }
             bytes += event.len() as u64;
             let key = keys::log_event(position).into();
-            changes.push(Change { tree: Tree::Large, key, value: Some(event) });
+            changes.push(TreeChange { tree: Tree::Large, key, value: Some(event) });
         }
         self.bytes.store(bytes, Ordering::Release);
         if bytes > self.bytes_max() {
@@ -202,28 +202,28 @@ impl Log {
     }
 
     /// The log's row: where it starts, and what its events weigh.
-    pub(super) fn row(&self) -> Change {
+    pub(super) fn row(&self) -> TreeChange {
         let mut row = [0; 16];
         row[..8].copy_from_slice(&self.start().to_be_bytes());
         row[8..].copy_from_slice(&self.bytes().to_be_bytes());
-        Change { tree: Tree::Records, key: keys::log(), value: Some(row.into()) }
+        TreeChange { tree: Tree::Records, key: keys::log(), value: Some(row.into()) }
     }
 }
 
-/// A writer that tells nothing.
+/// A writer that logs no events.
 #[derive(Debug)]
 pub struct Silent(Arc<Log>);
 
 impl Drop for Silent {
     fn drop(&mut self) {
-        if self.0.silent.fetch_sub(1, Ordering::SeqCst) == 1 && self.0.is_telling() {
+        if self.0.silent.fetch_sub(1, Ordering::SeqCst) == 1 && self.0.is_logging() {
             self.0.quiet.notify_waiters();
         }
     }
 }
 
 /// Where the stored log starts, and what its events weigh.
-fn stored(snapshot: &dyn Snapshot) -> Result<Option<(u64, u64)>> {
+fn stored(snapshot: &dyn TreeSnapshot) -> Result<Option<(u64, u64)>> {
     let row = snapshot.get(Tree::Records, &keys::log()).map_err(failed)?;
     let number = |row: &Slice, at: usize| {
         let bytes = row.get(at..).and_then(|rest| rest.first_chunk().copied());
@@ -233,7 +233,7 @@ fn stored(snapshot: &dyn Snapshot) -> Result<Option<(u64, u64)>> {
 }
 
 /// The newest time of a stored log.
-pub fn newest(snapshot: &dyn Snapshot) -> Result<u64> {
+pub fn newest(snapshot: &dyn TreeSnapshot) -> Result<u64> {
     let Some((start, _)) = stored(snapshot)? else { return Ok(0) };
     let Some(last) = snapshot.range(Tree::Large, keys::log_events()).next_back() else {
         return Ok(start);

@@ -22,19 +22,19 @@ mod view;
 
 pub use clock::Clock;
 pub use commit::{
-    AfterApply, BookEntry, Bookkeeper, Commit, Figures, Ledger, Mark, NoBooks, Progress, Ticket,
-    Witness,
+    AfterApply, BookEntry, Bookkeeper, Commit, CommitFigures, CommitProgress, CommitWrites, Ledger,
+    Mark, NoBooks, Ticket, Witness,
 };
-pub use deferred::ENTRIES_AT_ONCE_MAX;
+pub use deferred::{CHANGES_AT_ONCE_MAX, Staged};
 pub use disk::{Recovery, Stop};
 pub use document::Document;
 pub use entry::{Entries, Entry};
-pub use id::{CollectionId, IndexId, RecordId};
+pub use id::{CollectionId, IndexId, RecordId, SessionId};
 pub use log::{Events, Log, LogChange, Position, Silent};
 pub use overlay::Overlay;
 pub use space::{RESERVE_BYTES, Space};
 pub use store::{OpenError, Store, Synced};
-pub use trees::{Change, Tree};
+pub use trees::{Tree, TreeChange};
 pub use view::{Counts, Record, Records, View};
 
 /// A failure of the storage engine, as a client sees it.

@@ -1,13 +1,13 @@
 //! A store in a directory: opened, checked, closed.
 
 use super::commit::{
-    Applier, Bookkeeper, Commit, Committer, Figures, Mark, Progress, Ticket, Witness,
+    Applier, Bookkeeper, Commit, CommitFigures, CommitProgress, Committer, Mark, Ticket, Witness,
 };
 use super::copy::UNFINISHED;
-use super::deferred::Backlog;
+use super::deferred::{Backlog, Staged};
 use super::disk::{self, Books, Disk, Fault, Recovery};
 use super::large::Secret;
-use super::trees::{Background, Change, Damage, FileSystem, Trees};
+use super::trees::{Damage, FileSystem, TreeChange, TreeWork, Trees};
 use super::{Clock, Log, Space, Tree, View, failed, keys, log, private};
 use arc_swap::ArcSwap;
 use error::{Error, Result};
@@ -20,9 +20,10 @@ use std::time::{Duration, Instant};
 use tokio::sync::watch;
 
 /// What this build reads and writes. A change of layout raises it.
-const FORMAT: u32 = 5;
+const FORMAT: u32 = 6;
 /// Format 1 had no arrays in segments, 2 no inventory, 3 opened without it and had no index
-/// keys longer than those of the trees, 4 kept nothing beside documents and no deferred entries;
+/// keys longer than those of the trees, 4 kept nothing beside documents and no deferred
+/// entries, 5 one bit for all array paths below a wildcard;
 /// what they have is read as it is.
 const FORMAT_OLDEST: u32 = 1;
 /// Names the directory as ours and tells its format before anything is opened.
@@ -199,8 +200,19 @@ impl Store {
         self.committer.submit(commit)
     }
 
-    pub async fn submit_with_others(&self, commit: Commit) -> Result<Ticket> {
+    pub async fn submit_with_others(&self, mut commit: Commit) -> Result<Ticket> {
+        let staged = self.stage(&mut commit).await?;
+        staged.into_iter().for_each(Staged::keep);
         self.committer.submit_with_others(commit).await
+    }
+
+    /// Stores what a commit defers ahead of it, if that is much. To be kept when the commit is
+    /// handed in.
+    pub async fn stage(&self, commit: &mut Commit) -> Result<Option<Staged<'_>>> {
+        match &mut commit.deferred {
+            Some(packed) => packed.stage(&self.backlog, &self.committer).await,
+            None => Ok(None),
+        }
     }
 
     pub async fn commit(&self, commit: Commit, mark: Mark) -> Result<Ticket> {
@@ -221,7 +233,7 @@ impl Store {
         self.committer.applied()
     }
 
-    pub fn figures(&self) -> &Figures {
+    pub fn figures(&self) -> &CommitFigures {
         self.committer.figures()
     }
 
@@ -247,7 +259,7 @@ impl Store {
         self.trees.is_behind()
     }
 
-    pub fn background(&self) -> Background {
+    pub fn background(&self) -> TreeWork {
         self.trees.background()
     }
 
@@ -270,7 +282,7 @@ impl Store {
     }
 
     /// How far the commits have come.
-    pub fn progress(&self) -> Progress {
+    pub fn progress(&self) -> CommitProgress {
         self.committer.progress()
     }
 
@@ -494,8 +506,8 @@ fn secret(trees: &dyn Trees) -> Result<Secret> {
     }
     let secret: Secret = rand::rng().random();
     trees
-        .apply(vec![Change { tree: Tree::Records, key, value: Some(secret.into()) }])
+        .apply(vec![TreeChange { tree: Tree::Records, key, value: Some(secret.into()) }])
         .map_err(failed)?;
-    trees.sync(super::trees::Reach::Disk).map_err(failed)?;
+    trees.sync(super::trees::SyncLevel::Disk).map_err(failed)?;
     Ok(secret)
 }

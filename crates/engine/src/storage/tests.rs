@@ -43,11 +43,11 @@ impl Ledger for Sheet<'_> {
     fn take(
         &mut self,
         entry: BookEntry,
-        changes: &[Change],
+        written: &CommitWrites<'_>,
         view: &(dyn Fn() -> View + Sync),
     ) -> error::Result<()> {
         let Added(added) = *entry.downcast().expect("an entry for these books");
-        assert!(!changes.is_empty(), "the changes are those of the commit");
+        assert!(!written.is_empty(), "the changes are those of the commit");
         let was = match *self.counts {
             Some(counts) => counts,
             None => view().counts(COLLECTION)?,
@@ -58,10 +58,10 @@ impl Ledger for Sheet<'_> {
         Ok(())
     }
 
-    fn close(self: Box<Self>, changes: &mut Vec<Change>) -> AfterApply {
+    fn close(self: Box<Self>, changes: &mut Vec<TreeChange>) -> AfterApply {
         if let Some(counts) = *self.counts {
             let value = Some(counts.write().into());
-            changes.push(Change { tree: Tree::Records, key: keys::counts(COLLECTION), value });
+            changes.push(TreeChange { tree: Tree::Records, key: keys::counts(COLLECTION), value });
         }
         let groups = self.groups.clone();
         Some(Box::new(move || {
@@ -77,14 +77,14 @@ fn open(path: &Path) -> Store {
 fn put(store: &Store, record: u64, document: &RawDocumentBuf) -> Commit {
     let id = RecordId(record);
     let split = large::split(document, None, store.secret(), &[]);
-    let mut changes = vec![Change {
+    let mut changes = vec![TreeChange {
         tree: Tree::Records,
         key: keys::record(COLLECTION, id).into(),
         value: Some(split.record.into()),
     }];
     for (number, value) in split.values {
         let key = keys::large(COLLECTION, id, number).into();
-        changes.push(Change { tree: Tree::Large, key, value: Some(value) });
+        changes.push(TreeChange { tree: Tree::Large, key, value: Some(value) });
     }
     let added = Added(Counts { documents: 1, bytes: split.size as u64 });
     Commit { writes: 1, entry: Some(Box::new(added)), ..Commit::of(changes) }
@@ -212,7 +212,7 @@ async fn a_store_of_an_older_format_is_taken_over() {
         assert!(error.to_string().contains("in use by another process"), "{error}");
         assert_eq!(all(&store.view()), [(1, document.clone())]);
         let now = std::fs::read_to_string(&marker).expect("reads");
-        assert_eq!(now, "freeboard store, format 5\n");
+        assert_eq!(now, "freeboard store, format 6\n");
         store.close();
     }
 }

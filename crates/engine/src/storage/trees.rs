@@ -33,16 +33,22 @@ impl Tree {
 }
 
 /// One key's new value, or its removal.
-#[derive(Debug, Clone)]
-pub struct Change {
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TreeChange {
     pub tree: Tree,
     pub key: Slice,
     pub value: Option<Slice>,
 }
 
+impl TreeChange {
+    pub fn size_bytes(&self) -> usize {
+        self.key.len() + self.value.as_ref().map_or(0, |value| value.len())
+    }
+}
+
 /// How far a sync must reach.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Reach {
+pub enum SyncLevel {
     /// With the operating system: survives the process.
     System,
     /// On the disk: survives a power loss.
@@ -84,7 +90,7 @@ impl std::error::Error for Full {}
 
 /// What the trees still do for writes that are long done.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Background {
+pub struct TreeWork {
     pub flushes: usize,
     pub compactions: usize,
 }
@@ -101,14 +107,14 @@ impl<T: DoubleEndedIterator<Item = Result<(Slice, Slice), Failure>>> Pair for T 
 pub trait Trees: Send + Sync + 'static {
     /// All changes or none become visible to later snapshots, and, once synced,
     /// survive. Called by one thread at a time.
-    fn apply(&self, changes: Vec<Change>) -> Result<(), Failure>;
+    fn apply(&self, changes: Vec<TreeChange>) -> Result<(), Failure>;
 
     /// Makes everything survive that was applied before the call. More may be applied
     /// meanwhile, of which nothing is promised. After a failure the trees take
     /// no more writes.
-    fn sync(&self, reach: Reach) -> Result<(), Failure>;
+    fn sync(&self, reach: SyncLevel) -> Result<(), Failure>;
 
-    fn snapshot(&self) -> Arc<dyn Snapshot>;
+    fn snapshot(&self) -> Arc<dyn TreeSnapshot>;
 
     /// Begins to write out what is held in memory, if that is much, so that reads need
     /// not search it first. Called while nobody writes.
@@ -166,13 +172,13 @@ pub trait Trees: Send + Sync + 'static {
         false
     }
 
-    fn background(&self) -> Background {
-        Background::default()
+    fn background(&self) -> TreeWork {
+        TreeWork::default()
     }
 }
 
 /// The trees as of one commit.
-pub trait Snapshot: Send + Sync {
+pub trait TreeSnapshot: Send + Sync {
     fn get(&self, tree: Tree, key: &[u8]) -> Result<Option<Slice>, Failure>;
 
     fn range(&self, tree: Tree, range: Range) -> Pairs;

@@ -1,9 +1,9 @@
-//! A consistent view of the store, as of one commit.
+//! A consistent view of the store, as of one commit: what gives reads their isolation.
 
-use super::document::Stored;
+use super::document::StoredBytes;
 use super::entry::{self, Entries, Entry};
 use super::large::{self, Large, Secret, TRAILER_BYTES};
-use super::trees::{Pairs, Snapshot, Tree};
+use super::trees::{Pairs, Tree, TreeSnapshot};
 use super::{CollectionId, Document, IndexId, RecordId, failed, keys};
 use budget::{Held, Kind};
 use error::{Code, Result};
@@ -16,7 +16,7 @@ use value::Path;
 /// A snapshot. Cheap to clone; holds back garbage collection while it lives.
 #[derive(Clone)]
 pub struct View {
-    snapshot: Arc<dyn Snapshot>,
+    snapshot: Arc<dyn TreeSnapshot>,
     secret: Secret,
 }
 
@@ -25,7 +25,7 @@ pub struct View {
 pub struct Record {
     pub collection: CollectionId,
     pub id: RecordId,
-    stored: Stored,
+    stored: StoredBytes,
 }
 
 /// Exact at the view's commit.
@@ -41,12 +41,12 @@ pub struct Records {
 }
 
 impl View {
-    pub(super) fn new(snapshot: Arc<dyn Snapshot>, secret: Secret) -> View {
+    pub(super) fn new(snapshot: Arc<dyn TreeSnapshot>, secret: Secret) -> View {
         View { snapshot, secret }
     }
 
     /// The same view with changes on top that nobody else sees yet.
-    pub fn layered(&self, on: impl FnOnce(Arc<dyn Snapshot>) -> Arc<dyn Snapshot>) -> View {
+    pub fn layered(&self, on: impl FnOnce(Arc<dyn TreeSnapshot>) -> Arc<dyn TreeSnapshot>) -> View {
         View { snapshot: on(self.snapshot.clone()), secret: self.secret }
     }
 
@@ -110,7 +110,7 @@ impl View {
         Ok(row.map_or_else(Counts::default, |row| Counts::read(&row)))
     }
 
-    pub(super) fn snapshot(&self) -> &dyn Snapshot {
+    pub(super) fn snapshot(&self) -> &dyn TreeSnapshot {
         &*self.snapshot
     }
 
@@ -172,7 +172,7 @@ impl Counts {
 
 impl Record {
     fn new(collection: CollectionId, id: RecordId, bytes: Slice) -> Result<Record> {
-        Ok(Record { collection, id, stored: Stored::new(bytes)? })
+        Ok(Record { collection, id, stored: StoredBytes::new(bytes)? })
     }
 
     /// The document, with those large values loaded that `needs` looks at. What

@@ -1,18 +1,22 @@
-//! What makes a transaction a client's: it reads one snapshot, it never waits for
-//! others, and what it creates is seen by nobody else until it commits.
+//! What makes a transaction a client's: snapshot isolation. It reads one snapshot, it fails
+//! with a conflict instead of waiting for others (the first to write wins), and what it
+//! creates is seen by nobody else until it commits.
 
 use super::intents::Subject;
+use super::warning::Warning;
 use super::{EnteredCollection, Transaction, conflict};
 use crate::Engine;
-use crate::catalog::{Catalog, Collection, Index, row};
-use crate::define::{Created, Found, New, check_case, define, look};
+use crate::catalog::{
+    Catalog, Collection, Index, IndexesCreated, IndexesFound, NewCollection, check_case, define,
+    find_indexes, row,
+};
 use crate::operation::held_up;
-use crate::policies;
-use crate::storage::{Change, CollectionId, IndexId, Mark, Ticket, Tree, View};
+use crate::storage::{CollectionId, IndexId, Mark, Staged, Ticket, Tree, TreeChange, View};
 use bson::RawDocumentBuf;
 use command::Namespace;
 use error::{Code, Error, Result};
 use guard::Lease;
+use guard::provision::check_kind;
 use std::ops::Bound;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -145,7 +149,7 @@ impl Transaction {
     }
 
     /// Makes a collection, for this transaction's eyes only until it commits.
-    pub async fn create(&mut self, new: New<'_>) -> Result<Arc<Collection>> {
+    pub async fn create(&mut self, new: NewCollection<'_>) -> Result<Arc<Collection>> {
         let catalog = self.catalog();
         if catalog.get(new.namespace).is_some() {
             return Err(Code::NamespaceExists
@@ -162,11 +166,11 @@ impl Transaction {
             Some(absent) => absent.guarded,
             None => self.engine.policies.get(new.namespace),
         };
-        policies::check_kind(guarded.as_deref(), &collection)?;
+        check_kind(guarded.as_deref(), &*collection)?;
         if let Some(snapshot) = &mut self.snapshot {
             snapshot.created.push(Made { namespace: new.namespace.clone(), guarded });
         }
-        self.tell_created(&collection);
+        self.log_created(&collection);
         self.redefine(collection.clone())?;
         Ok(collection)
     }
@@ -177,39 +181,39 @@ impl Transaction {
         &mut self,
         namespace: &Namespace,
         specs: &[RawDocumentBuf],
-    ) -> Result<Created> {
+    ) -> Result<IndexesCreated> {
         let found = self.definition(namespace).cloned();
         let created_collection = found.is_none();
         let collection = match found {
             Some(collection) => collection,
             None => {
                 let options = RawDocumentBuf::new();
-                self.create(New { namespace, options: &options, view: false }).await?
+                self.create(NewCollection { namespace, options: &options, view: false }).await?
             }
         };
         let before = collection.indexes.len();
-        let missing = match look(&collection, specs)? {
-            Found::All => {
+        let missing = match find_indexes(&collection, specs)? {
+            IndexesFound::All => {
                 let made = Vec::new();
-                return Ok(Created { before, after: before, created_collection, made });
+                return Ok(IndexesCreated { before, after: before, created_collection, made });
             }
-            Found::Missing(missing) => missing,
+            IndexesFound::Missing(missing) => missing,
             // Nobody else builds in what this transaction made, so this is refused.
-            Found::Building(_) => Vec::new(),
+            IndexesFound::Building(_) => Vec::new(),
         };
         self.check_buildable(&collection)?;
         let first = self.engine.reserve_ids(missing.len() as u32).await?;
         let mut indexes = collection.indexes.clone();
         for (spec, id) in missing.iter().zip(first..) {
-            indexes.push(Arc::new(Index::from_spec(IndexId(id), spec, true, 0)?));
+            indexes.push(Arc::new(Index::from_spec(IndexId(id), spec, true)?));
         }
         let after = indexes.len();
         let collection = Arc::new(collection.with_indexes(indexes));
         let names: Vec<_> = collection.indexes[before..].iter().map(|it| &*it.name).collect();
-        self.tell_indexes_created(&collection, &names);
+        self.log_indexes_created(&collection, &names);
         let made = collection.indexes[before..].iter().map(|index| index.id).collect();
         self.redefine(collection)?;
-        Ok(Created { before, after, created_collection, made })
+        Ok(IndexesCreated { before, after, created_collection, made })
     }
 
     fn check_buildable(&mut self, collection: &Collection) -> Result<()> {
@@ -239,7 +243,7 @@ impl Transaction {
     /// Puts a definition into this transaction's catalog and among its writes.
     fn redefine(&mut self, collection: Arc<Collection>) -> Result<()> {
         collection.check_size()?;
-        let Change { tree, key, value } = row::write(&collection);
+        let TreeChange { tree, key, value } = row::write(&collection);
         self.change(tree, key, value);
         if let Some(snapshot) = &mut self.snapshot {
             snapshot.catalog = snapshot.catalog.with(collection);
@@ -257,10 +261,15 @@ impl Transaction {
         }
         let engine = self.engine.clone();
         let Some(snapshot) = self.snapshot.take().filter(|it| !it.created.is_empty()) else {
-            let commit = self.into_commit();
-            return engine.store.submit_with_others(commit.deferring()).await.map(Some);
+            let commit = self.into_commit().deferring();
+            return engine.store.submit_with_others(commit).await.map(Some);
         };
-        let _turn = engine.registry.changes.lock().await;
+        self.enter_made(&snapshot);
+        // Logged only once the commit is certain.
+        let warnings = std::mem::take(&mut self.warnings);
+        let mut commit = self.into_commit().deferring();
+        let staged = engine.store.stage(&mut commit).await?;
+        let turn = engine.registry.changes.lock().await;
         let mut catalog = Catalog::clone(&engine.registry.current());
         for Made { namespace, guarded } in &snapshot.created {
             // Policies change in the same turns as the catalog.
@@ -275,14 +284,28 @@ impl Transaction {
             }
         }
         engine.registry.reserve(&catalog)?;
-        let mut commit = self.into_commit();
+        warnings.iter().for_each(Warning::log);
         let first = commit.publish.take();
         let shown = engine.clone();
         commit.publish = Some(Box::new(move || {
             first.into_iter().for_each(|publish| publish());
             shown.registry.publish(catalog);
         }));
-        engine.store.commit(commit, Mark::Applied).await.map(Some)
+        staged.into_iter().for_each(Staged::keep);
+        let ticket = engine.store.commit(commit, Mark::Applied).await?;
+        drop(turn);
+        engine.store.reach(ticket, Mark::Settled).await?;
+        Ok(Some(ticket))
+    }
+
+    /// Holds the gates of what was made until all of it is in the trees, so that nobody drops
+    /// it before: they are free, since nobody else knows of them yet.
+    fn enter_made(&mut self, snapshot: &ClientSnapshot) {
+        for Made { namespace, guarded } in &snapshot.created {
+            let Some(collection) = snapshot.catalog.get(namespace).cloned() else { continue };
+            let _gate = collection.state.gate.clone().try_read_owned().ok();
+            self.entered.push(EnteredCollection { collection, guarded: guarded.clone(), _gate });
+        }
     }
 }
 

@@ -23,7 +23,7 @@ impl Transaction {
     ) -> Result<()> {
         for index in &collection.indexes {
             let keys = index::keys(index, document)?;
-            self.set_multikey(index, keys.multikey);
+            self.set_multikey(index, &keys.arrays);
             for key in keys.keys {
                 self.add_entry(collection, index, record, key, document).await?;
             }
@@ -43,7 +43,7 @@ impl Transaction {
         let Some(row) = self.claim(collection, record, &needs).await? else { return Ok(()) };
         for index in indexes {
             let keys = index::keys(index, &row)?;
-            self.set_multikey(index, keys.multikey);
+            self.set_multikey(index, &keys.arrays);
             for key in keys.keys {
                 self.add_entry(collection, index, record, key, &row).await?;
             }
@@ -61,7 +61,7 @@ impl Transaction {
             let before = self.whole_for(index, row, &row.document)?;
             let after = self.whole_for(index, row, after)?;
             let diff = index::diff(index, &before, &after)?;
-            self.set_multikey(index, diff.multikey);
+            self.set_multikey(index, &diff.arrays);
             for key in &diff.remove {
                 self.remove_entry(index, row.record.id, key).await?;
             }

@@ -1,9 +1,10 @@
 //! What a transaction notes of the documents it writes, for the figures of growth.
 
 use super::{Row, Transaction};
+use crate::Engine;
 use crate::catalog::Collection;
-use crate::growth::{self, Grown, GrowthEvent, LengthenedArrays};
-use crate::storage::{RecordId, large};
+use crate::growth::{self, Grown, GrowthEvent, LengthenedArrays, PagedBytes};
+use crate::storage::{Mark, RecordId, large};
 use bson::RawDocument;
 use command::Namespace;
 use error::Result;
@@ -14,6 +15,20 @@ use std::borrow::Cow;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use write::{StoredRow, Version};
+
+impl Engine {
+    /// Has the figures of a collection written.
+    pub(crate) async fn write_figures(self: &Arc<Self>, collection: &Collection) -> Result<()> {
+        let mut transaction = Transaction::begin(self.clone());
+        match transaction.enter(&collection.namespace).await? {
+            Some(now) if now.id == collection.id => {
+                transaction.touch(&now);
+                self.store.commit(transaction.into_commit(), Mark::Applied).await.map(|_| ())
+            }
+            _ => Ok(()),
+        }
+    }
+}
 
 impl Transaction {
     /// What guards a collection. Everyone who writes to it shares that, so that each copy
@@ -60,6 +75,21 @@ impl Transaction {
         growth::lengthened(policy, exchange, &secret, &mut load).map(Some)
     }
 
+    /// What a document's pages add to it, before a write and after it.
+    pub(super) fn paged(
+        &self,
+        guarded: Option<&Lease>,
+        before: Option<&Row>,
+        after: Version<'_>,
+    ) -> PagedBytes {
+        let Some(policy) = growth::policy(guarded) else { return PagedBytes::default() };
+        let secret = self.engine.store.secret();
+        PagedBytes {
+            before: before.map_or(0, |row| growth::paged(policy, row.version(), secret)),
+            after: growth::paged(policy, after, secret),
+        }
+    }
+
     /// Notes what becomes of a document.
     pub(super) fn grow(
         &mut self,
@@ -67,13 +97,14 @@ impl Transaction {
         record: RecordId,
         before: Option<usize>,
         after: Option<usize>,
+        paged: PagedBytes,
         arrays: Option<LengthenedArrays>,
     ) {
         let size = |size: usize| u32::try_from(size).unwrap_or(u32::MAX);
         let measured = arrays.is_some();
         let arrays = arrays.unwrap_or_default();
         let event =
-            GrowthEvent { record, before: before.map(size), after: after.map(size), arrays };
+            GrowthEvent { record, before: before.map(size), after: after.map(size), paged, arrays };
         let grown = self.grown(collection);
         grown.measured &= measured;
         grown.push(event);
@@ -93,7 +124,7 @@ impl Transaction {
         &mut self.grown[at]
     }
 
-    /// Tells for each collection what has guarded it, which nobody here needs any more.
+    /// Hands over what guarded each collection, which this transaction needs no more.
     pub(super) fn hand_guards_over(&mut self) {
         for grown in &mut self.grown {
             let id = grown.collection.id;

@@ -26,7 +26,7 @@ pub struct Subject(u128);
 
 impl Subject {
     pub fn record(collection: CollectionId, record: RecordId) -> Subject {
-        // The top bit tells the two kinds apart.
+        // The top bit distinguishes the two kinds.
         Subject(u128::from(collection.0) << 64 | u128::from(record.0))
     }
 

@@ -1,28 +1,30 @@
-//! Transactions of the embedded engine: intents taken as statements run, writes
-//! kept in an overlay, one commit.
+//! Transactions of the embedded engine: intents (write locks) taken as statements run,
+//! writes kept in an overlay, one commit. Until then nothing has left the overlay, so that
+//! dropping the transaction is its rollback.
 //!
 //! A plain transaction is one step of a command: it reads what is newest, waits
 //! for others and starts over. A client's transaction (`client`) lasts over
-//! several commands, reads one snapshot and never waits.
+//! several commands under snapshot isolation, and never waits.
 
 mod client;
 mod duplicate;
 mod entries;
+mod events;
 mod grow;
 pub mod intents;
 mod propose;
 mod row;
-mod tell;
 mod warning;
 mod write;
 
+pub use propose::Proposal;
 pub use row::Row;
 
 #[cfg(test)]
 pub use client::TRANSACTION_BYTES_MAX;
 
 use crate::Engine;
-use crate::catalog::Collection;
+use crate::catalog::{ArrayPlaces, Collection};
 use crate::growth::Grown;
 use crate::operation::{STOP_LOOK_INTERVAL, held_up};
 use crate::plan::Interrupt;
@@ -51,7 +53,7 @@ pub struct Transaction {
     /// A collection that was not there when its guard was looked up.
     absent: Option<Absent>,
     base: Fresh,
-    changes: Arc<Overlay>,
+    changes: Overlay,
     /// What the changes weigh, keys and values.
     bytes: usize,
     /// Index entries added and removed, those of `_id`s aside.
@@ -68,8 +70,8 @@ pub struct Transaction {
     /// The collection that was missing in the last attempt.
     missing: Option<Namespace>,
     /// Multikey bits this transaction stores: to be marked so with its commit.
-    multikey: Vec<(Arc<crate::catalog::Index>, u64)>,
-    told: tell::Told,
+    multikey: Vec<(Arc<crate::catalog::Index>, ArrayPlaces)>,
+    events: events::TransactionEvents,
     /// What is logged with the commit.
     warnings: Vec<warning::Warning>,
 }
@@ -94,6 +96,9 @@ struct Fresh {
     applied: u64,
 }
 
+/// Putting so many bytes of changes in order, or freeing them, may take longer than a turn.
+const ASIDE_BYTES: usize = 1024 * 1024;
+
 /// What a commit holds until it is settled; let go in this order.
 struct HeldUntilSettled {
     intents: Vec<Intent>,
@@ -116,7 +121,7 @@ impl Drop for HeldUntilSettled {
 impl Transaction {
     pub fn begin(engine: Arc<Engine>) -> Transaction {
         let owner = engine.intents.owner();
-        let told = tell::Told::begin(engine.store.log());
+        let events = events::TransactionEvents::begin(engine.store.log());
         let base = Fresh::take(&engine);
         Transaction {
             engine,
@@ -126,7 +131,7 @@ impl Transaction {
             entered: Vec::new(),
             absent: None,
             base,
-            changes: Arc::default(),
+            changes: Overlay::default(),
             bytes: 0,
             index_entries: 0,
             memory: budget::Held::new(budget::Kind::Work),
@@ -136,7 +141,7 @@ impl Transaction {
             shut: None,
             missing: None,
             multikey: Vec::new(),
-            told,
+            events,
             warnings: Vec::new(),
         }
     }
@@ -298,14 +303,14 @@ impl Transaction {
     /// Forgets everything written, waits for what was in the way, and may then
     /// be used again.
     pub async fn start_over(&mut self) -> Result<()> {
-        self.changes = Arc::default();
+        self.changes = Overlay::default();
         self.bytes = 0;
         self.index_entries = 0;
         self.memory.clear();
         self.grown.clear();
         let_go(&mut self.intents);
         self.multikey.clear();
-        self.told.forget();
+        self.events.forget();
         self.warnings.clear();
         self.absent = None;
         if let Some(shut) = self.shut.take() {
@@ -334,23 +339,28 @@ impl Transaction {
         let weight = |value: &Option<Slice>| value.as_ref().map_or(0, |value| value.len());
         let key_bytes = key.len();
         self.bytes += weight(&value);
-        match Arc::make_mut(&mut self.changes).insert(tree, key, value) {
+        match self.changes.insert(tree, key, value) {
             Some(earlier) => self.bytes -= weight(&earlier),
             None => self.bytes += key_bytes,
         }
     }
 
-    /// Stores multikey bits with this commit, unless an earlier one has.
-    fn set_multikey(&mut self, index: &Arc<crate::catalog::Index>, bits: u64) {
-        index.multikey.set(bits);
-        let missing = bits & !index.multikey.stored();
-        if missing == 0 {
+    /// Stores with this commit where an index has met arrays, unless an earlier one has.
+    fn set_multikey(&mut self, index: &Arc<crate::catalog::Index>, arrays: &ArrayPlaces) {
+        if arrays.is_empty() {
             return;
         }
-        for bit in (0..u64::BITS).filter(|bit| missing & (1 << bit) != 0) {
+        let unstored = index.multikey.set(arrays);
+        if unstored.is_empty() {
+            return;
+        }
+        for bit in (0..u64::BITS).filter(|bit| unstored.bits & (1 << bit) != 0) {
             self.put(Tree::Records, keys::multikey(index.id, bit as u8), Slice::empty());
         }
-        self.multikey.push((index.clone(), missing));
+        for path in &unstored.paths {
+            self.put(Tree::Records, keys::array_path(index.id, path), Slice::empty());
+        }
+        self.multikey.push((index.clone(), unstored));
     }
 
     /// The commit of everything written; intents are let go once it is applied.
@@ -359,19 +369,24 @@ impl Transaction {
         self.log_warnings();
         // It is there, room or not, until it is applied.
         self.memory.force(self.bytes);
-        let changes = Arc::unwrap_or_clone(self.changes).into_changes();
+        let changes = self.changes;
+        let changes = match self.bytes < ASIDE_BYTES {
+            true => changes.into_changes(),
+            false => turn::aside(|| changes.into_changes()),
+        };
         let multikey = self.multikey;
         let publish = (!multikey.is_empty()).then(|| {
-            Box::new(move || multikey.iter().for_each(|(index, bits)| index.multikey.store(*bits)))
-                as Box<dyn FnOnce() + Send>
+            Box::new(move || {
+                multikey.iter().for_each(|(index, arrays)| index.multikey.store(arrays))
+            }) as Box<dyn FnOnce() + Send>
         });
         let held = HeldUntilSettled {
             intents: self.intents,
-            _silent: self.told.silent(),
+            _silent: self.events.silent(),
             entered: self.entered,
             _memory: self.memory,
         };
-        let log = self.told.into_log();
+        let log = self.events.into_log();
         let writes = self.grown.iter().map(Grown::writes).sum();
         let entry = (!self.grown.is_empty()).then(|| Box::new(self.grown) as BookEntry);
         Commit { writes, entry, held: Box::new(held), publish, log, ..Commit::of(changes) }

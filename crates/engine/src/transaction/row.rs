@@ -10,7 +10,7 @@ pub struct Row {
     pub collection: Arc<Collection>,
     /// As it is stored.
     pub record: Record,
-    /// With the large values that were asked for.
+    /// With the large values among its needs.
     pub document: Document,
 }
 

@@ -3,9 +3,9 @@
 use super::intents::Subject;
 use super::warning::Warning;
 use super::{Absent, Row, Transaction, conflict};
-use crate::catalog::{Action, Collection, Kind};
-use crate::define::New;
-use crate::growth::LengthenedArrays;
+use crate::catalog::{Action, Collection, CollectionKind, NewCollection};
+use crate::changes;
+use crate::growth::{LengthenedArrays, PagedBytes};
 use crate::plan::{self, Query, Sort};
 use crate::storage::large::{self, Before};
 use crate::storage::{CollectionId, RecordId, Tree, keys};
@@ -13,13 +13,14 @@ use bson::{RawBsonRef, RawDocument, RawDocumentBuf};
 use command::Namespace;
 use error::{Code, Result};
 use guard::Lease;
+use guard::Policy;
 use guard::patterns::{ArrayLength, Measured};
 use language::Needs;
 use std::borrow::Cow;
 use std::ops::Bound;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use write::{Cause, Find, Version, limits};
+use write::{Cause, Find, ShownChange, Version, Watched, limits};
 
 /// The intent that makes inserts into a capped collection wait for each other.
 const WHOLE_COLLECTION: RecordId = RecordId(u64::MAX);
@@ -68,7 +69,7 @@ impl write::Transaction for Transaction {
         let Some(collection) = self.enter(namespace).await? else { return Ok(Vec::new()) };
         let interrupt = self.interrupt.clone().unwrap_or_default();
         if find.limit > 1 {
-            // Who asks for many will ask for more; meanwhile others have their turn.
+            // A transaction that loads many will load more; meanwhile others have their turn.
             interrupt.check()?;
             tokio::task::yield_now().await;
         }
@@ -105,7 +106,7 @@ impl write::Transaction for Transaction {
         let document = version.document;
         self.engine.store.space().check()?;
         let collection = self.enter_or_create(namespace).await?;
-        if let Kind::Capped { bytes_max, .. } = collection.kind {
+        if let CollectionKind::Capped { bytes_max, .. } = collection.kind {
             if document.as_bytes().len() as u64 > bytes_max {
                 return Err(Code::BadValue.error("object to insert exceeds cappedMaxSize"));
             }
@@ -113,14 +114,15 @@ impl write::Transaction for Transaction {
         }
         let record = self.next_record(&collection)?;
         let cause = Cause { update: None, note };
-        let (split, lengthened) = self.split(namespace, None, version, None, cause)?;
+        let Apart { split, paged, lengthened } =
+            self.split(namespace, None, version, None, cause)?;
         self.add_entries(&collection, record, document).await?;
         for (number, value) in split.values {
             self.put(Tree::Large, keys::large(collection.id, record, number), value);
         }
         self.put(Tree::Records, keys::record(collection.id, record), split.record);
-        self.grow(&collection, record, None, Some(split.size), lengthened);
-        self.tell_inserted(&collection, document);
+        self.grow(&collection, record, None, Some(split.size), paged, lengthened);
+        self.log_inserted(&collection, document);
         self.make_room(&collection, usize::MAX).await.map(|_| ())
     }
 
@@ -141,19 +143,28 @@ impl write::Transaction for Transaction {
             numbers: &numbers,
             next,
         });
-        // Where only the sidecar changes, no client sees anything.
-        let told = self.is_told(&row.collection) && *after != **row;
-        let more = self.load_former(row, before, after, told)?;
+        let shown = self.events.shown.take();
+        let logged = self.is_logged(&row.collection)
+            && match &shown {
+                Some(shown) => shown.is_visible(),
+                // Where only the sidecar changes, no client sees anything; nor where elements
+                // are moved to pages that clients see with the document.
+                None => *after != **row && !(cause.update.is_none() && self.merges(namespace)),
+            };
+        let more = self.load_former(row, before, after, logged && shown.is_none())?;
         if let (Some(before), Some(more)) = (&mut before, &more) {
             before.loaded = more;
         }
-        let (split, lengthened) = self.split(namespace, Some(row), version, before, cause)?;
+        let Apart { split, paged, lengthened } =
+            self.split(namespace, Some(row), version, before, cause)?;
         if split.size > limits::DOCUMENT_BYTES_MAX {
             return Err(limits::update_too_large());
         }
-        if told {
+        if logged && let Some(shown) = &shown {
+            self.log_shown(row, shown, cause.update)?;
+        } else if logged {
             let former = more.as_deref().unwrap_or(&row.document);
-            self.tell_replaced(row, former, after, cause.update)?;
+            self.log_replaced(row, former, after, cause.update)?;
         }
         self.exchange_entries(row, after).await?;
         let collection = record.collection;
@@ -167,21 +178,22 @@ impl write::Transaction for Transaction {
         }
         self.put(Tree::Records, keys::record(collection, record.id), split.record);
         let before = Some(record.size());
-        self.grow(&row.collection, record.id, before, Some(split.size), lengthened);
+        self.grow(&row.collection, record.id, before, Some(split.size), paged, lengthened);
         Ok(())
     }
 
     async fn delete(&mut self, namespace: &Namespace, row: &Row) -> Result<()> {
         let guarded = self.guarded(namespace);
         let lengthened = self.lengthened(guarded.as_deref(), Some(row), None, None, None)?;
-        self.tell_deleted(row)?;
+        self.log_deleted(row)?;
         self.remove_entries(row).await?;
         let record = &row.record;
         for number in self.large_numbers(row) {
             self.remove(Tree::Large, keys::large(record.collection, record.id, number));
         }
         self.remove(Tree::Records, keys::record(record.collection, record.id));
-        self.grow(&row.collection, record.id, Some(record.size()), None, lengthened);
+        let size = Some(record.size());
+        self.grow(&row.collection, record.id, size, None, PagedBytes::default(), lengthened);
         Ok(())
     }
 
@@ -216,6 +228,20 @@ impl write::Transaction for Transaction {
         }
     }
 
+    fn watched(&self, namespace: &Namespace) -> Watched {
+        if !self.events.is_on() || !changes::is_watched(namespace) || !self.merges(namespace) {
+            return Watched::Not;
+        }
+        match self.definition(namespace) {
+            Some(collection) if changes::keeps_images(collection) => Watched::Documents,
+            _ => Watched::Changes,
+        }
+    }
+
+    fn announce(&mut self, change: ShownChange) {
+        self.events.shown = Some(change);
+    }
+
     fn index_entries(&self) -> Option<u64> {
         Some(self.index_entries)
     }
@@ -230,6 +256,12 @@ impl write::Transaction for Transaction {
 }
 
 impl Transaction {
+    /// Whether clients see documents with elements that are in pages.
+    fn merges(&self, namespace: &Namespace) -> bool {
+        let guarded = self.guarded(namespace);
+        guarded.is_some_and(|roles| roles.policy().is_some_and(Policy::merges))
+    }
+
     /// The collection to insert into, made if there is none: the first insert
     /// does that, and one that meets a drop.
     async fn enter_or_create(&mut self, namespace: &Namespace) -> Result<Arc<Collection>> {
@@ -246,7 +278,9 @@ impl Transaction {
                 Some(collection) => return Ok(collection),
                 None if self.is_clients() => {
                     let options = RawDocumentBuf::new();
-                    return self.create(New { namespace, options: &options, view: false }).await;
+                    return self
+                        .create(NewCollection { namespace, options: &options, view: false })
+                        .await;
                 }
                 // Making it waits for others, who may wait for what is held already.
                 None if !self.entered.is_empty() => {
@@ -293,7 +327,7 @@ impl Transaction {
         version: Version<'_>,
         before: Option<Before<'_>>,
         cause: Cause<'_, Transaction>,
-    ) -> Result<(large::Split, Option<LengthenedArrays>)> {
+    ) -> Result<Apart> {
         let guarded = self.guarded(namespace);
         let guarded = guarded.as_deref();
         let Cause { update, note } = cause;
@@ -307,7 +341,11 @@ impl Transaction {
             _ => Vec::new(),
         };
         let split = large::split(version, before, self.engine.store.secret(), &cold);
-        Ok((split, self.lengthened(guarded, row, Some(version), update, note)?))
+        Ok(Apart {
+            split,
+            paged: self.paged(guarded, row, version),
+            lengthened: self.lengthened(guarded, row, Some(version), update, note)?,
+        })
     }
 
     /// The row with those arrays loaded that are to be compared with their successors, to
@@ -317,11 +355,11 @@ impl Transaction {
         row: &Row,
         before: Option<Before<'_>>,
         after: &RawDocument,
-        told: bool,
+        logged: bool,
     ) -> Result<Option<RawDocumentBuf>> {
         let Some(before) = before else { return Ok(None) };
         let secret = self.engine.store.secret();
-        let unloaded = match told {
+        let unloaded = match logged {
             true => before.unknown(after, secret),
             false => before.unloaded(after, secret),
         };
@@ -348,7 +386,9 @@ impl Transaction {
     }
 
     async fn make_room(&mut self, collection: &Arc<Collection>, most: usize) -> Result<bool> {
-        let Kind::Capped { bytes_max, documents_max } = collection.kind else { return Ok(true) };
+        let CollectionKind::Capped { bytes_max, documents_max } = collection.kind else {
+            return Ok(true);
+        };
         for _ in 0..most {
             let view = self.view();
             let mut counts = view.counts(collection.id)?;
@@ -371,6 +411,13 @@ impl Transaction {
         }
         Ok(false)
     }
+}
+
+/// A document taken apart for storage, and what is measured of it.
+struct Apart {
+    split: large::Split,
+    paged: PagedBytes,
+    lengthened: Option<LengthenedArrays>,
 }
 
 fn last_record(view: &crate::storage::View, collection: CollectionId) -> Result<u64> {

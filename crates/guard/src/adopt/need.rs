@@ -2,31 +2,42 @@
 
 use super::Over;
 use crate::patterns::bounds;
-use crate::patterns::overflow::{Counters, Seen, head_len};
-use crate::policy::{Keep, OnLimit, Overflow, Policy, Undeclared};
+use crate::patterns::overflow::{Counters, Mass, Seen, head_len, limits, page_bytes};
+use crate::policy::{Keep, OnLimit, OnTotal, Overflow, Policy, Undeclared};
 use bson::spec::ElementType;
+use bson::{RawBsonRef, RawDocument};
 use language::Needs;
-use value::Element;
+use value::element::get_value;
+use value::{Element, Number};
 use write::Version;
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Need {
     /// Something is over its bounds that can be moved or dropped.
     pub bounds: bool,
+    /// Pages hold far less than they may, since `page` or `page_bytes` has been raised or much has
+    /// been pulled. That is no drift, and no bound is passed.
+    pub sparse: bool,
     /// Fields by the names of counters say something else than they should.
     pub counters: bool,
     /// What settling it moves, about: how it is packed is not looked at.
     pub bytes: u64,
     /// What will be over its bounds still.
     pub over: Vec<Over>,
+    /// Arrays that are to lose their oldest elements.
+    pub shortened: Vec<Over>,
 }
+
+/// Pages are repacked where there are so many times as many as could hold it all.
+const SPARSE_TIMES: usize = 4;
 
 /// A page as its store knows it, without its elements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PageSize {
-    pub count: usize,
     /// Of the whole page.
     pub bytes: usize,
+    /// What it holds.
+    pub mass: Mass,
 }
 
 /// What of a document must be loaded for that.
@@ -46,6 +57,7 @@ impl Need {
         let document = version.document;
         let mut need = Need::default();
         let mut left = size;
+        let mut totals = Vec::new();
         let mut pages = pages.iter();
         for rule in &policy.arrays {
             match &rule.on_limit {
@@ -59,11 +71,38 @@ impl Need {
                     let pages = pages.next().map(Vec::as_slice).unwrap_or_default();
                     let moved = need.overflow(rule, version, pages);
                     left = left.saturating_sub(moved);
+                    totals.extend(need.total(rule, version, pages));
                 }
             }
         }
         need.over = Over::of(policy, document, left);
+        need.over.extend(totals);
         need
+    }
+
+    /// What is over its bounds as a whole and stays so.
+    fn total(&mut self, rule: &Overflow, version: Version<'_>, pages: &[PageSize]) -> Option<Over> {
+        let seen = Seen::of(version, rule);
+        let array = seen.array.filter(|it| it.kind == ElementType::Array);
+        let said = seen.counters();
+        let mass = match array {
+            Some(array) => {
+                let head = Mass::of_array(array.children().count(), array.bytes.len());
+                let paged = pages.iter().filter(|_| said.pages > 0);
+                head + paged.map(|page| page.mass).sum()
+            }
+            // The head has not been loaded: it is within its bounds, and has been counted.
+            None => said.mass(),
+        };
+        let over = Over::total(rule, mass)?;
+        match rule.on_total {
+            OnTotal::Reject => Some(over),
+            OnTotal::DropOldest => {
+                self.bounds = true;
+                self.shortened.push(over);
+                None
+            }
+        }
     }
 
     /// Whether the document is over some bound.
@@ -73,7 +112,7 @@ impl Need {
 
     /// Whether settling the document changes it.
     pub fn is_work(&self) -> bool {
-        self.bounds || self.counters
+        self.bounds || self.counters || self.sparse
     }
 
     /// Adds what an array needs, and gives back the bytes that leave the document.
@@ -90,8 +129,8 @@ impl Need {
         let counters = match (array, paged.len()) {
             (None, 0) => Counters::default(),
             (_, len) => {
-                let elements = items.len() + paged.iter().map(|page| page.count).sum::<usize>();
-                Counters::of(elements, len)
+                let paged: Mass = paged.iter().map(|page| page.mass).sum();
+                Counters::of(Mass::of(&items) + paged, len)
             }
         };
         self.counters |= counters.are_misstated(rule, &seen);
@@ -101,8 +140,11 @@ impl Need {
             moved = leaving(rule, &items).iter().map(|item| item.bytes.len()).sum();
             self.bytes += moved as u64;
         }
-        if paged.iter().any(|page| page.is_over(rule)) {
-            self.bounds = true;
+        let is_over = paged.iter().any(|page| page.is_over(rule));
+        let is_sparse = PageSize::are_sparse(paged, rule);
+        self.bounds |= is_over;
+        self.sparse |= is_sparse;
+        if is_over || is_sparse {
             self.bytes += paged.iter().map(|page| page.bytes as u64).sum::<u64>();
         }
         moved
@@ -120,9 +162,35 @@ fn leaving<'s, 'e>(rule: &Overflow, items: &'s [Element<'e>]) -> &'s [Element<'e
 }
 
 impl PageSize {
+    /// Of a page of so many bytes, which need not have its array loaded.
+    pub fn of(
+        rule: &Overflow,
+        parent: RawBsonRef<'_>,
+        page: &RawDocument,
+        bytes: usize,
+    ) -> PageSize {
+        let stated = |key: &str| get_value(page, key).and_then(Number::from_value);
+        let count = stated("count").map_or(0, |it| it.to_i64_saturated().max(0) as usize);
+        let number = stated("page").map_or(0, Number::to_i64_saturated);
+        let array_bytes = bytes.saturating_sub(page_bytes(rule, parent, number));
+        PageSize { bytes, mass: Mass::of_array(count, array_bytes) }
+    }
+
     /// Whether a page holds more than the policy lets it.
     pub fn is_over(&self, rule: &Overflow) -> bool {
-        self.count > rule.page || (self.bytes > rule.page_bytes && self.count > 1)
+        self.mass.count > rule.page || (self.bytes > rule.page_bytes && self.mass.count > 1)
+    }
+
+    /// Whether there are more pages than repacking could leave, and that can be done.
+    /// Packed pages are full by number, or two of them hold more than one may weigh: at most three
+    /// times as many as could hold it all, and one.
+    pub fn are_sparse(pages: &[PageSize], rule: &Overflow) -> bool {
+        let count = pages.iter().map(|page| page.mass.count).sum::<usize>();
+        let bytes = pages.iter().map(|page| page.bytes).sum::<usize>();
+        let least = count.div_ceil(rule.page).max(bytes.div_ceil(rule.page_bytes)).max(1);
+        pages.len() > SPARSE_TIMES * least
+            && count + rule.head.max.unwrap_or(0) <= limits::LOOK_ELEMENTS_MAX
+            && bytes + rule.head.max_bytes.unwrap_or(0) <= limits::LOOK_BYTES_MAX
     }
 }
 
@@ -139,6 +207,10 @@ mod tests {
         let policy = Policy::parse(&namespace, &policy).unwrap();
         let size = document.as_bytes().len();
         Need::of(&policy, document.into(), size, &[pages.to_vec()])
+    }
+
+    fn page(count: usize, bytes: usize) -> PageSize {
+        PageSize { bytes, mass: Mass { count, bytes: 0 } }
     }
 
     #[test]
@@ -177,10 +249,10 @@ mod tests {
             "_id": 1, "a": ["x".repeat(90), "x", "x".repeat(90)],
             "aCount": 5, "aHasOverflow": true, "aOverflowPages": 1,
         };
-        let page = PageSize { count: 2, bytes: 1_000 };
+        let page = page(2, 1_000);
         let found = need(&policy, &paged, &[page]);
         assert!(found.bounds && found.over.is_empty() && found.bytes < 1_000, "{found:?}");
-        let found = need(&policy, &paged, &[PageSize { count: 3, ..page }]);
+        let found = need(&policy, &paged, &[self::page(3, 1_000)]);
         assert!(found.bytes > 1_000, "{found:?}");
     }
 
@@ -197,6 +269,26 @@ mod tests {
     }
 
     #[test]
+    fn sparse_pages_are_repacked() {
+        let policy = rawdoc! { "arrays": {
+            "a": { "max": 2, "on_limit": "overflow", "overflow": { "page": 100 } },
+        } };
+        let paged = |pages: i32| {
+            let counters = rawdoc! {
+                "_id": 1, "a": [1, 2], "aCount": 2 + 10 * pages, "aHasOverflow": true,
+                "aOverflowPages": pages,
+            };
+            let size = page(10, 200);
+            need(&policy, &counters, &vec![size; pages as usize])
+        };
+        assert!(!paged(4).is_work());
+        let sparse = paged(5);
+        assert!(sparse.sparse && sparse.is_work() && !sparse.is_over() && sparse.bytes == 1_000);
+        // More than can be repacked stays as it is.
+        assert!(!paged(20_000).is_work());
+    }
+
+    #[test]
     fn counters_are_compared_with_what_is_there() {
         let policy = rawdoc! { "arrays": { "a": { "max": 2, "on_limit": "overflow" } } };
         let counters =
@@ -209,11 +301,11 @@ mod tests {
         let paged = rawdoc! {
             "_id": 1, "a": [1], "aCount": 3, "aHasOverflow": true, "aOverflowPages": 1,
         };
-        let page = PageSize { count: 2, bytes: 100 };
+        let page = page(2, 100);
         assert!(!counters(&paged, &[page]));
         assert!(counters(&paged, &[page, page]));
         // What it says of pages that are not there is no more than a field.
         assert!(counters(&paged, &[]));
-        assert!(need(&policy, &paged, &[PageSize { count: 3, bytes: 100 }]).bounds);
+        assert!(need(&policy, &paged, &[self::page(3, 100)]).bounds);
     }
 }

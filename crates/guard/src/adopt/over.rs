@@ -1,8 +1,8 @@
 //! What is over its bounds and stays so: nobody but its owner may let it go.
 
-use crate::patterns::overflow::int;
+use crate::patterns::overflow::{Mass, int};
 use crate::patterns::{bounds, place};
-use crate::policy::{OnLimit, Policy};
+use crate::policy::{OnLimit, Overflow, Policy};
 use bson::RawDocument;
 use value::{DocumentWriter, Path};
 
@@ -54,6 +54,12 @@ impl Over {
             let over = measured.into_iter().find(|(len, bytes)| !rule.bounds.hold(*len, *bytes))?;
             Some(Over::array(rule.path.as_str(), over.0, over.1))
         })
+    }
+
+    /// An array that is over its bounds as a whole, head and pages together.
+    pub fn total(rule: &Overflow, mass: Mass) -> Option<Over> {
+        let is_over = !mass.is_within(rule.total);
+        is_over.then(|| Over::array(rule.path.as_str(), mass.count, mass.array_bytes()))
     }
 
     /// The document itself.

@@ -69,31 +69,39 @@ where
     in_transaction(backend, &mut Settle { namespace, id, aim }).await
 }
 
-/// What settling a document would do.
+/// What work on a document would do.
 #[derive(Debug)]
-pub struct Rehearsed {
-    pub settled: Result<Option<SettledDocument>>,
+pub struct Rehearsed<O> {
+    pub outcome: Result<O>,
     /// Index entries that would be added and removed, where that is known.
     pub entries: Option<u64>,
 }
 
-/// The same in a transaction that is rolled back: what settling would do. A document at a
-/// time, so that no writer waits for long.
-pub async fn rehearse<S>(
+/// The same in a transaction that is rolled back: what settling would do.
+pub async fn rehearse_settle<S>(
     source: &S,
     namespace: &Namespace,
     id: RawBsonRef<'_>,
     aim: Aim,
-) -> Result<Rehearsed>
+) -> Result<Rehearsed<Option<SettledDocument>>>
 where
     S: Transactions,
     S::Transaction: Transaction<Guard: Deref<Target = Roles>>,
 {
+    rehearse(source, &mut Settle { namespace, id, aim }).await
+}
+
+/// Does work in a transaction that is rolled back. A document at a time, so that no writer
+/// waits for long.
+pub(crate) async fn rehearse<S: Transactions, W: TransactionBody<S::Transaction>>(
+    source: &S,
+    work: &mut W,
+) -> Result<Rehearsed<W::Outcome>> {
     loop {
         let mut transaction = source.begin().await?;
-        match (Settle { namespace, id, aim }).attempt(&mut transaction).await {
+        match work.attempt(&mut transaction).await {
             Err(error) if error.code() == Code::WriteConflict && transaction.retry().await? => {}
-            settled => return Ok(Rehearsed { settled, entries: transaction.index_entries() }),
+            outcome => return Ok(Rehearsed { outcome, entries: transaction.index_entries() }),
         }
     }
 }
@@ -166,11 +174,12 @@ impl<T: Transaction<Guard: Deref<Target = Roles>>> TransactionBody<T> for Settle
                 }
             }
         }
-        let mut amends = overflow::Amends::default();
+        let (mut amends, mut totals) = (overflow::Amends::default(), Vec::new());
         let parent = place::id(&row);
         for rule in policy.overflows() {
             let mut work = overflow::Work { policy, rule, transaction, parent };
             let (done, cost) = work.resettle(&row, &needs, aim).await?;
+            totals.extend(done.over_total(rule));
             done.write(rule, &Seen::of(row.version(), rule), &mut amends);
             settled.cost.add(cost);
         }
@@ -178,6 +187,7 @@ impl<T: Transaction<Guard: Deref<Target = Roles>>> TransactionBody<T> for Settle
             after = Cow::Owned(fields::edit(&after, &amends.edits)?);
         }
         settled.over = Over::of(policy, &after, transaction.size(&row, &after));
+        settled.over.extend(totals);
         // Pages may be repacked beside a document that says what it said before.
         settled.changed = settled.cost != Cost::default();
         let sidecar = amends.sidecar(row.sidecar());

@@ -1,7 +1,7 @@
 //! What a batch of a migration has done, or would do.
 
 use crate::adopt::{Cost, Over, SettledDocument};
-use crate::verify::{append_count, append_id, append_over};
+use crate::verify::{append_count, append_failed, append_over};
 use bson::{RawBson, RawBsonRef};
 use error::{Error, Result};
 use value::DocumentWriter;
@@ -67,16 +67,8 @@ impl MigratedBatch {
         }
         append_count(out, "stillOver", self.over_documents);
         append_over(out, &self.over);
-        append_count(out, "failures", self.failed.len() as u64);
-        out.begin_array("failed");
-        for (id, error) in self.failed.iter().take(LISTED_MAX) {
-            out.begin_next_document();
-            append_id(out, "_id", id.as_raw_bson_ref());
-            out.append_i32("code", error.code().number());
-            out.append_str("errmsg", error.message());
-            out.end();
-        }
-        out.end();
+        let listed = &self.failed[..self.failed.len().min(LISTED_MAX)];
+        append_failed(out, self.failed.len() as u64, listed);
         if let Some(next) = &self.next {
             out.append("next", next.as_raw_bson_ref());
         }

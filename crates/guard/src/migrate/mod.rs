@@ -1,5 +1,5 @@
-//! Documents that are over the bounds of their policy brought into them, a batch at a time and
-//! a transaction a document.
+//! The backfill of a policy: documents that are over its bounds are brought into them, a batch
+//! at a time and a transaction a document.
 //!
 //! What is left to do shows in the documents themselves, so that a migration is idempotent: one
 //! that was broken off is resumed by starting over, and `after` only saves the way. A dry run is
@@ -10,7 +10,7 @@ mod batch;
 pub use batch::MigratedBatch;
 
 use crate::Roles;
-use crate::adopt::{Aim, rehearse, settle};
+use crate::adopt::{Aim, rehearse_settle, settle};
 use crate::patterns::place;
 use crate::policy::Policy;
 use crate::survey::{Documents, Survey};
@@ -72,10 +72,10 @@ impl Migration<'_> {
         let work = self.look(&mut source.snapshot().await?, &mut batch).await?;
         for id in work {
             let (namespace, document) = (&self.policy.namespace, id.as_raw_bson_ref());
-            let rehearsed = rehearse(source, namespace, document, Aim::Bounds).await?;
+            let rehearsed = rehearse_settle(source, namespace, document, Aim::Bounds).await?;
             let entries = batch.entries.zip(rehearsed.entries);
             batch.entries = entries.map(|(sum, entries)| sum + entries);
-            batch.note(id, rehearsed.settled, failed)?;
+            batch.note(id, rehearsed.outcome, failed)?;
         }
         Ok(batch)
     }

@@ -2,11 +2,11 @@
 
 use super::place;
 use bson::spec::ElementType;
-use bson::{RawBson, RawDocument, RawDocumentBuf};
-use error::{Code, Result};
+use bson::{RawBson, RawBsonRef, RawDocument, RawDocumentBuf};
+use error::{Code, Error, Result};
 use rustc_hash::FxHashMap;
 use smallvec::{SmallVec, smallvec};
-use value::{DocumentWriter, Element, Elements, Path, elements, wide};
+use value::{ArrayWriter, DocumentWriter, Element, Elements, Path, elements, wide};
 
 /// What edits may add to a document before it takes more memory.
 const ROOM_BYTES: usize = 64;
@@ -17,29 +17,122 @@ pub type Edit<'p> = (&'p Path, Option<RawBson>);
 /// Mostly one counter or two.
 pub type Edits<'p> = SmallVec<[Edit<'p>; 2]>;
 
+/// The same while it is carried out.
+type Planned<'e> = (&'e Path, Option<RawBsonRef<'e>>);
+
 /// The document with its fields edited. No path may be part of another.
 pub fn edit(document: &RawDocument, edits: &[Edit<'_>]) -> Result<RawDocumentBuf> {
+    let values = edits.iter().map(|(_, value)| value.as_ref().map(RawBson::as_raw_bson_ref));
+    let planned: SmallVec<[Planned<'_>; 2]> =
+        edits.iter().zip(values).map(|((path, _), value)| (*path, value)).collect();
+    carry_out(document, &planned)
+}
+
+/// The document with one field set.
+pub fn set(document: &RawDocument, path: &Path, value: RawBsonRef<'_>) -> Result<RawDocumentBuf> {
+    carry_out(document, &[(path, Some(value))])
+}
+
+/// A document that is written up to one of its fields.
+pub struct Around<'d> {
+    writer: DocumentWriter,
+    /// What follows, of each document on the way; the innermost last.
+    rest: SmallVec<[Elements<'d>; 2]>,
+}
+
+impl<'d> Around<'d> {
+    /// Copies what stands before a field.
+    pub fn field(document: &'d RawDocument, path: &Path) -> Result<Around<'d>> {
+        let mut writer = DocumentWriter::with_capacity(document.as_bytes().len() + ROOM_BYTES);
+        let (mut rest, mut fields) = (SmallVec::new(), elements(document));
+        for at in 0..path.len() {
+            let found = copy_until(&mut fields, path.component(at), &mut writer);
+            rest.push(fields);
+            if at + 1 == path.len() {
+                break;
+            }
+            fields = match found {
+                Some(inner) if inner.kind != ElementType::EmbeddedDocument => {
+                    return Err(not_viable(path, inner.key));
+                }
+                Some(inner) => inner.children(),
+                None => Elements::default(),
+            };
+            writer.begin_document(path.component(at));
+        }
+        Ok(Around { writer, rest })
+    }
+
+    /// The field as an array that is to be written.
+    pub fn array(&mut self, path: &Path) -> ArrayWriter {
+        ArrayWriter::within(std::mem::take(&mut self.writer), path.last())
+    }
+
+    /// The document, the field being this array.
+    pub fn finish(self, array: ArrayWriter) -> RawDocumentBuf {
+        let mut writer = array.end();
+        let mut rest = self.rest.into_iter().rev().peekable();
+        while let Some(fields) = rest.next() {
+            fields.for_each(|field| writer.copy(field));
+            if rest.peek().is_some() {
+                writer.end();
+            }
+        }
+        writer.finish()
+    }
+}
+
+/// Copies the fields before one, and moves past that.
+fn copy_until<'d>(
+    fields: &mut Elements<'d>,
+    name: &str,
+    out: &mut DocumentWriter,
+) -> Option<Element<'d>> {
+    for field in fields.by_ref() {
+        if field.key == name {
+            return Some(field);
+        }
+        out.copy(field);
+    }
+    None
+}
+
+fn not_viable(path: &Path, name: &str) -> Error {
+    Code::PathNotViable.error(format!(
+        "the policy keeps the field '{path}' up to date, and '{name}' is no document"
+    ))
+}
+
+fn carry_out(document: &RawDocument, edits: &[Planned<'_>]) -> Result<RawDocumentBuf> {
     let _entered = wide::enter(document);
     if edits.iter().all(|(path, _)| value::element::get(document, path.first()).is_none()) {
         return add(document, edits);
     }
-    let mut out = DocumentWriter::with_capacity(document.as_bytes().len() + ROOM_BYTES);
-    let all: Vec<&Edit<'_>> = edits.iter().collect();
-    write(elements(document), 0, &all, &mut out)?;
+    let mut out = DocumentWriter::with_capacity(room(document, edits));
+    write(elements(document), 0, edits, &mut out)?;
     Ok(out.finish())
 }
 
+/// What the document may take once it is edited.
+fn room(document: &RawDocument, edits: &[Planned<'_>]) -> usize {
+    let bytes = |value: Option<RawBsonRef<'_>>| match value {
+        Some(RawBsonRef::Array(array)) => array.as_bytes().len(),
+        _ => 0,
+    };
+    let arrays: usize = edits.iter().map(|(_, value)| bytes(*value)).sum();
+    document.as_bytes().len() + arrays + ROOM_BYTES
+}
+
 /// The document with fields that it has not got: what is there is copied in one go.
-fn add(document: &RawDocument, edits: &[Edit<'_>]) -> Result<RawDocumentBuf> {
-    let mut out = DocumentWriter::with_capacity(document.as_bytes().len() + ROOM_BYTES);
+fn add(document: &RawDocument, edits: &[Planned<'_>]) -> Result<RawDocumentBuf> {
+    let mut out = DocumentWriter::with_capacity(room(document, edits));
     out.copy_all(document);
     if edits.iter().all(|(path, _)| path.len() == 1) {
         for (path, value) in edits {
-            value.iter().for_each(|value| out.append(path.as_str(), value.as_raw_bson_ref()));
+            value.iter().for_each(|value| out.append(path.as_str(), *value));
         }
     } else {
-        let all: Vec<&Edit<'_>> = edits.iter().collect();
-        append(&all, 0, &mut out)?;
+        append(edits, 0, &mut out)?;
     }
     Ok(out.finish())
 }
@@ -105,7 +198,7 @@ impl Overwrite {
 fn write(
     fields: Elements<'_>,
     at: usize,
-    edits: &[&Edit<'_>],
+    edits: &[Planned<'_>],
     out: &mut DocumentWriter,
 ) -> Result<()> {
     let mut left = Grouped::of(edits, at);
@@ -114,7 +207,7 @@ fn write(
         match here.first() {
             None => out.copy(field),
             Some((path, value)) if path.len() == at + 1 => {
-                value.iter().for_each(|value| out.append(field.key, value.as_raw_bson_ref()));
+                value.iter().for_each(|value| out.append(field.key, *value));
             }
             Some(_) if field.kind == ElementType::EmbeddedDocument => {
                 out.begin_document(field.key);
@@ -122,10 +215,7 @@ fn write(
                 out.end();
             }
             Some((path, _)) if here.iter().any(|(_, value)| value.is_some()) => {
-                return Err(Code::PathNotViable.error(format!(
-                    "the policy keeps the field '{path}' up to date, and '{}' is no document",
-                    field.key
-                )));
+                return Err(not_viable(path, field.key));
             }
             Some(_) => out.copy(field),
         }
@@ -134,7 +224,7 @@ fn write(
 }
 
 /// Adds fields that are not there.
-fn append(edits: &[&Edit<'_>], at: usize, out: &mut DocumentWriter) -> Result<()> {
+fn append(edits: &[Planned<'_>], at: usize, out: &mut DocumentWriter) -> Result<()> {
     Grouped::of(edits, at).append(at, out)
 }
 
@@ -142,32 +232,32 @@ fn append(edits: &[&Edit<'_>], at: usize, out: &mut DocumentWriter) -> Result<()
 const LINEAR_NAMES_MAX: usize = 8;
 
 /// Edits of one document by the names of its fields, in the order in which they came first.
-struct Grouped<'e, 'p> {
-    groups: SmallVec<[Group<'e, 'p>; 2]>,
+struct Grouped<'e> {
+    groups: SmallVec<[Group<'e>; 2]>,
     /// Where each name stands; empty while there are few.
     places: FxHashMap<&'e str, usize>,
 }
 
-struct Group<'e, 'p> {
+struct Group<'e> {
     name: &'e str,
     /// None once they are taken.
-    edits: SmallVec<[&'e Edit<'p>; 2]>,
+    edits: SmallVec<[Planned<'e>; 2]>,
 }
 
-impl<'e, 'p> Grouped<'e, 'p> {
-    fn of(edits: &[&'e Edit<'p>], at: usize) -> Grouped<'e, 'p> {
+impl<'e> Grouped<'e> {
+    fn of(edits: &[Planned<'e>], at: usize) -> Grouped<'e> {
         let mut all = Grouped { groups: SmallVec::new(), places: FxHashMap::default() };
         for edit in edits {
             let name = edit.0.component(at);
             match all.find(name) {
-                Some(place) => all.groups[place].edits.push(edit),
+                Some(place) => all.groups[place].edits.push(*edit),
                 None => all.push(Group { name, edits: smallvec![*edit] }),
             }
         }
         all
     }
 
-    fn push(&mut self, group: Group<'e, 'p>) {
+    fn push(&mut self, group: Group<'e>) {
         self.groups.push(group);
         if self.groups.len() > LINEAR_NAMES_MAX {
             let known = self.places.len();
@@ -184,7 +274,7 @@ impl<'e, 'p> Grouped<'e, 'p> {
     }
 
     /// The edits of a field that are not yet taken.
-    fn take(&mut self, name: &str) -> SmallVec<[&'e Edit<'p>; 2]> {
+    fn take(&mut self, name: &str) -> SmallVec<[Planned<'e>; 2]> {
         let group = self.find(name).and_then(|at| self.groups.get_mut(at));
         group.map(|group| std::mem::take(&mut group.edits)).unwrap_or_default()
     }
@@ -196,7 +286,7 @@ impl<'e, 'p> Grouped<'e, 'p> {
             match edits.first() {
                 None => {}
                 Some((path, value)) if path.len() == at + 1 => {
-                    value.iter().for_each(|value| out.append(name, value.as_raw_bson_ref()));
+                    value.iter().for_each(|value| out.append(name, *value));
                 }
                 Some(_) => {
                     out.begin_document(name);
@@ -244,7 +334,7 @@ mod tests {
         let both = [(&a, Some(RawBson::Int32(-7))), (&y, Some(RawBson::Int32(1 << 30)))];
         let expected = rawdoc! { "a": -7, "s": { "x": 1_i64, "y": 1 << 30 }, "z": "text" };
         assert_eq!(edit_own(document.clone(), &both).unwrap(), expected);
-        // Another type, a removal: the document is written anew.
+        // Another type, a removal: the document is rewritten.
         let edits = [(&x, Some(RawBson::Int32(1))), (&a, None)];
         let expected = rawdoc! { "s": { "x": 1, "y": 2 }, "z": "text" };
         assert_eq!(edit_own(document, &edits).unwrap(), expected);

@@ -13,7 +13,7 @@ use smallvec::SmallVec;
 use std::borrow::Cow;
 use std::pin::Pin;
 use value::Path;
-use write::{Applied, Sidecar, Transaction};
+use write::{Applied, Sidecar, Transaction, Wanted};
 
 /// One remedy, such as bounds or overflow. `table` lists all of them; `sequence` has each take
 /// part in every write, in that order. What it is apart from that is its `Declaration`.
@@ -35,6 +35,11 @@ pub trait Pattern<T: Transaction>: Declaration {
     /// Adds what of a document must be loaded before it is deleted.
     fn delete_needs(&self, policy: &Policy, needs: &mut Needs) {
         let _ = (policy, needs);
+    }
+
+    /// Adds the other documents that new ones need, each once.
+    fn insert_needs(&self, policy: &Policy, documents: &[&RawDocument], wanted: &mut Vec<Wanted>) {
+        let _ = (policy, documents, wanted);
     }
 
     /// Whether it has a fast path for new documents whose arrays are within their bounds.

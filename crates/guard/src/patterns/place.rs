@@ -107,7 +107,7 @@ fn collect<'a>(fields: Elements<'a>, path: &Path, at: usize, found: &mut Vec<Ele
     }
 }
 
-/// The document with every array at a path written anew by `write`, under the
+/// The document with every array at a path rewritten by `write`, under the
 /// key it is given.
 pub fn rewrite(
     document: &RawDocument,

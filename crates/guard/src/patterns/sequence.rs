@@ -12,7 +12,7 @@ use error::Result;
 use language::Needs;
 use language::update::Update;
 use std::borrow::Cow;
-use write::{Applied, FastInsert, Inserted, Outcome, Transaction};
+use write::{Applied, FastInsert, Inserted, Outcome, Transaction, Wanted};
 
 /// The update as one statement that keeps the policy by itself; `None` if it takes the loop.
 /// `document` is the client's, by operators.
@@ -52,6 +52,13 @@ pub fn update_needs<T: Transaction>(
 
 pub fn delete_needs<T: Transaction>(policy: &Policy, needs: &mut Needs) {
     table::of::<T>(policy).for_each(|pattern| pattern.delete_needs(policy, needs));
+}
+
+/// The other documents that a batch of new ones needs.
+pub fn insert_needs<T: Transaction>(policy: &Policy, documents: &[&RawDocument]) -> Vec<Wanted> {
+    let mut wanted = Vec::new();
+    table::of::<T>(policy).for_each(|pattern| pattern.insert_needs(policy, documents, &mut wanted));
+    wanted
 }
 
 /// A new document whose arrays are all within their bounds, as those of most are.
@@ -145,8 +152,9 @@ impl<T: Transaction> Change<'_, T> {
         if after.is_none() && !self.basis.is_apart {
             return Ok(false);
         }
-        // What a pattern carries out is not part of it yet.
-        self.altered = self.basis.is_apart;
+        // What a pattern carries out is not part of it yet. What the update has written counts
+        // as a change, be it what was there before.
+        self.altered = after.is_none();
         self.after = after.unwrap_or_else(|| self.base().to_owned());
         Ok(true)
     }

@@ -16,7 +16,7 @@ use language::Context;
 use language::update::Update;
 use std::borrow::Cow;
 use value::Path;
-use write::Transaction;
+use write::{Transaction, Wanted};
 
 /// What a policy says to have its documents stamped: `document: {warn_bytes: 12345}`.
 const WARN_BYTES: usize = 12_345;
@@ -34,6 +34,11 @@ impl Declaration for Stamp {
 }
 
 impl<T: Transaction> Pattern<T> for Stamp {
+    fn insert_needs(&self, policy: &Policy, _: &[&RawDocument], wanted: &mut Vec<Wanted>) {
+        let id = RawBson::String(LOG.to_owned());
+        wanted.push(Wanted { namespace: log_of(policy), id });
+    }
+
     fn insert<'a>(
         &'a self,
         transaction: &'a mut T,
@@ -74,6 +79,10 @@ fn stamped(document: &RawDocument, kind: &str) -> Result<bson::RawDocumentBuf> {
     fields::edit(document, &[(&path, Some(RawBson::String(kind.to_owned())))])
 }
 
+fn log_of(policy: &Policy) -> Namespace {
+    Namespace { database: policy.namespace.database.clone(), collection: "log".into() }
+}
+
 /// Adds a line to the log of a collection, which is one document.
 async fn log<T: Transaction>(
     transaction: &mut T,
@@ -81,8 +90,7 @@ async fn log<T: Transaction>(
     kind: &str,
     id: RawBsonRef<'_>,
 ) -> Result<()> {
-    let of = &policy.namespace;
-    let log = Namespace { database: of.database.clone(), collection: "log".into() };
+    let log = log_of(policy);
     let line = rawdoc! { "kind": kind, "id": RawBson::from(id) };
     let update = rawdoc! { "$push": { "lines": line } };
     let update = Update::parse(RawBsonRef::Document(&update), None, &Context::new())?;

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use value::Path;
 use write::limits::DOCUMENT_BYTES_MAX;
 
-/// Arrays that a policy may name: a write may have to ask for each of them.
+/// Arrays that a policy may name: a write may have to look at each of them.
 const ARRAYS_MAX: usize = 500;
 /// Names of a path, and its bytes: documents nest no deeper for most clients, and the `_id` of
 /// a page, which is a key of an index, holds the path.

@@ -30,7 +30,7 @@ pub fn check(policy: &Policy) -> Result<()> {
 }
 
 /// Whether no two arrays want the same field or collection. Where two do, each is compared
-/// with each, to tell which they are.
+/// with each, to name the two that overlap.
 fn is_apart(policy: &Policy) -> bool {
     let arrays = policy.arrays.iter().map(|rule| &rule.path);
     let counters = policy.overflows().flat_map(|overflow| overflow.named());

@@ -41,10 +41,13 @@ pub struct Policy {
     pub document: DocumentBounds,
     pub undeclared: Undeclared,
     pub arrays: Vec<ArrayRule>,
+    /// It is being left: it holds only for documents that have something to restore. The others
+    /// are written as if there were no policy, so that none overflows again.
+    pub leaving: bool,
     pub(crate) digest: Digest,
 }
 
-/// What every write asks of a policy, told from its rules.
+/// What every write needs of a policy, derived from its rules.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Digest {
     /// How long the paths are of the arrays and of what counts them,
@@ -134,6 +137,10 @@ pub struct Overflow {
     pub keep: Keep,
     pub read: Read,
     pub too_large: TooLarge,
+    /// The bounds of the whole array, head and pages together,
+    pub total: Bounds,
+    /// and what happens there.
+    pub on_total: OnTotal,
     /// Where the document counts all elements, if clients are to see that,
     pub count: Option<Path>,
     /// says that there are pages,
@@ -170,6 +177,14 @@ pub enum TooLarge {
     Error,
 }
 
+/// What happens to an array that would pass its bounds as a whole.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OnTotal {
+    Reject,
+    /// Elements are dropped from its front.
+    DropOldest,
+}
+
 impl Policy {
     /// One that says nothing.
     pub fn empty(namespace: &Namespace) -> Policy {
@@ -178,6 +193,7 @@ impl Policy {
             document: DocumentBounds::default(),
             undeclared: Undeclared::default(),
             arrays: Vec::new(),
+            leaving: false,
             digest: Digest::of(Undeclared::default(), &[]),
         }
     }
@@ -221,14 +237,33 @@ impl Policy {
         policy
     }
 
+    /// The same policy, with all its arrays read whole.
+    pub fn with_arrays_whole(&self) -> Policy {
+        let mut policy = self.clone();
+        for rule in &mut policy.arrays {
+            if let OnLimit::Overflow(overflow) = &mut rule.on_limit {
+                let read = Read::Merged;
+                *overflow = Arc::new(Overflow { read, ..Overflow::clone(overflow) });
+            }
+        }
+        policy.digest = Digest::of(policy.undeclared, &policy.arrays);
+        policy
+    }
+
+    /// The same policy, being left or not.
+    pub fn with_leaving(&self, leaving: bool) -> Policy {
+        Policy { leaving, ..self.clone() }
+    }
+
     /// Whether the counters of every document can be trusted.
     pub fn is_counted(&self) -> bool {
         self.overflows().all(|overflow| overflow.counted)
     }
 
-    /// Whether another policy says the same, be documents counted or not.
+    /// Whether another policy says the same, be documents counted, or be it left, or not.
     pub fn says_same(&self, other: &Policy) -> bool {
-        self.with_counted(true) == other.with_counted(true)
+        let said = |policy: &Policy| policy.with_counted(true).with_leaving(false);
+        said(self) == said(other)
     }
 
     /// The arrays that overflow.
@@ -251,6 +286,8 @@ impl Policy {
 }
 
 impl Bounds {
+    pub const NONE: Bounds = Bounds { max: None, max_bytes: None };
+
     /// Whether an array of this length and weight is within bounds.
     pub fn hold(&self, len: usize, bytes: usize) -> bool {
         self.max.is_none_or(|max| len <= max) && self.max_bytes.is_none_or(|max| bytes <= max)
@@ -305,7 +342,7 @@ fn fields(rules: &[ArrayRule]) -> FxHashMap<Box<[u8]>, Field> {
 }
 
 impl ArrayRule {
-    fn overflow(&self) -> Option<&Overflow> {
+    pub(crate) fn overflow(&self) -> Option<&Overflow> {
         match &self.on_limit {
             OnLimit::Overflow(overflow) => Some(overflow),
             _ => None,
@@ -328,29 +365,6 @@ impl ArrayRule {
     pub fn paths(&self) -> impl Iterator<Item = &Path> {
         let counters = self.overflow().into_iter().flat_map(Overflow::named);
         counters.chain([&self.path])
-    }
-}
-
-impl Overflow {
-    /// What the array is called in a page.
-    pub fn name(&self) -> &str {
-        self.path.last()
-    }
-
-    /// Where clients see how many elements there are, that there are pages, and how many.
-    pub fn names(&self) -> [Option<&Path>; 3] {
-        [self.count.as_ref(), self.flag.as_ref(), self.pages.as_ref()]
-    }
-
-    /// Those that the policy names.
-    pub fn named(&self) -> impl Iterator<Item = &Path> {
-        self.names().into_iter().flatten()
-    }
-
-    /// Whether what the server must know of an array with pages is kept in the sidecar, since
-    /// not all of it has a name.
-    pub fn is_hidden(&self) -> bool {
-        self.count.is_none() || self.pages.is_none()
     }
 }
 

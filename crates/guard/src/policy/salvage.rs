@@ -1,4 +1,4 @@
-//! What can still be told of a policy that cannot be read: where its pages are, and by
+//! What is still known of a policy that cannot be read: where its pages are, and by
 //! what they are known.
 
 use super::reader::Reader;
@@ -39,8 +39,9 @@ pub fn salvage(namespace: &Namespace, policy: &RawDocument) -> Policy {
         undeclared: Undeclared::default(),
         digest: Digest::of(Undeclared::default(), &arrays),
         arrays,
+        leaving: false,
     };
-    // Whoever wrote the policy may have counted in a way of his own.
+    // The version that wrote the policy may have kept counters of another kind.
     salvaged.with_counted(false)
 }
 

@@ -8,7 +8,7 @@ use value::{DocumentWriter, elements};
 /// The options that a mirrored index takes over, and that make two indexes differ.
 pub(super) const TAKEN_OVER: &[&str] = &["sparse", "collation"];
 
-/// Adds an index of pages. One that is there already is shared, and hidden only where
+/// Adds an index of pages. An existing one is shared, and hidden only where
 /// both are.
 pub fn share(specs: &mut Vec<RawDocumentBuf>, spec: RawDocumentBuf) {
     match specs.iter_mut().find(|earlier| are_same(earlier, &spec)) {
@@ -63,12 +63,24 @@ pub fn loses_pages(spec: &RawDocument) -> bool {
     refuses_documents(spec) || get_value(spec, "expireAfterSeconds").is_some()
 }
 
-/// The index among these that is one, by whatever name.
-pub fn find<'a>(
-    mut indexes: impl Iterator<Item = &'a RawDocument>,
-    spec: &RawDocument,
-) -> Option<&'a RawDocument> {
-    indexes.find(|index| are_same(index, spec))
+/// Whether an index of pages is one that a policy needs: the same by whatever name, or the
+/// mirror of that name as earlier versions made it, without the parent at the end of its key.
+pub fn answers(index: &RawDocument, needed: &RawDocument) -> bool {
+    are_same(index, needed)
+        || (given(index, "name") == given(needed, "name")
+            && without_last_field(needed).is_some_and(|earlier| are_same(index, &earlier)))
+}
+
+fn without_last_field(spec: &RawDocument) -> Option<RawDocumentBuf> {
+    let key = get_value(spec, "key")?.as_document()?;
+    let fields: Vec<_> = elements(key).collect();
+    let (_, [first, rest @ ..]) = fields.split_last()? else { return None };
+    let mut out = DocumentWriter::new();
+    out.begin_document("key");
+    [first].into_iter().chain(rest).for_each(|field| out.copy(*field));
+    out.end();
+    elements(spec).filter(|option| option.key != "key").for_each(|option| out.copy(option));
+    Some(out.finish())
 }
 
 #[cfg(test)]
@@ -82,5 +94,14 @@ mod tests {
         assert!(are_same(&one, &rawdoc! { "key": { "a": 1.0 }, "name": "b" }));
         assert!(!are_same(&one, &rawdoc! { "key": { "a": 1 }, "name": "a", "sparse": true }));
         assert!(!are_same(&one, &rawdoc! { "key": { "a": -1 }, "name": "a" }));
+    }
+
+    #[test]
+    fn a_mirror_of_an_earlier_version_is_as_good() {
+        let needed = rawdoc! { "key": { "a": 1, "parentId": 1 }, "name": "a", "sparse": true };
+        assert!(answers(&rawdoc! { "key": { "a": 1 }, "name": "a", "sparse": true }, &needed));
+        assert!(!answers(&rawdoc! { "key": { "a": 1 }, "name": "a" }, &needed));
+        assert!(!answers(&rawdoc! { "key": { "a": 1 }, "name": "b", "sparse": true }, &needed));
+        assert!(!answers(&rawdoc! { "key": { "b": 1 }, "name": "a", "sparse": true }, &needed));
     }
 }

@@ -5,16 +5,17 @@ use crate::policy::Overflow;
 use bson::{RawDocument, RawDocumentBuf};
 use error::{Code, Result};
 use value::element::get_value;
-use value::{DocumentWriter, Path, elements};
+use value::{DocumentWriter, Number, Path, elements};
 
 /// The index of the pages that mirrors one of the collection; `None` if that one
-/// does not name the array. Fields that pages do not have are left out.
+/// does not name the array. Fields that pages do not have are left out. The parent comes last,
+/// so that the index covers the way from an element to its document.
 pub fn mirrored(overflow: &Overflow, spec: &RawDocument) -> Option<RawDocumentBuf> {
     let key = get_value(spec, "key")?.as_document()?;
     let mut mirrored = DocumentWriter::new();
     mirrored.append_i32("v", 2);
     mirrored.begin_document("key");
-    let mut any = false;
+    let (mut any, mut is_plain) = (false, true);
     for field in elements(key) {
         let path = Path::new(field.key);
         if overflow.path.is_prefix_of(&path) {
@@ -25,7 +26,11 @@ pub fn mirrored(overflow: &Overflow, spec: &RawDocument) -> Option<RawDocumentBu
             };
             mirrored.copy_as(&name, field);
             any = true;
+            is_plain &= !name.ends_with("$**") && Number::from_value(field.value()).is_some();
         }
+    }
+    if is_plain {
+        mirrored.append_i32(&overflow.parent_key, 1);
     }
     mirrored.end();
     mirrored.append_str("name", get_value(spec, "name")?.as_str()?);
@@ -89,8 +94,11 @@ mod tests {
             let spec = rawdoc! { "v": 2, "key": key, "name": "x", "sparse": true };
             mirrored(overflow, &spec)
         };
-        let expected = rawdoc! { "v": 2, "key": { "list.kind": -1 }, "name": "x", "sparse": true };
+        let of_kind = rawdoc! { "list.kind": -1, "parentId": 1 };
+        let expected = rawdoc! { "v": 2, "key": of_kind, "name": "x", "sparse": true };
         assert_eq!(of(rawdoc! { "a": 1, "p.list.kind": -1 }), Some(expected));
+        let expected = rawdoc! { "v": 2, "key": { "list": "hashed" }, "name": "x", "sparse": true };
+        assert_eq!(of(rawdoc! { "p.list": "hashed" }), Some(expected));
         assert_eq!(of(rawdoc! { "a": 1, "p.listing": 1 }), None);
     }
 }

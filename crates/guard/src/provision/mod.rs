@@ -4,12 +4,14 @@
 mod index;
 mod mirror;
 mod pages;
+mod target;
 mod view;
 
-pub use index::{are_same, find, is_hidden, loses_pages, with_hidden};
+pub use index::{answers, are_same, is_hidden, loses_pages, with_hidden};
 pub use mirror::{check_sees_all, mirrored};
 pub use pages::page_indexes;
-pub use view::view_options;
+pub use target::{GuardedCollection, check_kind, check_validator};
+pub use view::{earlier_view_options, view_options};
 
 use crate::Policy;
 use crate::patterns::declarations;
@@ -32,11 +34,11 @@ pub struct Needed {
 #[derive(Debug, Clone, PartialEq)]
 pub enum What {
     /// A collection with these indexes, beside that of `_id`.
-    Collection {
-        indexes: Vec<RawDocumentBuf>,
-    },
+    Collection { indexes: Vec<RawDocumentBuf> },
     View {
         options: RawDocumentBuf,
+        /// As an earlier version may have made it, which is as good.
+        earlier: RawDocumentBuf,
     },
 }
 
@@ -70,7 +72,8 @@ pub(crate) fn of_overflow(
     let mut all = vec![needed(&overflow.into, What::Collection { indexes })];
     if let Some(view) = &overflow.view {
         let options = view_options(policy, overflow);
-        all.push(needed(view, What::View { options }));
+        let earlier = earlier_view_options(policy, overflow);
+        all.push(needed(view, What::View { options, earlier }));
     }
     all
 }
@@ -84,15 +87,16 @@ impl Needed {
                     Some(Existing::Collection { indexes }) => &indexes[..],
                     _ => &[],
                 };
-                let missing = |spec: &&RawDocumentBuf| find(there.iter().copied(), spec).is_none();
+                let missing =
+                    |spec: &&RawDocumentBuf| !there.iter().any(|index| answers(index, spec));
                 let name = |spec: &RawDocumentBuf| {
                     let name = get_value(spec, "name").and_then(|name| name.as_str());
                     self.drift(DriftKind::Index, name.unwrap_or_default())
                 };
                 indexes.iter().filter(missing).map(name).collect()
             }
-            (What::View { options }, Some(Existing::View { options: there }))
-                if **options == **there =>
+            (What::View { options, earlier }, Some(Existing::View { options: there }))
+                if **options == **there || **earlier == **there =>
             {
                 Vec::new()
             }

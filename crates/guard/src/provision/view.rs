@@ -11,8 +11,37 @@ fn index_field(path: &str, parent_key: &str) -> &'static str {
     ["at", "index", "number"].into_iter().find(|name| !needed.contains(name)).unwrap_or("at")
 }
 
-/// One document an element: those of the documents as page 0, then the pages'.
+/// One document an element, in array order: `{<parent_key>, at, item}`. The view reads arrays
+/// whole, whatever the policy's `read` is; they are streamed, be they of any length.
 pub fn view_options(policy: &Policy, overflow: &Overflow) -> RawDocumentBuf {
+    let (path, key) = (overflow.path.as_str(), &*overflow.parent_key);
+    let (array, index) = (format!("${path}"), index_field(path, key));
+    let mut is_array = DocumentWriter::new();
+    // What is no array has no index.
+    is_array.append_document(index, &rawdoc! { "$type": "long" });
+    let mut item = DocumentWriter::new();
+    item.append_i32("_id", 0);
+    item.append_str(key, "$_id");
+    item.append_str("at", &format!("${index}"));
+    item.append_str("item", &array);
+    let pipeline = bson::rawbson!([
+        { "$unwind": { "path": array, "includeArrayIndex": index } },
+        { "$match": is_array.finish() },
+        { "$project": item.finish() },
+    ]);
+    options(policy, pipeline)
+}
+
+fn options(policy: &Policy, pipeline: bson::RawBson) -> RawDocumentBuf {
+    let mut options = RawDocumentBuf::new();
+    options.append(bson::cstr!("viewOn"), &*policy.namespace.collection);
+    options.append(bson::cstr!("pipeline"), pipeline);
+    options
+}
+
+/// The view as earlier versions made it: `{<parent_key>, page, at, item}`, the elements of the
+/// documents as page 0, then the pages'. It reads both as they are stored.
+pub fn earlier_view_options(policy: &Policy, overflow: &Overflow) -> RawDocumentBuf {
     // A filter by one document uses `_id`, and the index of the pages.
     let elements = |path: &str, parent: &str, page: bson::RawBson| {
         let array = format!("${path}");
@@ -36,13 +65,10 @@ pub fn view_options(policy: &Policy, overflow: &Overflow) -> RawDocumentBuf {
     let union = rawdoc! {
         "$unionWith": { "coll": &*overflow.into.collection, "pipeline": pages },
     };
-    let mut options = RawDocumentBuf::new();
-    options.append(bson::cstr!("viewOn"), &*policy.namespace.collection);
     let mut pipeline = bson::RawArrayBuf::new();
     if let bson::RawBson::Array(head) = &head {
         value::element::array_elements(head).for_each(|stage| pipeline.push(stage.value()));
     }
     pipeline.push(union);
-    options.append(bson::cstr!("pipeline"), pipeline);
-    options
+    options(policy, bson::RawBson::Array(pipeline))
 }

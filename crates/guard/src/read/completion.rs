@@ -18,8 +18,13 @@ pub struct Completion {
 }
 
 impl Completion {
-    /// `None` if documents are shown as they are stored.
-    pub fn new(policy: &Policy, projection: Option<&RawDocument>) -> Option<Completion> {
+    /// `None` if documents are shown as they are stored. An array that is sorted by is completed
+    /// before that, and sliced by the projection afterwards.
+    pub fn new(
+        policy: &Policy,
+        projection: Option<&RawDocument>,
+        sort: &Needs,
+    ) -> Option<Completion> {
         if projection.is_none() && !policy.merges() {
             return None;
         }
@@ -28,6 +33,9 @@ impl Completion {
         let projection = match projection {
             Some(spec) => {
                 let mut out = DocumentWriter::new();
+                let is_sliced =
+                    |rule: &&Arc<Overflow>| rule.read == Read::Head || !sort.contains(&rule.path);
+                let rules: Vec<&Arc<Overflow>> = rules.iter().copied().filter(is_sliced).collect();
                 rewrite(spec, None, &rules, &mut sliced, &mut out);
                 Some(out.finish())
             }
@@ -151,7 +159,7 @@ mod tests {
         let policy = rawdoc! { "arrays": { "s.a": { "max": 2, "on_limit": "overflow" } } };
         let policy = crate::policy::legacy::written_out(&namespace, &policy);
         let policy = Policy::parse(&namespace, &policy).unwrap();
-        let completion = |spec: &RawDocument| Completion::new(&policy, Some(spec));
+        let completion = |spec: &RawDocument| Completion::new(&policy, Some(spec), &Needs::none());
         for spec in [
             rawdoc! { "s.a": { "$slice": [-3, 2] }, "b": { "$slice": 1 } },
             rawdoc! { "s": { "a": { "$slice": [-3, 2] } }, "b": { "$slice": 1 } },

@@ -1,17 +1,18 @@
 //! Putting together what is shown of an array, from its head and its pages.
 
 use super::Show;
-use crate::patterns::fields;
+use crate::patterns::fields::{self, Around};
 use crate::patterns::overflow::Counters;
-use crate::patterns::place::{self, EMPTY_ARRAY_BYTES, weight};
+use crate::patterns::place;
 use crate::policy::{Keep, Overflow, Read, TooLarge};
 use bson::spec::ElementType;
-use bson::{RawArrayBuf, RawBson, RawBsonRef, RawDocument, RawDocumentBuf};
+use bson::{RawArray, RawBsonRef, RawDocument, RawDocumentBuf};
 use error::{Code, Error, Result};
+use language::Extent;
 use std::future::Future;
 use std::ops::{Range, RangeInclusive};
 use value::element::{array_elements, array_len, get};
-use value::{ArrayWriter, Element};
+use value::{ArrayWriter, Element, OwnedValue, null_bytes};
 use write::Version;
 use write::limits::DOCUMENT_BYTES_MAX;
 
@@ -23,7 +24,7 @@ pub const SEEN_BYTES_MAX: usize = 64 * 1024 * 1024;
 pub trait Pages: Send {
     /// What the document itself holds at the array's path, all of it loaded: the head, or
     /// something else.
-    fn head(&mut self, rule: &Overflow) -> impl Future<Output = Result<Option<RawBson>>> + Send;
+    fn head(&mut self, rule: &Overflow) -> impl Future<Output = Result<Option<OwnedValue>>> + Send;
 
     /// The numbers of a document's pages and how many elements each holds, in order.
     fn counts(
@@ -54,36 +55,59 @@ pub async fn show<P: Pages>(
     pages: &mut P,
     bytes_max: usize,
 ) -> Result<Option<RawDocumentBuf>> {
+    if matches!(how, Show::Part(part) if *part == Extent::default()) {
+        // That it is there shows as it is.
+        return Ok(None);
+    }
     let document = version.document;
     let counters = Counters::read(version, rule);
     let own = place::find(document, &rule.path);
-    if counters.pages == 0 && matches!(how, Show::Whole) && own.is_none_or(is_array) {
+    let is_sliced = matches!(how, Show::Slice(_));
+    if counters.pages == 0 && !is_sliced && own.is_none_or(is_array) {
         // All of it is there.
         return Ok(None);
     }
     let own = own.map_or(0, |own| own.bytes.len());
-    let bytes = document.as_bytes().len() - own + EMPTY_ARRAY_BYTES;
-    let mut reading = Reading { rule, pages, weight: Weight { bytes, bytes_max, elements: 0 } };
-    let shown = match counters {
-        Counters { pages: 0, .. } => reading.head_alone(how).await?,
-        Counters { count, .. } => {
-            let parent = place::id(document);
-            let whole = reading.sequence(how, parent, count.filter(|_| rule.counted)).await;
-            match whole {
-                Err(error) if shows_head(rule, how, bytes_max, &error) => {
-                    reading.pages.head(rule).await?
-                }
-                Err(error) if error.code() == Code::BSONObjectTooLarge => {
-                    return Err(too_large(rule, parent, bytes_max));
-                }
-                whole => whole?,
-            }
-        }
+    let rest = document.as_bytes().len() - own;
+    let mut reading = Reading { rule, pages, weight: Weight { rest, bytes_max } };
+    let Counters { pages: 1.., count, .. } = counters else {
+        return put(rule, document, reading.head_alone(how).await?);
     };
-    match shown {
-        Some(_) => fields::edit(document, &[(&rule.path, shown)]).map(Some),
-        None => Ok(None),
+    let parent = place::id(document);
+    // What is long is written where it belongs, and not copied there.
+    let mut around = Around::field(document, &rule.path)?;
+    let mut out = around.array(&rule.path);
+    let count = count.filter(|_| rule.counted);
+    match reading.sequence(how, parent, count, &mut out).await {
+        Ok(true) => Ok(Some(around.finish(out))),
+        // The document says that there are pages, and is mistaken.
+        Ok(false) => put(rule, document, reading.head_alone(how).await?),
+        Err(error) if shows_head(rule, how, bytes_max, &error) => {
+            put(rule, document, reading.pages.head(rule).await?)
+        }
+        Err(error) if error.code() == Code::BSONObjectTooLarge => {
+            Err(too_large(rule, parent, bytes_max))
+        }
+        Err(error) => Err(error),
     }
+}
+
+/// The document with its array set; `None` if it stays as it is.
+fn put(
+    rule: &Overflow,
+    document: &RawDocument,
+    shown: Option<OwnedValue>,
+) -> Result<Option<RawDocumentBuf>> {
+    shown.map(|shown| fields::set(document, &rule.path, shown.value())).transpose()
+}
+
+/// The document with a part of its array in place of what it holds of it.
+pub fn with_part(
+    rule: &Overflow,
+    document: &RawDocument,
+    part: &OwnedValue,
+) -> Result<RawDocumentBuf> {
+    fields::set(document, &rule.path, part.value())
 }
 
 struct Reading<'a, P> {
@@ -92,94 +116,122 @@ struct Reading<'a, P> {
     weight: Weight,
 }
 
-/// What the result weighs so far.
+/// What the result may weigh.
+#[derive(Clone, Copy)]
 struct Weight {
-    bytes: usize,
-    /// What it may weigh.
+    /// What it weighs without the array.
+    rest: usize,
     bytes_max: usize,
-    /// How many elements it shows.
-    elements: usize,
 }
 
 impl<P: Pages> Reading<'_, P> {
     /// Elements of an array without pages. What is no array is shown as it is: the document
     /// has it in name only where it is large.
-    async fn head_alone(&mut self, how: &Show) -> Result<Option<RawBson>> {
-        let head = match self.pages.head(self.rule).await? {
-            Some(RawBson::Array(head)) => head,
-            other => return Ok(other),
-        };
+    async fn head_alone(&mut self, how: &Show) -> Result<Option<OwnedValue>> {
+        let held = self.pages.head(self.rule).await?;
+        let Some(head) = held.as_ref().and_then(OwnedValue::as_array) else { return Ok(held) };
         let mut out = ArrayWriter::new();
-        let picked = how.range(array_len(&head));
-        let items = array_elements(&head).items().skip(picked.start).take(picked.len());
+        let picked = how.range(array_len(head));
+        let items = array_elements(head).items().skip(picked.start).take(picked.len());
         items.for_each(|item| out.copy(item));
-        Ok(Some(RawBson::Array(out.finish())))
+        Ok(Some(out.finish_value()))
     }
 
     /// What the document holds of an array with pages.
-    async fn head(&mut self) -> Result<Option<RawArrayBuf>> {
-        match self.pages.head(self.rule).await? {
-            Some(RawBson::Array(head)) => Ok(Some(head)),
-            _ => Ok(None),
-        }
+    async fn head(&mut self) -> Result<Option<OwnedValue>> {
+        let head = self.pages.head(self.rule).await?;
+        Ok(head.filter(|head| head.as_array().is_some()))
     }
 
-    /// Elements of an array with pages; only the pages that hold them are read.
+    /// Elements of an array with pages; only the pages that hold them are read. False if there
+    /// are no pages.
     async fn sequence(
         &mut self,
         how: &Show,
         parent: RawBsonRef<'_>,
         count: Option<usize>,
-    ) -> Result<Option<RawBson>> {
+        out: &mut ArrayWriter,
+    ) -> Result<bool> {
         let mut counted = None;
         let count = match count {
             Some(count) => count,
             None => {
                 let counts = self.pages.counts(self.rule, parent).await?;
                 if counts.is_empty() {
-                    // The document says that there are pages, and is mistaken.
-                    return self.head_alone(how).await;
+                    return Ok(false);
                 }
                 let head = self.head().await?;
                 let paged = sum(&counts);
                 counted = Some(counts);
-                paged + head.map_or(0, |head| array_len(&head))
+                paged + head.as_ref().and_then(OwnedValue::as_array).map_or(0, array_len)
             }
         };
-        let picked = how.range(count);
-        let mut reaches_head = self.may_reach_head(&picked, count);
-        if !reaches_head && !picked.is_empty() {
-            let counts = match counted.take() {
-                Some(counts) => counts,
-                None => self.pages.counts(self.rule, parent).await?,
-            };
+        let (before, between, behind) = how.parts(count);
+        self.copy(&before, parent, count, &mut counted, out).await?;
+        self.weight.fill(between, out)?;
+        self.copy(&behind, parent, count, &mut counted, out).await?;
+        Ok(true)
+    }
+
+    /// Copies a range of the sequence.
+    async fn copy(
+        &mut self,
+        picked: &Range<usize>,
+        parent: RawBsonRef<'_>,
+        count: usize,
+        counted: &mut Option<Vec<(i64, usize)>>,
+        out: &mut ArrayWriter,
+    ) -> Result<()> {
+        if picked.is_empty() {
+            return Ok(());
+        }
+        let is_whole = *picked == (0..count);
+        let mut reaches_head = is_whole || self.may_reach_head(picked, count);
+        if !reaches_head {
+            let counts = self.counts(parent, counted).await?;
             // A head that is over its bound may reach further than it should.
-            let span = self.head_span(count.saturating_sub(sum(&counts)), count);
-            reaches_head = !intersection(&picked, &span).is_empty();
-            counted = Some(counts);
+            let span = self.head_span(count.saturating_sub(sum(counts)), count);
+            reaches_head = !intersection(picked, &span).is_empty();
         }
         let head = match reaches_head {
             true => self.head().await?,
             false => None,
         };
-        let head_span = head.as_ref().map_or(0..0, |head| self.head_span(array_len(head), count));
-        let from_head = intersection(&picked, &head_span);
-        let mut out = ArrayWriter::new();
+        let head = head.as_ref().and_then(OwnedValue::as_array);
+        let head_span = head.map_or(0..0, |head| self.head_span(array_len(head), count));
+        let from_head = intersection(picked, &head_span);
+        if let Some(head) = head.filter(|_| !head_span.is_empty()) {
+            // The elements of an array are mostly of one size.
+            let each = head.as_bytes().len() / head_span.len() + 1;
+            out.reserve((each * picked.len()).min(self.weight.bytes_max));
+        }
         let newest = self.rule.keep == Keep::Newest;
-        if !newest && let Some(head) = &head {
-            self.weight.copy(head, &from_head, head_span.start, &mut out)?;
+        if !newest && let Some(head) = head {
+            self.weight.copy(head, &from_head, head_span.start, out)?;
         }
-        if from_head.len() < picked.len() {
-            let counts = match counted {
-                Some(counts) => counts,
-                None => self.pages.counts(self.rule, parent).await?,
-            };
-            self.copy_pages(parent, &counts, &picked, count, &mut out).await?;
+        if is_whole {
+            self.copy_all_pages(parent, out).await?;
+        } else if from_head.len() < picked.len() {
+            let counts = self.counts(parent, counted).await?;
+            self.copy_pages(parent, counts, picked, count, out).await?;
         }
-        if newest && let Some(head) = &head {
-            self.weight.copy(head, &from_head, head_span.start, &mut out)?;
+        if newest && let Some(head) = head {
+            self.weight.copy(head, &from_head, head_span.start, out)?;
         }
-        Ok(Some(RawBson::Array(out.finish())))
+        Ok(())
+    }
+
+    /// What the pages hold, read once.
+    async fn counts<'c>(
+        &mut self,
+        parent: RawBsonRef<'_>,
+        counted: &'c mut Option<Vec<(i64, usize)>>,
+    ) -> Result<&'c [(i64, usize)]> {
+        let counts = match counted.take() {
+            Some(counts) => counts,
+            None => self.pages.counts(self.rule, parent).await?,
+        };
+        Ok(counted.insert(counts))
     }
 
     /// Whether elements in a range of the sequence may be in the head.
@@ -225,46 +277,102 @@ impl<P: Pages> Reading<'_, P> {
         };
         let Reading { rule, pages, weight } = self;
         let mut rest = spans.iter();
-        let mut take = |page: &RawDocument| {
-            let array = get(page, rule.name()).map(|array| array.value());
-            match (rest.next(), array) {
-                (Some((_, span)), Some(RawBsonRef::Array(array))) => {
-                    weight.copy(array, &intersection(picked, span), span.start, out)
-                }
-                _ => Ok(()),
+        let mut take = |page: &RawDocument| match (rest.next(), items(rule, page)) {
+            (Some((_, span)), Some(array)) => {
+                weight.copy(array, &intersection(picked, span), span.start, out)
             }
+            _ => Ok(()),
         };
         pages.each_page(rule, parent, *first..=*last, &mut take).await
+    }
+
+    /// Copies what is on all pages: how much each holds need not be known.
+    async fn copy_all_pages(
+        &mut self,
+        parent: RawBsonRef<'_>,
+        out: &mut ArrayWriter,
+    ) -> Result<()> {
+        let Reading { rule, pages, weight } = self;
+        let mut take = |page: &RawDocument| match items(rule, page) {
+            Some(array) => weight.copy_all(array, out),
+            None => Ok(()),
+        };
+        // The lowest number is left out, since nothing comes before it.
+        pages.each_page(rule, parent, i64::MIN + 1..=i64::MAX, &mut take).await
+    }
+}
+
+/// The elements on a page.
+fn items<'p>(rule: &Overflow, page: &'p RawDocument) -> Option<&'p RawArray> {
+    match get(page, rule.name())?.value() {
+        RawBsonRef::Array(array) => Some(array),
+        _ => None,
     }
 }
 
 impl Weight {
+    /// Stands in for elements that nobody looks at.
+    fn fill(self, elements: usize, out: &mut ArrayWriter) -> Result<()> {
+        let added = null_bytes(out.len() + elements) - null_bytes(out.len());
+        self.check(out.bytes() + added)?;
+        out.push_nulls(elements);
+        Ok(())
+    }
+
+    /// Refuses an array of so many bytes, without what ends it.
+    fn check(self, array: usize) -> Result<()> {
+        if self.rest + array + 1 > self.bytes_max {
+            return Err(Code::BSONObjectTooLarge.error("too large with its array"));
+        }
+        Ok(())
+    }
+
     /// Copies the elements in `picked` of an array that begins at `start`.
     fn copy(
-        &mut self,
-        array: &bson::RawArray,
+        self,
+        array: &RawArray,
         picked: &Range<usize>,
         start: usize,
         out: &mut ArrayWriter,
     ) -> Result<()> {
         let skipped = picked.start.saturating_sub(start);
-        for item in array_elements(array).items().skip(skipped).take(picked.len()) {
-            self.bytes += weight(item, self.elements);
-            self.elements += 1;
-            if self.bytes > self.bytes_max {
-                return Err(Code::BSONObjectTooLarge.error("too large with its array"));
-            }
+        self.copy_items(array_elements(array).items().skip(skipped).take(picked.len()), out)
+    }
+
+    fn copy_all(self, array: &RawArray, out: &mut ArrayWriter) -> Result<()> {
+        self.copy_items(array_elements(array).items(), out)
+    }
+
+    fn copy_items<'a>(
+        self,
+        mut items: impl Iterator<Item = Element<'a>>,
+        out: &mut ArrayWriter,
+    ) -> Result<()> {
+        items.try_for_each(|item| {
             out.copy(item);
-        }
-        Ok(())
+            self.check(out.bytes())
+        })
     }
 }
 
 impl Show {
+    /// What is shown of an array that is all in one place.
     fn range(&self, len: usize) -> Range<usize> {
         match self {
-            Show::Whole => 0..len,
+            Show::Whole | Show::Part(_) => 0..len,
             Show::Slice(slice) => slice.range(len),
+        }
+    }
+
+    /// What is copied, how many elements come between, and what is copied behind them.
+    fn parts(&self, len: usize) -> (Range<usize>, usize, Range<usize>) {
+        match self {
+            Show::Part(part) if part.first.saturating_add(part.last) < len => {
+                let behind = len - part.last..len;
+                let between = if part.len { behind.start - part.first } else { 0 };
+                (0..part.first, between, behind)
+            }
+            how => (how.range(len), 0, len..len),
         }
     }
 }

@@ -1,18 +1,19 @@
 //! Reading inside a transaction, as `findAndModify` and merged filters do.
 
-use super::{Completion, Pages, SEEN_BYTES_MAX, Show, TakePage, show};
+use super::{Completion, Pages, SEEN_BYTES_MAX, Show, TakePage, show, with_part};
 use crate::patterns::overflow::page::{Look, Walk};
-use crate::patterns::overflow::{Work, filters_head, has_pages};
+use crate::patterns::overflow::{Counters, Work, filters_head, has_pages};
 use crate::patterns::place;
 use crate::policy::{Overflow, Policy, Read};
-use bson::{RawBson, RawBsonRef, RawDocument, RawDocumentBuf};
+use bson::{RawBsonRef, RawDocument, RawDocumentBuf};
 use error::Result;
-use language::Needs;
 use language::query::{Filter, Matched};
+use language::{Extent, Needs};
 use std::ops::RangeInclusive;
-use value::Path;
+use std::sync::Arc;
+use value::{ArrayWriter, OwnedValue, Path};
 use write::limits::DOCUMENT_BYTES_MAX;
-use write::{StoredRow, Transaction, Version};
+use write::{ShownChange, StoredRow, Transaction, Version};
 
 /// What a client is to see of a document under a projection.
 pub async fn shown<T: Transaction>(
@@ -23,7 +24,7 @@ pub async fn shown<T: Transaction>(
     needs: &Needs,
 ) -> Result<RawDocumentBuf> {
     let Version { document, sidecar } = version;
-    let Some(mut completion) = Completion::new(policy, projection) else {
+    let Some(mut completion) = Completion::new(policy, projection, &Needs::none()) else {
         return Ok(document.to_owned());
     };
     completion.restrict(needs);
@@ -37,23 +38,85 @@ pub async fn shown<T: Transaction>(
     Ok(whole)
 }
 
-/// Whether a document matches, its arrays seen as its policy says.
+/// What an update has appended to the one array that has become longer: both documents with
+/// the last element before it, and what is behind that.
+pub async fn appended<T: Transaction>(
+    policy: &Policy,
+    transaction: &mut T,
+    before: Version<'_>,
+    after: Version<'_>,
+) -> Result<ShownChange> {
+    let len = |version, rule: &Overflow| Counters::read(version, rule).count.unwrap_or(0);
+    let mut change = ShownChange {
+        before: Some(before.document.to_owned()),
+        after: Some(after.document.to_owned()),
+        cut: None,
+    };
+    for rule in policy.merged() {
+        let (was, is) = (len(before, rule), len(after, rule));
+        if was == 0 || is <= was {
+            continue;
+        }
+        let how = Show::Part(Extent { last: is - was, ..Extent::default() });
+        let mut pages = Inside { policy, transaction, document: after.document };
+        let shown = show(rule, &how, after, &mut pages, SEEN_BYTES_MAX).await?;
+        let shown = shown.as_deref().unwrap_or(after.document);
+        let last = || {
+            let mut items = ArrayWriter::new();
+            items.push(RawBsonRef::Null);
+            items
+        };
+        let mut items = last();
+        if let Some(array) = place::find(shown, &rule.path) {
+            let added = array.children().items();
+            let beyond = array.children().items().count().saturating_sub(is - was);
+            added.skip(beyond).for_each(|item| items.copy(item));
+        }
+        change.before = Some(with_part(rule, before.document, &last().finish_value())?);
+        change.after = Some(with_part(rule, after.document, &items.finish_value())?);
+        change.cut = Some((rule.path.clone(), was - 1));
+    }
+    Ok(change)
+}
+
+/// Whether a document matches, its arrays seen as its policy says. Where that is no more than
+/// the head of one, a match is refused, be it by the head or by what is in pages: a client that
+/// goes by what it sees would write to the wrong document, or twice.
 pub async fn matches<T: Transaction>(
     policy: &Policy,
     transaction: &mut T,
     row: &T::Row,
     filter: &Filter,
 ) -> Result<Option<Matched>> {
-    let mut needs = Needs::none();
-    filter.depends_on(&mut needs);
-    for rule in policy.overflows().filter(|rule| rule.read == Read::Head) {
-        if needs.contains(&rule.path) && has_pages(row.version(), rule) {
-            return Err(filters_head(rule));
+    let mut looks_at = Needs::none();
+    filter.depends_on(&mut looks_at);
+    let hidden = policy.overflows().find(|rule| {
+        let is_hidden = rule.read == Read::Head && looks_at.contains(&rule.path);
+        is_hidden && has_pages(row.version(), rule)
+    });
+    let matched = matches_with(policy, policy.merged(), transaction, row, filter).await?;
+    let Some(rule) = hidden else { return Ok(matched) };
+    let is_matched = match matched {
+        Some(_) => true,
+        None => {
+            let all = policy.overflows();
+            matches_with(policy, all, transaction, row, filter).await?.is_some()
         }
-    }
+    };
+    if is_matched { Err(filters_head(rule)) } else { Ok(None) }
+}
+
+/// Whether a document matches, with some of its arrays whole.
+async fn matches_with<'p, T: Transaction>(
+    policy: &'p Policy,
+    rules: impl Iterator<Item = &'p Arc<Overflow>> + Send,
+    transaction: &mut T,
+    row: &T::Row,
+    filter: &Filter,
+) -> Result<Option<Matched>> {
     let mut needs = Needs::none();
     let mut whole: Option<RawDocumentBuf> = None;
-    for rule in policy.merged() {
+    for rule in rules {
         if !has_pages(row.version(), rule) {
             continue;
         }
@@ -62,7 +125,8 @@ pub async fn matches<T: Transaction>(
             let mut pages = Inside { policy, transaction, document: row };
             let document = whole.as_deref().unwrap_or(row);
             let version = Version { document, sidecar: row.sidecar() };
-            let seen = show(rule, &Show::Whole, version, &mut pages, SEEN_BYTES_MAX).await?;
+            let how = needs.extent(&rule.path).map_or(Show::Whole, Show::Part);
+            let seen = show(rule, &how, version, &mut pages, SEEN_BYTES_MAX).await?;
             whole = seen.or(whole);
         }
     }
@@ -78,9 +142,8 @@ struct Inside<'a, T> {
 }
 
 impl<T: Transaction> Pages for Inside<'_, T> {
-    async fn head(&mut self, rule: &Overflow) -> Result<Option<RawBson>> {
-        let found = place::find(self.document, &rule.path);
-        Ok(found.map(|found| RawBson::from(found.value())))
+    async fn head(&mut self, rule: &Overflow) -> Result<Option<OwnedValue>> {
+        Ok(place::find(self.document, &rule.path).map(OwnedValue::of))
     }
 
     async fn counts(

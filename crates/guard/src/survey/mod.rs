@@ -6,14 +6,12 @@ mod documents;
 pub use documents::Documents;
 
 use crate::adopt::{Need, PageSize, looked_at};
-use crate::patterns::overflow::{Seen, page_filter};
+use crate::patterns::overflow::{Counters, Seen, page_filter};
 use crate::patterns::place;
 use crate::policy::{OnLimit, Overflow, Policy};
-use bson::{RawBsonRef, RawDocument, rawdoc};
+use bson::{RawBsonRef, rawdoc};
 use error::Result;
 use language::Needs;
-use value::Number;
-use value::element::get_value;
 use write::{Outline, Snapshot, StoredRow, Visit};
 
 #[derive(Debug, Clone, Copy)]
@@ -62,7 +60,10 @@ impl Survey<'_> {
             };
             let counted = match &rule.on_limit {
                 OnLimit::Overflow(overflow) => {
-                    overflow.counted || !Seen::of(row.version(), overflow).says_something()
+                    let seen = Seen::of(row.version(), overflow);
+                    let Counters { pages, bytes, .. } = seen.counters();
+                    let weighed = overflow.total.max_bytes.is_none() || bytes.is_some();
+                    (overflow.counted && (pages == 0 || weighed)) || !seen.says_something()
                 }
                 _ => true,
             };
@@ -84,15 +85,10 @@ async fn page_sizes<S: Snapshot>(
 ) -> Result<Vec<PageSize>> {
     let mut sizes = Vec::new();
     each_page(snapshot, rule, parent, &Needs::none(), &mut |page, bytes| {
-        sizes.push(PageSize { count: stated_count(page), bytes });
+        sizes.push(PageSize::of(rule, parent, page, bytes));
     })
     .await?;
     Ok(sizes)
-}
-
-fn stated_count(page: &RawDocument) -> usize {
-    let count = get_value(page, "count").and_then(Number::from_value);
-    count.map_or(0, |count| count.to_i64_saturated().max(0) as usize)
 }
 
 /// Visits the pages of a document's array in order, with what each weighs.

@@ -4,6 +4,7 @@ use super::{Drift, DriftKind, Sequence, append_count, append_over};
 use crate::adopt::{Need, Over, PageSize, looked_at};
 use crate::patterns::place;
 use crate::policy::{Overflow, Policy};
+use crate::restore;
 use crate::survey::{Documents, each_page};
 use bson::{RawBson, RawBsonRef, RawDocument};
 use error::Result;
@@ -98,9 +99,8 @@ impl Check {
             let mut own = Vec::new();
             let needs = Needs::Paths(vec![Path::new(&rule.parent_key), Path::new(rule.name())]);
             each_page(snapshot, rule, parent, &needs, &mut |page, bytes| {
-                let before = sequence.elements;
-                sequence.page(page, bytes);
-                own.push(PageSize { count: (sequence.elements - before) as usize, bytes });
+                let mass = sequence.page(page, bytes);
+                own.push(PageSize { bytes, mass });
             })
             .await?;
             sequence.finish(document.version());
@@ -113,7 +113,8 @@ impl Check {
         }
         let need = Need::of(policy, document.version(), snapshot.size(&document), &sizes);
         self.elements += heads(policy, &document);
-        if need.is_over() {
+        // One that is free of a policy that is being left is over no bound.
+        if need.is_over() && !restore::is_free(policy, document.version()) {
             self.note_oversize(parent, need, &document, policy);
         }
         Ok(())
@@ -129,7 +130,9 @@ impl Check {
         policy: &Policy,
     ) {
         let movable = || Over::movable(policy, document);
-        let Some(first) = need.over.into_iter().next().or_else(movable) else { return };
+        let shortened = || need.shortened.into_iter().next();
+        let over = need.over.into_iter().next();
+        let Some(first) = over.or_else(movable).or_else(shortened) else { return };
         self.oversize += 1;
         if self.over.len() < LISTED_MAX {
             self.over.push((id.into(), first));

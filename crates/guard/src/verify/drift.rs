@@ -20,8 +20,10 @@ pub struct Drift {
 /// What can be wrong, one row each in `KINDS`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DriftKind {
+    Bytes,
     Count,
     EmptyPage,
+    FirstPage,
     Flag,
     Index,
     Orphan,
@@ -52,8 +54,10 @@ pub enum Remedy {
 
 /// What each kind is called, and what sets it right.
 const KINDS: &[(DriftKind, &str, Remedy)] = &[
+    (DriftKind::Bytes, "bytes", Remedy::Counters),
     (DriftKind::Count, "count", Remedy::Counters),
     (DriftKind::EmptyPage, "emptyPage", Remedy::Pages),
+    (DriftKind::FirstPage, "firstPage", Remedy::Counters),
     (DriftKind::Flag, "flag", Remedy::Counters),
     (DriftKind::Index, "index", Remedy::Make),
     (DriftKind::Orphan, "orphan", Remedy::Delete),

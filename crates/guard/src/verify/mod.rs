@@ -14,5 +14,5 @@ pub use check::{Check, Report};
 pub use drift::{Drift, DriftKind, Remedy};
 pub use repair::Repairing;
 pub use sequence::Sequence;
-pub(crate) use shown::{append_count, append_over};
+pub(crate) use shown::{append_count, append_failed, append_over};
 pub use shown::{append_id, shown_id};

@@ -11,7 +11,7 @@ use std::ops::Deref;
 use value::Path;
 use write::{Backend, Transaction};
 
-/// What a repair asks of its caller.
+/// What a repair needs of its caller.
 pub trait Repairing: Sync {
     /// Makes what the policy needs beside the data: indexes of pages, views.
     fn provide(&self, namespace: &Namespace) -> impl Future<Output = Result<()>> + Send;

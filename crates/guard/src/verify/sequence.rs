@@ -2,21 +2,25 @@
 
 use super::{Drift, DriftKind};
 use crate::adopt::PageSize;
-use crate::patterns::overflow::{Counters, Seen, int, page_id};
+use crate::patterns::overflow::{Counters, Mass, Seen, int, page_id};
 use crate::policy::Overflow;
 use bson::spec::ElementType;
 use bson::{RawBson, RawBsonRef, RawDocument};
 use value::element::{get, get_value};
-use value::{Number, compare};
+use value::{Element, Number, compare};
 use write::Version;
 
 pub struct Sequence<'a> {
     rule: &'a Overflow,
     /// The `_id` of the document.
     parent: RawBsonRef<'a>,
-    last: i64,
-    /// Elements on pages so far.
+    /// The numbers of the first page and of the last one met.
+    first: Option<i64>,
+    last: Option<i64>,
+    /// Elements on pages so far,
     pub elements: u64,
+    /// and what their values take.
+    bytes: usize,
     pub pages: u64,
     /// Numbers that no page has. They may be left out.
     pub gaps: u64,
@@ -25,31 +29,46 @@ pub struct Sequence<'a> {
 
 impl<'a> Sequence<'a> {
     pub fn new(rule: &'a Overflow, parent: RawBsonRef<'a>) -> Sequence<'a> {
-        Sequence { rule, parent, last: 0, elements: 0, pages: 0, gaps: 0, drifts: Vec::new() }
+        Sequence {
+            rule,
+            parent,
+            first: None,
+            last: None,
+            elements: 0,
+            bytes: 0,
+            pages: 0,
+            gaps: 0,
+            drifts: Vec::new(),
+        }
     }
 
-    /// Looks at the next page, which weighs so much.
-    pub fn page(&mut self, page: &RawDocument, bytes: usize) {
+    /// Looks at the next page, which weighs so much, and gives back what it holds.
+    pub fn page(&mut self, page: &RawDocument, bytes: usize) -> Mass {
         self.pages += 1;
         let number = get_value(page, "page").and_then(Number::from_value);
-        let number = number.and_then(Number::to_i64_exact).unwrap_or(0);
+        let stated = number.and_then(Number::to_i64_exact);
+        let number = stated.unwrap_or(0);
         let id = RawBson::Document(page_id(self.rule, self.parent, number));
         let own = get_value(page, "_id").unwrap_or(RawBsonRef::Null);
-        if number < 1 || compare(own, id.as_raw_bson_ref()).is_ne() {
+        if stated.is_none() || compare(own, id.as_raw_bson_ref()).is_ne() {
             self.drift(DriftKind::PageShape, number, Some(own.into()), Some(id));
         }
-        match number - self.last {
-            0 if number > 0 => self.drift(DriftKind::PageOrder, number, None, None),
+        match self.last.map_or(number, |last| number.saturating_sub(last)) {
+            0 if self.last.is_some() => self.drift(DriftKind::PageOrder, number, None, None),
             ahead => self.gaps += u64::try_from(ahead - 1).unwrap_or(0),
         }
-        self.last = number;
+        self.first.get_or_insert(number);
+        self.last = Some(number);
         let Some(array) = get(page, self.rule.name()).filter(|it| it.kind == ElementType::Array)
         else {
             self.drift(DriftKind::PageShape, number, None, Some(self.rule.name().into()));
-            return;
+            return Mass::default();
         };
-        let count = array.children().count();
+        let items = array.children().items().map(|item| item.bytes.len());
+        let mass = Mass { count: array.children().count(), bytes: items.sum() };
+        let count = mass.count;
         self.elements += count as u64;
+        self.bytes += mass.bytes;
         let said = get_value(page, "count").unwrap_or(RawBsonRef::Null);
         let expected = int(count);
         if compare(said, expected.as_raw_bson_ref()).is_ne() {
@@ -58,10 +77,11 @@ impl<'a> Sequence<'a> {
         if count == 0 {
             self.drift(DriftKind::EmptyPage, number, None, None);
         }
-        if (PageSize { count, bytes }).is_over(self.rule) {
+        if (PageSize { bytes, mass }).is_over(self.rule) {
             let found = bson::rawdoc! { "elements": int(count), "bytes": int(bytes) };
             self.drift(DriftKind::PageBounds, number, Some(found.into()), None);
         }
+        mass
     }
 
     /// Compares the document's counters with what was found. The document must
@@ -69,10 +89,12 @@ impl<'a> Sequence<'a> {
     pub fn finish(&mut self, version: Version<'_>) {
         let seen = Seen::of(version, self.rule);
         let head = seen.array.filter(|head| head.kind == ElementType::Array);
-        let len = head.map_or(0, |head| head.children().count());
+        let held: Vec<Element<'_>> =
+            head.map(|head| head.children().items().collect()).unwrap_or_default();
+        let paged = Mass { count: self.elements as usize, bytes: self.bytes };
         let counters = match (head, self.pages) {
             (None, 0) => Counters::default(),
-            _ => Counters::of(len + self.elements as usize, self.pages as usize),
+            _ => Counters::of(Mass::of(&held) + paged, self.pages as usize),
         };
         if !counters.are_misstated(self.rule, &seen) && self.pages == 0 {
             return;
@@ -90,6 +112,26 @@ impl<'a> Sequence<'a> {
             if !same {
                 self.drifts.push(Drift { page: None, ..self.new_drift(kind, found, expected) });
             }
+        }
+        self.finish_hidden(seen.counters(), counters);
+    }
+
+    /// Compares what the sidecar alone knows, as far as it does.
+    fn finish_hidden(&mut self, said: Counters, counters: Counters) {
+        if self.pages == 0 {
+            return;
+        }
+        if let Some((found, expected)) = said.bytes.zip(counters.bytes)
+            && found != expected
+        {
+            let drift = self.new_drift(DriftKind::Bytes, Some(int(found)), Some(int(expected)));
+            self.drifts.push(drift);
+        }
+        if let Some((found, expected)) = said.first.zip(self.first)
+            && found > expected
+        {
+            let [found, expected] = [found, expected].map(RawBson::Int64);
+            self.drifts.push(self.new_drift(DriftKind::FirstPage, Some(found), Some(expected)));
         }
     }
 
@@ -130,7 +172,9 @@ mod tests {
         let policy = Policy::parse(&namespace, &policy).unwrap();
         let rule = policy.overflows().next().unwrap();
         let mut sequence = Sequence::new(rule, RawBsonRef::Int32(1));
-        pages.iter().for_each(|page| sequence.page(page, page.as_bytes().len()));
+        for page in pages {
+            sequence.page(page, page.as_bytes().len());
+        }
         sequence.finish(document.into());
         sequence.drifts.iter().map(|drift| drift.kind.name()).collect()
     }

@@ -3,6 +3,7 @@
 
 use crate::adopt::Over;
 use bson::{RawBson, RawBsonRef};
+use error::Error;
 use value::DocumentWriter;
 
 /// The longest `_id` that is shown as it is.
@@ -39,6 +40,20 @@ pub fn append_over(out: &mut DocumentWriter, over: &[(RawBson, Over)]) {
         out.begin_next_document();
         append_id(out, "_id", id.as_raw_bson_ref());
         over.write(out);
+        out.end();
+    }
+    out.end();
+}
+
+/// Appends how many documents have failed, and those that are listed with their reasons.
+pub fn append_failed(out: &mut DocumentWriter, failures: u64, listed: &[(RawBson, Error)]) {
+    append_count(out, "failures", failures);
+    out.begin_array("failed");
+    for (id, error) in listed {
+        out.begin_next_document();
+        append_id(out, "_id", id.as_raw_bson_ref());
+        out.append_i32("code", error.code().number());
+        out.append_str("errmsg", error.message());
         out.end();
     }
     out.end();

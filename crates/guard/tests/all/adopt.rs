@@ -2,7 +2,9 @@
 
 use bson::{RawArrayBuf, RawBsonRef, RawDocument, RawDocumentBuf, rawdoc};
 use error::Result;
-use freeboard_guard::adopt::{Aim, SettledDocument, mend_pages, rehearse, remove_orphans, settle};
+use freeboard_guard::adopt::{
+    Aim, SettledDocument, mend_pages, rehearse_settle, remove_orphans, settle,
+};
 use naive::{Memory, namespace};
 use value::Path;
 use value::element::{array_elements, get_value};
@@ -112,13 +114,13 @@ async fn pages_packed_anew_are_a_change() {
     let before = memory.documents("c");
     memory.set_policy("c", &policy("oldest", 2, 4));
     let id = RawBsonRef::Int32(1);
-    let told = rehearse(&memory, &namespace("c"), id, Aim::Bounds).await.unwrap();
-    let told = told.settled.unwrap().unwrap();
+    let tried = rehearse_settle(&memory, &namespace("c"), id, Aim::Bounds).await.unwrap();
+    let tried = tried.outcome.unwrap().unwrap();
     assert_eq!(memory.documents("p").len(), 2);
     let settled = run(&memory, Aim::Bounds).await;
     assert!(settled.changed && memory.documents("c") == before);
     assert_eq!((settled.cost.elements, settled.cost.pages), (7, 2));
-    assert_eq!((told.changed, told.cost), (true, settled.cost));
+    assert_eq!((tried.changed, tried.cost), (true, settled.cost));
     assert!(!run(&memory, Aim::Bounds).await.changed);
 }
 

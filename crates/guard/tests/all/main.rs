@@ -8,11 +8,13 @@
 )]
 
 mod adopt;
+mod batch;
 mod bounds;
 mod migrate;
 mod model;
 mod overflow;
 mod read;
+mod restore;
 mod statement;
 mod verify;
 

@@ -226,12 +226,12 @@ async fn a_dry_run_says_what_the_run_does_and_does_nothing() {
                 after: after.as_ref().map(RawBson::as_raw_bson_ref),
                 limit: 20,
             };
-            let told = migration.dry_run(&proposed, &Ok).await.unwrap();
+            let tried = migration.dry_run(&proposed, &Ok).await.unwrap();
             let done = migration.run(&memory, &Ok).await.unwrap();
             let figures =
                 |it: &MigratedBatch| (it.examined, it.documents, it.cost, it.next.clone());
-            assert_eq!(figures(&told), figures(&done), "{seed}");
-            assert_eq!(told.over_documents, done.over_documents);
+            assert_eq!(figures(&tried), figures(&done), "{seed}");
+            assert_eq!(tried.over_documents, done.over_documents);
             after = done.next;
             if after.is_none() {
                 break;

@@ -11,6 +11,8 @@ use write::Returns;
 const STEPS: usize = 150;
 /// The code of what would go wrong silently.
 const REFUSED: i32 = 96;
+/// The code of what would pass a bound.
+const OVER: i32 = 121;
 /// A second array that overflows, in the same document.
 const BESIDE: &str = "b";
 
@@ -24,7 +26,25 @@ struct Twins {
     /// Whether the policy names what counts its arrays.
     named: bool,
     bounds: Document,
+    total: Option<Total>,
 }
+
+/// The bounds of the whole array.
+#[derive(Clone, Copy)]
+struct Total {
+    max: Option<usize>,
+    bytes: Option<usize>,
+    drops: bool,
+}
+
+const TOTALS: [Option<Total>; 6] = [
+    None,
+    Some(Total { max: Some(12), bytes: None, drops: false }),
+    Some(Total { max: Some(12), bytes: None, drops: true }),
+    Some(Total { max: None, bytes: Some(190), drops: true }),
+    Some(Total { max: None, bytes: Some(190), drops: false }),
+    Some(Total { max: Some(9), bytes: Some(150), drops: true }),
+];
 
 /// An update and its array filters.
 struct Step {
@@ -49,8 +69,11 @@ async fn guarded_arrays_are_what_plain_ones_are() {
                 doc! { "max": 8, "max_bytes": 70, "page": 100, "page_bytes": 200 },
                 doc! { "max": 1, "page": 1, "page_bytes": 4096 },
             ] {
-                seed += 1;
-                Twins::new(path, keep, (read, named), bounds).await.live(seed).await;
+                for total in TOTALS {
+                    seed += 1;
+                    let bounds = bounds.clone();
+                    Twins::new(path, keep, (read, named), bounds, total).await.live(seed).await;
+                }
             }
         }
     }
@@ -62,16 +85,24 @@ impl Twins {
         keep: &'static str,
         (read, named): (&'static str, bool),
         bounds: Document,
+        total: Option<Total>,
     ) -> Twins {
         let mut rule = doc! { "max": bounds.get_i32("max").unwrap(), "on_limit": "overflow" };
         if let Some(bytes) = bounds.get("max_bytes") {
             rule.insert("max_bytes", bytes.clone());
         }
-        let overflow = doc! {
+        let mut overflow = doc! {
             "into": "pages", "parent_key": "of", "keep": keep, "read": read,
             "page": bounds.get("page").unwrap().clone(),
             "page_bytes": bounds.get("page_bytes").unwrap().clone(),
         };
+        if let Some(total) = total {
+            let on_total = if total.drops { "drop_oldest" } else { "reject" };
+            overflow.insert("on_total", on_total);
+            let bounds = [("total_max", total.max), ("total_bytes", total.bytes)];
+            let bounds = bounds.into_iter().filter_map(|(key, bound)| Some((key, bound?)));
+            overflow.extend(bounds.map(|(key, bound)| (key.to_owned(), Bson::from(bound as i32))));
+        }
         rule.insert("overflow", overflow);
         let beside = doc! {
             "max": 2, "on_limit": "overflow",
@@ -87,7 +118,7 @@ impl Twins {
         for collection in ["guarded", "plain"] {
             memory.insert(collection, &raw(&start)).await.unwrap();
         }
-        Twins { memory, path, keep, read, named, bounds }
+        Twins { memory, path, keep, read, named, bounds, total }
     }
 
     async fn live(mut self, seed: u64) {
@@ -100,7 +131,7 @@ impl Twins {
             };
             let step = with_second(&mut random, step);
             let filter = self.filter(&mut random);
-            let told = format!(
+            let case = format!(
                 "seed {seed}, step {number}, where {filter}: {} {:?}",
                 step.update, step.filters
             );
@@ -109,11 +140,38 @@ impl Twins {
             if guarded == Err(REFUSED) && self.may_be_refused(&step) {
                 continue;
             }
-            assert_eq!(guarded, self.apply("plain", &filter, &step).await, "{told}");
-            check(&self, self.path, "pages", &self.bounds, &told);
+            let before = self.memory.documents("plain").remove(0);
+            let plain = self.apply("plain", &filter, &step).await;
+            assert_eq!(guarded, self.within_total(&before, plain).await, "{case}");
+            check(&self, self.path, "pages", &self.bounds, &case);
             let beside = doc! { "max": 2, "page": 3, "page_bytes": 32_768 };
-            check(&self, BESIDE, "others", &beside, &told);
+            check(&self, BESIDE, "others", &beside, &case);
         }
+    }
+
+    /// What becomes of the plain array under the bounds of the whole, and of the reply.
+    async fn within_total(&self, before: &RawDocumentBuf, outcome: Outcome) -> Outcome {
+        let (Some(total), Some(array)) = (self.total, self.plain(self.path)) else {
+            return outcome;
+        };
+        if total.holds(&array) {
+            return outcome;
+        }
+        if !total.drops {
+            self.change_plain(&Bson::Document(Document::try_from(&**before).unwrap())).await;
+            return outcome.and(Err(OVER));
+        }
+        let kept = (0..=array.len()).map(|at| &array[at..]).find(|rest| total.holds(rest));
+        let kept = kept.unwrap_or_default().to_vec();
+        self.change_plain(&doc! { "$set": { self.path: kept.clone() } }.into()).await;
+        outcome.map(|(modified, arrays)| (modified, arrays.map(|[_, beside]| [Some(kept), beside])))
+    }
+
+    async fn change_plain(&self, update: &Bson) {
+        let spec = RawBson::try_from(update.clone()).unwrap();
+        let update = Update::parse(spec.as_raw_bson_ref(), None, &Context::new()).unwrap();
+        let filter = raw(&doc! { "_id": 1 });
+        self.memory.change("plain", &filter, &update, None, false).await.unwrap();
     }
 
     /// Whether what the head shows would lead a client astray.
@@ -161,6 +219,13 @@ impl Twins {
 
     fn plain(&self, path: &str) -> Option<Vec<Bson>> {
         sequence(&self.memory.documents("plain")[0], path)
+    }
+}
+
+impl Total {
+    fn holds(&self, array: &[Bson]) -> bool {
+        let bytes = raw(&doc! { "": array.to_vec() }).as_bytes().len() - 7;
+        self.max.is_none_or(|max| array.len() <= max) && self.bytes.is_none_or(|most| bytes <= most)
     }
 }
 
@@ -235,12 +300,17 @@ fn step(random: &mut StdRng, path: &str, len: usize) -> Step {
         0..=5 => doc! { "$push": { path: value(random) } },
         6 | 7 => doc! { "$push": { path: { "$each": values(random, 9) } } },
         8 => {
-            doc! { "$push": { path: { "$each": values(random, 3), "$position": at as i32 - 2 } } }
+            let at = if random.random_bool(0.5) { 0 } else { at as i32 - 2 };
+            doc! { "$push": { path: { "$each": values(random, 3), "$position": at } } }
         }
         9 => doc! { "$push": { path: { "$each": values(random, 3), "$sort": 1 } } },
         10 => {
             let slice = random.random_range(-12..20);
-            doc! { "$push": { path: { "$each": values(random, 3), "$slice": slice } } }
+            let mut push = doc! { "$each": values(random, 3), "$slice": slice };
+            if random.random_bool(0.5) {
+                push.insert("$position", 0);
+            }
+            doc! { "$push": { path: push } }
         }
         11 => doc! { "$pull": { path: value(random) } },
         12 => doc! { "$pull": { path: { "$lt": random.random_range(0..4) } } },
@@ -288,7 +358,7 @@ fn last(path: &str) -> &str {
 }
 
 /// Head and pages make the plain array, and every counter and bound is kept.
-fn check(twins: &Twins, path: &str, pages: &str, bounds: &Document, told: &str) {
+fn check(twins: &Twins, path: &str, pages: &str, bounds: &Document, case: &str) {
     let plain = twins.plain(path);
     let guarded = twins.memory.documents("guarded").remove(0);
     let pages = twins.memory.documents(pages);
@@ -297,47 +367,65 @@ fn check(twins: &Twins, path: &str, pages: &str, bounds: &Document, told: &str) 
         let size = page.as_bytes().len();
         let page = Document::try_from(&**page).unwrap();
         let items = page.get_array(last(path)).unwrap().clone();
-        assert_eq!(page.get_i32("count").unwrap() as usize, items.len(), "{told}");
-        assert!(!items.is_empty() && items.len() <= int(bounds, "page"), "{told}");
-        assert!(items.len() == 1 || size <= int(bounds, "page_bytes"), "{told}");
+        assert_eq!(page.get_i32("count").unwrap() as usize, items.len(), "{case}");
+        assert!(!items.is_empty() && items.len() <= int(bounds, "page"), "{case}");
+        assert!(items.len() == 1 || size <= int(bounds, "page_bytes"), "{case}");
         numbered.push((page.get_i32("page").unwrap(), items));
     }
     numbered.sort_by_key(|(number, _)| *number);
-    assert!(numbered.iter().all(|(number, _)| *number > 0), "{told}");
     let head = sequence(&guarded, path);
     let paged = numbered.into_iter().flat_map(|(_, items)| items);
     let whole: Option<Vec<Bson>> = head.clone().map(|head| match twins.keep {
         "oldest" => head.into_iter().chain(paged).collect(),
         _ => paged.chain(head).collect(),
     });
-    assert_eq!(whole, plain, "{told}");
-    assert!(head.is_none_or(|head| head.len() <= int(bounds, "max")), "{told}");
+    assert_eq!(whole, plain, "{case}");
+    assert!(head.is_none_or(|head| head.len() <= int(bounds, "max")), "{case}");
     let guarded = Document::try_from(&*guarded).unwrap();
+    check_sidecar(twins, path, &plain.clone().unwrap_or_default(), &pages, case);
     if !twins.named {
-        return check_hidden(twins, path, plain.map_or(0, |plain| plain.len()), pages.len(), told);
+        return check_fields(twins, case);
     }
     let counters = holder(&guarded, path).cloned().unwrap_or_default();
     let counter = |name: &str| counters.get(format!("{}{name}", last(path))).cloned();
     let count = plain.map(|plain| Bson::Int32(plain.len() as i32));
-    assert_eq!(counter("Count"), count, "{told}");
+    assert_eq!(counter("Count"), count, "{case}");
     let more = (!pages.is_empty()).then_some(Bson::Boolean(true));
-    assert_eq!(counter("HasOverflow"), more, "{told}");
+    assert_eq!(counter("HasOverflow"), more, "{case}");
     let number = (!pages.is_empty()).then_some(Bson::Int32(pages.len() as i32));
-    assert_eq!(counter("OverflowPages"), number, "{told}");
+    assert_eq!(counter("OverflowPages"), number, "{case}");
 }
 
 fn int(bounds: &Document, key: &str) -> usize {
     bounds.get_i32(key).unwrap() as usize
 }
 
-/// The sidecar counts arrays with pages, and no field does.
-fn check_hidden(twins: &Twins, path: &str, count: usize, pages: usize, told: &str) {
+/// The sidecar says what is not said elsewhere of arrays with pages.
+fn check_sidecar(twins: &Twins, path: &str, all: &[Bson], pages: &[RawDocumentBuf], case: &str) {
     let sidecar = twins.memory.sidecars("guarded").remove(0);
     let sidecar = sidecar.map(|sidecar| Document::try_from(&*sidecar).unwrap());
-    assert!(sidecar.as_ref().is_none_or(|sidecar| !sidecar.is_empty()), "{told}");
-    let kept = sidecar.and_then(|sidecar| sidecar.get(path).cloned());
-    let expected = doc! { "n": count as i32, "pages": pages as i32 };
-    assert_eq!(kept, (pages > 0).then_some(expected.into()), "{told}");
+    assert!(sidecar.as_ref().is_none_or(|sidecar| !sidecar.is_empty()), "{case}");
+    let mut kept = sidecar.and_then(|sidecar| sidecar.get_document(path).ok().cloned());
+    let total = twins.total.filter(|_| path == twins.path);
+    let numbers = pages.iter().map(|page| page.get_i32("page").unwrap());
+    if let Some(first) = kept.as_mut().and_then(|kept| kept.remove("first")) {
+        let first = first.as_i32().unwrap();
+        assert!(total.is_some_and(|total| total.drops), "{case}");
+        assert!(numbers.into_iter().all(|number| number >= first), "{case}");
+    }
+    let mut expected = doc! { "n": all.len() as i32, "pages": pages.len() as i32 };
+    let is_weighed = twins.read == "merged" || total.is_some_and(|total| total.bytes.is_some());
+    if is_weighed {
+        // Each alone, without the length and the end of its document, its type and its key.
+        let bytes = |item: &Bson| raw(&doc! { "": item.clone() }).as_bytes().len() - 7;
+        expected.insert("bytes", all.iter().map(bytes).sum::<usize>() as i32);
+    }
+    let is_kept = !twins.named || is_weighed || total.is_some_and(|total| total.drops);
+    assert_eq!(kept, (!pages.is_empty() && is_kept).then_some(expected), "{case}");
+}
+
+/// No field counts arrays where the policy names none.
+fn check_fields(twins: &Twins, case: &str) {
     let guarded = twins.memory.documents("guarded").remove(0);
     let plain = twins.memory.documents("plain").remove(0);
     let keys = |document: &RawDocumentBuf| {
@@ -345,5 +433,5 @@ fn check_hidden(twins: &Twins, path: &str, count: usize, pages: usize, told: &st
         keys.sort();
         keys
     };
-    assert_eq!(keys(&guarded), keys(&plain), "{told}");
+    assert_eq!(keys(&guarded), keys(&plain), "{case}");
 }

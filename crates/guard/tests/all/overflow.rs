@@ -62,3 +62,40 @@ async fn an_upsert_splits_and_shows_what_is_asked_for() {
     }
     assert_eq!(memory.documents("p").len(), 4);
 }
+
+/// What is pushed at either end, and what a slice keeps, is what it costs: no limit on how much
+/// lies between, and no page that is neither at an end nor cut off.
+#[tokio::test]
+async fn pushes_at_both_ends_leave_what_is_between() {
+    for keep in ["oldest", "newest"] {
+        let policy = rawdoc! { "arrays": { "a": { "max": 10, "on_limit": "overflow",
+        "overflow": { "into": "p", "page": 1_000, "keep": keep } } } };
+        let memory = Memory::with_policy("c", &policy);
+        let items: bson::RawArrayBuf = (0..150_000).collect();
+        memory.insert("c", &rawdoc! { "_id": 1, "a": items }).await.unwrap();
+        let pages = memory.documents("p");
+        let lowest = || {
+            let numbers = memory.documents("p").into_iter();
+            numbers.filter_map(|page| page.get_i32("page").ok()).min()
+        };
+        for (push, untouched) in [
+            (rawdoc! { "$each": [-1], "$position": 0 }, 148),
+            (rawdoc! { "$each": [-2, -3], "$position": 0 }, 148),
+            (rawdoc! { "$each": [7], "$slice": -150_000 }, 147),
+            (rawdoc! { "$each": [8], "$position": 0, "$slice": 149_999 }, 147),
+        ] {
+            let push = rawdoc! { "$push": { "a": push } };
+            let push = RawBsonRef::Document(&push);
+            let updated = memory.update("c", &rawdoc! { "_id": 1 }, push, None).await.unwrap();
+            assert_eq!(updated.modified, 1);
+            let now = memory.documents("p");
+            let same = now.iter().filter(|page| pages.contains(page)).count();
+            assert!(same >= untouched, "{keep} {push:?}: {same}");
+            // Where the pages are full, a prepend goes below them.
+            assert!(untouched < 148 || lowest() == Some(0), "{keep} {:?}", lowest());
+        }
+        let cut = rawdoc! { "$push": { "a": { "$each": [9], "$slice": -3 } } };
+        memory.update("c", &rawdoc! {}, RawBsonRef::Document(&cut), None).await.unwrap();
+        assert!(memory.documents("p").len() <= 1);
+    }
+}

@@ -1,7 +1,7 @@
 //! What is shown of an array: pages are read one after another, and no further once the
 //! result is too large.
 
-use bson::{RawArrayBuf, RawBson, RawBsonRef, RawDocument, RawDocumentBuf, rawdoc};
+use bson::{RawBson, RawBsonRef, RawDocument, RawDocumentBuf, rawdoc};
 use error::{Code, Result};
 use freeboard_guard::Policy;
 use freeboard_guard::policy::Overflow;
@@ -9,6 +9,7 @@ use freeboard_guard::read::{Pages, Show, TakePage, show, shown};
 use language::Needs;
 use naive::{Memory, namespace};
 use std::ops::RangeInclusive;
+use value::OwnedValue;
 use write::{Transaction as _, Transactions as _};
 
 const ELEMENT_BYTES: usize = 1024 * 1024;
@@ -43,9 +44,8 @@ struct Made {
 }
 
 impl Pages for Made {
-    async fn head(&mut self, _: &Overflow) -> Result<Option<RawBson>> {
-        let head: RawArrayBuf = ["first"].into_iter().collect();
-        Ok(Some(RawBson::Array(head)))
+    async fn head(&mut self, _: &Overflow) -> Result<Option<OwnedValue>> {
+        Ok(Some(OwnedValue::array(rawdoc! { "0": "first" })))
     }
 
     async fn counts(&mut self, _: &Overflow, _: RawBsonRef<'_>) -> Result<Vec<(i64, usize)>> {
@@ -59,7 +59,7 @@ impl Pages for Made {
         numbers: RangeInclusive<i64>,
         take: &mut TakePage<'_>,
     ) -> Result<()> {
-        for number in numbers {
+        for number in (1..=i64::from(PAGES)).filter(|number| numbers.contains(number)) {
             self.taken += 1;
             take(&page(number as i32))?;
         }

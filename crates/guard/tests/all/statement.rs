@@ -89,10 +89,10 @@ async fn one_statement_does_what_the_loop_does() {
         held += 1;
         let looped = RawBsonRef::Document(&update);
         let looped = memory.update("guarded", &raw(&doc! {}), looped, None).await;
-        let told = format!("{policy:?} {document:?} {update:?} as {one:?}");
-        let looped = looped.unwrap_or_else(|error| panic!("{told}: {error}"));
-        assert_eq!((looped.matched, looped.modified), (plain.matched, plain.modified), "{told}");
-        assert_eq!(memory.documents("guarded"), memory.documents("plain"), "{told}");
+        let case = format!("{policy:?} {document:?} {update:?} as {one:?}");
+        let looped = looped.unwrap_or_else(|error| panic!("{case}: {error}"));
+        assert_eq!((looped.matched, looped.modified), (plain.matched, plain.modified), "{case}");
+        assert_eq!(memory.documents("guarded"), memory.documents("plain"), "{case}");
     }
     // Neither side may be empty, or nothing was compared.
     assert!(held > ROUNDS / 4 && passed_to_the_loop > ROUNDS / 10, "{held} {passed_to_the_loop}");

@@ -1,7 +1,7 @@
 //! What breaks past the policy is found and repaired, on a naive store.
 
 use crate::migrate::verified;
-use bson::{Bson, Document, RawDocumentBuf, doc, rawdoc};
+use bson::{Bson, Document, RawBsonRef, RawDocumentBuf, doc, rawdoc};
 use command::Namespace;
 use error::{Error, Result};
 use freeboard_guard::Policy;
@@ -118,4 +118,53 @@ async fn pages_of_a_collection_that_is_gone_are_orphans() {
     memory.replace_all("c", Vec::new());
     let check = verified(&memory, &policy()).await;
     assert_eq!((check.documents, check.pages, check.drifted), (0, 8, 8));
+}
+
+/// Each number takes seven bytes in an array, four of them for its value, and the array five.
+#[tokio::test]
+async fn what_is_kept_of_the_whole_is_recounted() {
+    let bounds = rawdoc! { "arrays": { "a": { "max": 2, "on_limit": "overflow", "overflow": {
+        "into": "p", "page": 2, "total_bytes": 47, "on_total": "drop_oldest",
+    } } } };
+    let policy = Policy::parse(&namespace("c"), &bounds).unwrap();
+    let memory = Memory::with_policy("c", &bounds);
+    memory.insert("c", &rawdoc! { "_id": 1, "a": [1, 2, 3, 4, 5, 6] }).await.unwrap();
+    for (sidecar, found) in [
+        (rawdoc! { "n": 6, "pages": 2, "bytes": 24 }, &[][..]),
+        (rawdoc! { "n": 6, "pages": 2, "bytes": 24, "first": 1 }, &[]),
+        // As an earlier version has left it.
+        (rawdoc! { "n": 6, "pages": 2 }, &[]),
+        (rawdoc! { "n": 6, "pages": 2, "bytes": 23, "first": 2 }, &["bytes", "firstPage"]),
+    ] {
+        memory.put_sidecars("c", &rawdoc! { "a": sidecar });
+        assert_eq!(kinds(&verified(&memory, &policy).await), found);
+    }
+    let mut check = verified(&memory, &policy).await;
+    check.repair(&memory, &namespace("c"), &Counting::default()).await.unwrap();
+    assert!(verified(&memory, &policy).await.is_clean());
+    let kept = rawdoc! { "a": { "n": 6, "pages": 2, "bytes": 24 } };
+    assert_eq!(memory.sidecars("c"), [Some(kept)]);
+}
+
+#[tokio::test]
+async fn what_an_earlier_version_has_not_weighed_is_weighed_by_the_first_write() {
+    for (keep, on_total) in [("oldest", "reject"), ("newest", "reject"), ("oldest", "drop_oldest")]
+    {
+        let bounds = rawdoc! { "arrays": { "a": { "max": 2, "on_limit": "overflow", "overflow": {
+            "into": "p", "page": 2, "keep": keep, "total_bytes": 54, "on_total": on_total,
+        } } } };
+        let memory = Memory::with_policy("c", &bounds);
+        memory.insert("c", &rawdoc! { "_id": 1, "a": [1, 2, 3, 4, 5, 6] }).await.unwrap();
+        memory.put_sidecars("c", &rawdoc! { "a": { "n": 6, "pages": 2 } });
+        let push = rawdoc! { "$push": { "a": 7 } };
+        let push = RawBsonRef::Document(&push);
+        memory.update("c", &rawdoc! {}, push, None).await.unwrap();
+        let again = memory.update("c", &rawdoc! {}, push, None).await;
+        let refused = again.err().map(|error| error.code().number());
+        assert_eq!(refused, (on_total == "reject").then_some(121), "{keep}, {on_total}");
+        let kept = memory.sidecars("c").remove(0).unwrap();
+        let kept = kept.get_document("a").unwrap();
+        let number = |key: &str| kept.get_i32(key).unwrap();
+        assert_eq!((number("n"), number("bytes")), (7, 28), "{kept:?}");
+    }
 }

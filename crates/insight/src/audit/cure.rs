@@ -4,16 +4,23 @@
 //! writable: no bound is below what it is to bound.
 
 mod moving;
+mod overflow;
+mod usage;
 
 pub use moving::{move_elements, split_field, split_keys};
+use overflow::{Chosen, choose};
 
 use super::census::{ArrayCensus, Tree};
 use super::detectors::Subject;
 use super::facts::{Collection, Index, literal};
 use super::target::Target;
-use crate::report::{Cure, name, shell};
+use crate::effect::{self, effect};
+use crate::figures::count;
+use crate::report::{Cure, Remedy, name, shell};
 use bson::{Bson, Document};
 use command::Namespace;
+use guard::Policy;
+use guard::policy::file::File;
 use serde_json::{Map, Value, json};
 
 /// Elements that an array keeps in its document, at most and at least.
@@ -26,22 +33,65 @@ const BINDING_SHARE: f64 = 0.9;
 
 /// A bound that nine of ten arrays keep already: 10, 20, 50, 100 …
 pub fn head_elements(array: &ArrayCensus) -> u64 {
-    let usual = array.lengths.quantile(0.9);
+    rounded(array.lengths.quantile(0.9))
+}
+
+/// The next of 10, 20, 50, 100 … that a head may keep.
+fn rounded(number: u64) -> u64 {
+    let number = number.min(HEAD_ELEMENTS_MAX);
     let decades = std::iter::successors(Some(HEAD_ELEMENTS_MIN), |decade| decade.checked_mul(10));
     let mut rounds = decades.flat_map(|decade| [decade, 2 * decade, 5 * decade]);
-    rounds.find(|round| *round >= usual || *round >= HEAD_ELEMENTS_MAX).unwrap_or(HEAD_ELEMENTS_MAX)
+    rounds.find(|round| *round >= number).unwrap_or(HEAD_ELEMENTS_MAX)
 }
 
 /// What keeps the array at a path in bounds, on the target.
 pub fn bound_array(subject: &Subject<'_>, path: &str, array: &ArrayCensus) -> Cure {
-    match subject.target {
+    let cure = match subject.target {
         Target::Freeboard => by_policy(subject, path, array),
         Target::MongoDb if is_bound_enough(subject, array) => by_validator(subject, path, array),
         Target::MongoDb | Target::AzureDocumentDb => {
-            let head = head_elements(array).min(MOVED_HEAD_ELEMENTS_MAX);
-            move_elements(subject, outermost(subject, path), head)
+            return moved(subject, path, array);
         }
+    };
+    let all = count(array.lengths.max());
+    match after(subject, path, array, &cure) {
+        Some(after) => {
+            cure.seen(format!("before: reads show all of up to {all} elements; after: {after}"))
+        }
+        None => cure,
     }
+}
+
+/// A script that moves elements, which the application must then read elsewhere.
+fn moved(subject: &Subject<'_>, path: &str, array: &ArrayCensus) -> Cure {
+    let head = head_elements(array).min(MOVED_HEAD_ELEMENTS_MAX);
+    let outermost = outermost(subject, path);
+    let cure = move_elements(subject, outermost, head);
+    if outermost != path {
+        return cure;
+    }
+    let (head, all) = (count(head), count(array.lengths.max()));
+    cure.seen(format!(
+        "before: reads show all of up to {all} elements; after: finds will show {head} of {all} \
+         elements in the longest, the first ones"
+    ))
+}
+
+/// What applications see under a cure.
+fn after(subject: &Subject<'_>, path: &str, array: &ArrayCensus, cure: &Cure) -> Option<String> {
+    let Remedy::Policy(file) = &cure.remedy else {
+        let max = count(rounded_up(array.lengths.max()));
+        return Some(format!(
+            "reads stay as they are; writes that pass {max} elements are refused"
+        ));
+    };
+    let file = File::parse(&file.to_string()).ok()?;
+    let (_, policy) = file.policies.first()?;
+    let policy = Policy::parse(&subject.collection.namespace, policy).ok()?;
+    let rule = policy.arrays.iter().find(|rule| rule.path.as_str() == path)?;
+    let whole = subject.collection.documents.is_some_and(|all| subject.census.documents() >= all);
+    let longest = effect::Longest { elements: array.lengths.max(), exact: whole };
+    Some(effect(rule, Some(longest)))
 }
 
 /// Pages where the server makes them; a plain bound where they cannot be.
@@ -58,11 +108,12 @@ fn by_policy(subject: &Subject<'_>, path: &str, array: &ArrayCensus) -> Cure {
         .iter()
         .any(|index| index.is_unique() && index.key.keys().any(|key| is_within(key, path)));
     // Elements of a unique index cannot be apart from each other.
-    let (pattern, rule) = match unique || is_in_array(subject, path) {
-        true => ("bound", json!({ "max": rounded_up(array.lengths.max()) })),
-        false => ("outlier", json!({ "max": head_elements(array), "on_limit": "overflow" })),
-    };
-    Cure::policy(pattern, namespace, json!({ "arrays": { path: rule } }))
+    if unique || is_in_array(subject, path) {
+        let rule = json!({ "max": rounded_up(array.lengths.max()) });
+        return Cure::policy("bound", namespace, json!({ "arrays": { path: rule } }));
+    }
+    let Chosen { rule, why } = choose(subject, path, array);
+    Cure::policy("outlier", namespace, json!({ "arrays": { path: rule } })).why(why)
 }
 
 /// A validator with the least bound that what is there keeps.

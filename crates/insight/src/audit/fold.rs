@@ -43,6 +43,11 @@ fn join(known: &mut Finding, other: Finding) {
     {
         merge(main, less);
     }
+    // Reasons of the rule that both propose, or that only one does.
+    if main.cure.why.is_empty() {
+        main.cure.why.append(&mut less.cure.why);
+    }
+    main.cure.seen = main.cure.seen.take().or(less.cure.seen);
     main.also.append(&mut less.also);
     main.also.push(Also { detector: less.detector, summary: less.summary });
 }

@@ -56,6 +56,7 @@ mod tests {
             id: Value::Null,
             bytes: 100_000,
             document_bytes: 200_000,
+            newest_first: false,
             span: Span { from: 0, to: 10 * day },
             created: Some(0),
         };

@@ -186,8 +186,14 @@ impl Thresholds {
     }
 
     fn parse(text: &str) -> Result<Thresholds, String> {
-        serde_saphyr::from_str(text).map_err(|error| error.to_string())
+        serde_saphyr::from_str(text).map_err(|error| sentence(&error.to_string()).to_owned())
     }
+}
+
+/// The first line of what the parser says; the others show the place in the file once more.
+fn sentence(error: &str) -> &str {
+    let line = error.lines().next().unwrap_or_default();
+    line.strip_prefix("error: ").unwrap_or(line)
 }
 
 #[cfg(test)]

@@ -56,6 +56,12 @@ pub struct Cure {
     pub pattern: String,
     #[serde(flatten)]
     pub remedy: Remedy,
+    /// Why it is this one.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub why: Vec<String>,
+    /// What applications see before and after.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seen: Option<String>,
 }
 
 /// What to run: one of two kinds.
@@ -129,7 +135,7 @@ impl Cure {
         collections.insert(namespace.collection.to_string(), policy);
         let file =
             json!({ "version": 1, "database": &*namespace.database, "collections": collections });
-        Cure { pattern: pattern.to_owned(), remedy: Remedy::Policy(file) }
+        Cure::new(pattern, Remedy::Policy(file))
     }
 
     /// Commands with names of their own: in a block, so that two scripts fit into one session.
@@ -139,7 +145,21 @@ impl Cure {
     }
 
     pub fn command(pattern: &str, command: String) -> Cure {
-        Cure { pattern: pattern.to_owned(), remedy: Remedy::Command(command) }
+        Cure::new(pattern, Remedy::Command(command))
+    }
+
+    pub fn new(pattern: &str, remedy: Remedy) -> Cure {
+        Cure { pattern: pattern.to_owned(), remedy, why: Vec::new(), seen: None }
+    }
+
+    pub fn why(mut self, why: Vec<String>) -> Cure {
+        self.why = why;
+        self
+    }
+
+    pub fn seen(mut self, seen: String) -> Cure {
+        self.seen = Some(seen);
+        self
     }
 }
 

@@ -38,7 +38,8 @@ impl LookedAt {
         let missed: Vec<&Note> = notes.iter().filter(|note| note.missed).collect();
         let whole = collections.iter().all(|it| it.whole);
         let all: Option<u64> = collections.iter().map(Collection::held).sum();
-        let share = all.map(|all| if all == 0 { 1.0 } else { read as f64 / all as f64 });
+        // Of nothing there is no share.
+        let share = all.filter(|all| *all > 0).map(|all| read as f64 / all as f64);
         let extent = match (read, missed.is_empty(), whole) {
             (0, ..) => Extent::Nothing,
             (_, false, _) => Extent::Part,
@@ -143,6 +144,7 @@ mod tests {
     #[test]
     fn what_was_missed_comes_first() {
         let seen = LookedAt::new(&[], &[]);
+        assert_eq!(seen.share, None);
         assert_eq!(seen.sentence, "Nothing was looked at: there are no collections.");
         let notes = ["a", "b", "c", "d", "e"].map(missed);
         let seen = LookedAt::new(&[collection(Some(5), 5, true)], &notes);

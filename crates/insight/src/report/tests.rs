@@ -26,6 +26,10 @@ fn findings() -> Vec<Finding> {
     let users = Namespace { database: "shop".into(), collection: "users".into() };
     let rule = json!({ "max": 20, "on_limit": "overflow" });
     let overflow = Cure::policy("outlier", &users, json!({ "arrays": { "activities": rule } }));
+    let why = ["max: 20, which nine of ten arrays keep already", "read: merged, the default"];
+    let seen = "before: reads show all of up to 12,000 elements; after: reads stay as they are, up \
+                to 16 MB a document; 20 of 12,000 elements in the longest stay in it";
+    let overflow = overflow.why(why.map(str::to_owned).into()).seen(seen.to_owned());
     let drop =
         Cure::command("fewer indexes", "db.getCollection(\"users\").dropIndex(\"a_1\")".to_owned());
     let rule = "{$jsonSchema: {properties: {tags: {maxItems: 300}}}}";
@@ -39,7 +43,7 @@ fn findings() -> Vec<Finding> {
             "unbounded_array",
             Finding::new(Severity::Critical, &users, summary.to_owned(), overflow)
                 .path("activities")
-                .ids([json!({ "$oid": "507f1f77bcf86cd799439011" }), json!("ann"), json!(7)])
+                .ids([json!({ "$oid": "507f1f77bcf86cd799439011" }), json!("ann"), json!(70_007)])
                 .examples(["ann: 12000 elements, 1.1 MB"])
                 .figure("max", 12_000)
                 .figure("elements_per_day", 33.1)

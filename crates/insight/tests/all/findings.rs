@@ -96,6 +96,53 @@ async fn the_proposed_policy_cures() {
     place.stop().await;
 }
 
+/// The policy keeps the end in the document that applications read, and changes no answer.
+#[tokio::test(flavor = "multi_thread")]
+async fn the_cure_is_chosen_by_how_the_array_is_used() {
+    let place = Place::new().await;
+    place.fill("users", users()).await;
+    let users = place.client.database("shop").collection::<Document>("users");
+    let ask = async || {
+        let mut answers = Vec::new();
+        let last = doc! { "activities": { "$slice": -30 } };
+        for id in [7, 8, 107] {
+            let found = users.find_one(doc! { "_id": id });
+            answers.push(found.projection(last.clone()).await.unwrap().unwrap());
+            answers.push(users.find_one(doc! { "_id": id }).await.unwrap().unwrap());
+        }
+        let count = users.count_documents(doc! { "activities.n": 1_100 }).await.unwrap();
+        answers.push(doc! { "count": count as i64 });
+        answers
+    };
+    place.command(doc! { "profile": 2 }).await;
+    let before = ask().await;
+    place.command(doc! { "profile": 0 }).await;
+    let report = place.audit(&place.options()).await;
+    let cure = &found(&report, "unbounded_array")[0].cure;
+    assert_eq!(
+        cure.why,
+        [
+            "max: 50, which holds the 30 elements that reads take",
+            "keep: newest, since 3 of 7 profiled reads that see it take its last elements",
+            "read: merged, for the sake of 1 profiled filter by its elements, 3 of 7 profiled \
+             reads that see it and send all of it",
+        ]
+    );
+    let seen = cure.seen.as_deref().unwrap();
+    assert!(seen.contains("after: reads stay as they are"), "{seen}");
+    assert!(seen.contains("50 of 1,200 elements in the longest stay in it"), "{seen}");
+    let Remedy::Policy(policy) = &cure.remedy else { panic!() };
+    let file = guard::policy::file::File::parse(&policy.to_string()).unwrap();
+    let policy = Document::try_from(&*file.policies[0].1).unwrap();
+    place.command(doc! { "setGrowthPolicy": "users", "policy": policy }).await;
+    let migrated = place.command(doc! { "migrateGrowth": "users", "limit": 1000 }).await;
+    assert!(migrated.get("next").is_none_or(|next| *next == Bson::Null), "{migrated}");
+    let pages = place.collection("users_activities").count_documents(doc! {}).await.unwrap();
+    assert!(pages > 0);
+    assert_eq!(ask().await, before);
+    place.stop().await;
+}
+
 /// What is the same in the collection of every tenant is found once, and cured in all.
 #[tokio::test(flavor = "multi_thread")]
 async fn one_fault_of_many_tenants_is_one_finding() {

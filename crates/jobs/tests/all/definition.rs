@@ -20,6 +20,7 @@ fn import<'a>(place: &'a Place, namespace: &'a str, file: &'a Path) -> Import<'a
         format: None,
         drop: false,
         documents_only: false,
+        with_policy: false,
         existing: ExistingDocument::Fail,
     }
 }
@@ -132,20 +133,42 @@ async fn an_emptied_collection_takes_the_place_of_the_other_in_one_step() {
     place.stop().await;
 }
 
-/// A policy goes by the name, so nothing is renamed over its collection; nor over a view.
+/// Under a policy, too, which stays: the collection is never gone.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_collection_with_a_policy_is_replaced_in_one_step() {
+    let place = Place::new().await;
+    orders(&place).await;
+    let overflow = doc! { "into": "items", "page": 5 };
+    let bound = doc! { "max": 5, "on_limit": "overflow", "overflow": overflow };
+    let policy = doc! { "arrays": { "items": bound } };
+    run(&place, doc! { "setGrowthPolicy": "orders", "policy": policy }).await;
+    let before = definition(&place, "orders").await;
+    let mut events = place.client.database("d").watch().await.unwrap();
+    let file = place.path("typed.ndjson");
+    let line = r#"{"_id": 2, "customer": "grace", "no": 8, "items": [1, 2, 3, 4, 5, 6, 7]}"#;
+    std::fs::write(&file, line).unwrap();
+    assert_eq!(dropping(&place, "d.orders", &file).await.failed, 0);
+    assert_eq!(definition(&place, "orders").await, before);
+    loop {
+        let Some(event) = events.next_if_any().await.unwrap() else { continue };
+        let name = event.ns.and_then(|ns| ns.coll).unwrap_or_default();
+        match event.operation_type {
+            OperationType::Rename => break assert_eq!(name, "orders.importing"),
+            other => panic!("{other:?} of {name}"),
+        }
+    }
+    assert_eq!(place.collection("items").count_documents(doc! {}).await.unwrap(), 1);
+    place.stop().await;
+}
+
+/// Nothing is renamed over a view.
 #[tokio::test(flavor = "multi_thread")]
 async fn what_cannot_be_renamed_over_is_dropped_and_made_again() {
     let place = Place::new().await;
     orders(&place).await;
-    let bound = doc! { "max": 10, "on_limit": "reject" };
-    let policy = doc! { "arrays": { "items": bound } };
-    run(&place, doc! { "setGrowthPolicy": "orders", "policy": policy }).await;
     run(&place, doc! { "create": "shown", "viewOn": "orders" }).await;
-    let before = definition(&place, "orders").await;
     let file = place.path("typed.ndjson");
     std::fs::write(&file, "{\"_id\": 2, \"customer\": \"grace\", \"no\": 8}\n").unwrap();
-    dropping(&place, "d.orders", &file).await;
-    assert_eq!(definition(&place, "orders").await, before);
     dropping(&place, "d.shown", &file).await;
     assert_eq!(place.collection("shown").count_documents(doc! {}).await.unwrap(), 1);
     let names = place.client.database("d").list_collection_names().await.unwrap();

@@ -23,6 +23,7 @@ fn import<'a>(place: &'a Place, namespace: &'a str, file: &'a Path) -> Import<'a
         format: None,
         drop: false,
         documents_only: false,
+        with_policy: false,
         existing: ExistingDocument::Fail,
     }
 }
@@ -230,22 +231,34 @@ async fn fields_that_only_look_like_counters_are_exported() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_document_too_large_to_export_is_named() {
+async fn a_file_that_begins_with_something_else_changes_nothing() {
     let place = Place::new().await;
+    place.collection("c").insert_one(rawdoc! { "_id": "old" }).await.unwrap();
     let policy = doc! { "arrays": { "a": { "max": 2, "on_limit": "overflow" } } };
     let set = doc! { "setGrowthPolicy": "c", "policy": policy };
     place.client.database("d").run_command(set).await.unwrap();
-    let collection = place.client.database("d").collection::<bson::Document>("c");
-    collection.insert_many((0..5).map(|id| doc! { "_id": id, "a": [1, 2, 3] })).await.unwrap();
-    let part: Vec<String> = vec!["x".repeat(1024 * 1024); 9];
-    for _ in 0..2 {
-        let push = doc! { "$push": { "a": { "$each": &part } } };
-        collection.update_one(doc! { "_id": 3 }, push).await.unwrap();
+    let file = place.path("some.json");
+    for (text, hint) in [
+        ("[{\"_id\": 1}, {\"_id\": 2}]\n", "looks like a JSON array"),
+        ("[\n  {\"_id\": 1}\n]\n", "jq -c '.[]'"),
+        ("{\n  \"_id\": 1\n}\n", "must stand on one line"),
+        ("_id,name\n1,Ann\n", "line 1, the first of the file, is no document"),
+    ] {
+        std::fs::write(&file, text).unwrap();
+        for (namespace, drop) in [("d.c", true), ("d.none", false)] {
+            let import = Import { drop, ..import(&place, namespace, &file) };
+            let error = import.run().await.unwrap_err().to_string();
+            assert!(error.contains(hint) && error.contains("nothing was changed"), "{error}");
+        }
     }
-    let file = place.path("large.ndjson");
-    let error = export(&place, "d.c", &file).run().await.unwrap_err().to_string();
-    assert!(error.starts_with("document 3 of d.c weighs more than 16 MB"), "{error}");
-    assert!(error.contains("$slice") && error.contains("'a' in d.c_a"), "{error}");
-    assert!(!file.exists() && !place.path("large.ndjson.part").exists());
+    // Nor is anything dropped for a file that cannot be read to its end.
+    std::fs::write(&file, "{\"_id\": 1}\n{\"_id\": 2}\n{\"_id\": \n").unwrap();
+    let error = Import { drop: true, ..import(&place, "d.c", &file) }.run().await.unwrap_err();
+    let error = error.to_string();
+    assert!(error.starts_with("line 3: ") && error.ends_with("; nothing was dropped"), "{error}");
+    let names = place.client.database("d").list_collection_names().await.unwrap();
+    assert_eq!(names, ["c"]);
+    let found = place.collection("c").find_one(doc! {}).await.unwrap().unwrap();
+    assert_eq!(found, rawdoc! { "_id": "old" });
     place.stop().await;
 }

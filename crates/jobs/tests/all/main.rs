@@ -8,8 +8,10 @@
 )]
 
 mod backup;
+mod connect;
 mod definition;
 mod demo;
 mod files;
+mod large;
 mod migrate;
 mod place;

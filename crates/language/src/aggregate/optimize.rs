@@ -39,26 +39,54 @@ fn hoist_matches(stages: &mut Vec<Box<dyn Stage>>) {
 fn hoist(stages: &mut Vec<Box<dyn Stage>>, mut at: usize) -> usize {
     let mut parts = 1;
     while at > 0 && interrupt::check().is_ok() {
+        // Other filters are no hindrance.
+        let over = filters_before(stages, at);
         let (before, behind) = stages.split_at_mut(at);
-        let (Some(last), Some(stage)) = (before.last_mut(), behind.first_mut()) else { break };
+        let (Some(last), Some(stage)) = (before.iter_mut().nth_back(over), behind.first_mut())
+        else {
+            break;
+        };
         let stage: &mut dyn Any = &mut **stage;
         let Some(filter) = stage.downcast_mut::<Match>() else { break };
+        let to = at - over - 1;
         let union: &mut dyn Any = &mut **last;
         if let Some(union) = union.downcast_mut::<UnionWith>() {
             // What it adds is filtered there.
             union.filter(filter.copied());
-            stages.swap(at - 1, at);
+            stages[to..=at].rotate_right(1);
         } else if goes_before(filter, &**last) {
-            stages.swap(at - 1, at);
+            stages[to..=at].rotate_right(1);
         } else if let Some(part) = filter.split(|node| passes(&**last, node)) {
-            stages.insert(at - 1, Box::new(part));
+            stages.insert(to, Box::new(part));
             parts += 1;
         } else {
             break;
         }
-        at -= 1;
+        at = to;
     }
     parts
+}
+
+/// How many filters stand right before a `$match` that it may go before: which of them is first
+/// makes no difference, as long as none of them fails or is drawn by lot.
+fn filters_before(stages: &[Box<dyn Stage>], at: usize) -> usize {
+    let is_plain = |stage: &dyn Any| {
+        let root = stage.downcast_ref::<Match>().map(|stage| &stage.filter.root);
+        root.is_some_and(|root| !root.is_random() && !can_fail(root))
+    };
+    match stages.get(at).is_some_and(|stage| is_plain(&**stage)) {
+        true => stages[..at].iter().rev().take_while(|stage| is_plain(&***stage)).count(),
+        false => 0,
+    }
+}
+
+/// Whether a condition may be an error for some documents.
+fn can_fail(node: &Node) -> bool {
+    match node {
+        Node::And(nodes) | Node::Or(nodes) | Node::Nor(nodes) => nodes.iter().any(can_fail),
+        Node::Expr(_) => true,
+        _ => false,
+    }
 }
 
 /// Whether a filter may as well go before a stage; then it asks for what stands there.

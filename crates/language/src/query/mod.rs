@@ -4,6 +4,7 @@
 //! the operators of `operators`; `matching` evaluates the tree, reaching values
 //! through `traverse`, which knows what a dotted path means where arrays are met.
 
+mod by_element;
 mod display;
 mod equalities;
 mod implied;
@@ -20,7 +21,7 @@ pub(crate) mod traverse;
 mod tests;
 
 use crate::schema::Schema;
-use crate::{Context, Needs, interrupt};
+use crate::{Context, Extent, Needs, interrupt};
 use bson::{RawBson, RawDocument, RawDocumentBuf};
 use error::Result;
 use matching::Matcher;
@@ -267,7 +268,7 @@ impl Node {
             Node::And(nodes) | Node::Or(nodes) | Node::Nor(nodes) => {
                 nodes.iter().for_each(|node| node.needs(needs));
             }
-            Node::Field(path, _) => needs.add(path),
+            Node::Field(path, predicate) => predicate.needs(path, needs),
             Node::Expr(expr) => expr.expression.needs(needs),
             Node::JsonSchema(schema) => schema.needs(needs),
             Node::SampleRate(_) | Node::True | Node::False => {}
@@ -295,6 +296,22 @@ impl Node {
             Node::Expr(expr) => !expr.expression.is_pure(),
             Node::SampleRate(_) => true,
             Node::Field(..) | Node::JsonSchema(_) | Node::True | Node::False => false,
+        }
+    }
+}
+
+impl Predicate {
+    /// What it looks at of the field at `path`.
+    fn needs(&self, path: &Path, needs: &mut Needs) {
+        let (above, last) = (path.parent(), path.last());
+        match (self, above) {
+            // An array that has an element has a first one.
+            (Predicate::Exists(_), Some(array)) if last == "0" => {
+                needs.add_extent(&array, Extent { first: 1, ..Extent::default() });
+            }
+            (Predicate::Exists(_), _) => needs.add_extent(path, Extent::default()),
+            (Predicate::Size(_), _) => needs.add_extent(path, Extent::LEN),
+            _ => needs.add(path),
         }
     }
 }

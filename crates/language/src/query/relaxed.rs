@@ -11,6 +11,12 @@ impl Filter {
         let root = relaxed(&self.root, hidden).unwrap_or(Node::True);
         Filter { root, collator: self.collator.clone() }
     }
+
+    /// What satisfies this filter and one condition more.
+    pub fn and(&self, node: &Node) -> Filter {
+        let root = Node::and(vec![self.root.clone(), node.clone()]);
+        Filter { root, collator: self.collator.clone() }
+    }
 }
 
 fn relaxed(node: &Node, hidden: &[&Path]) -> Option<Node> {

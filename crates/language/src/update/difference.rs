@@ -11,7 +11,7 @@ use bson::spec::ElementType;
 use bson::{RawArrayBuf, RawBsonRef, RawDocument, RawDocumentBuf};
 use rustc_hash::FxHashSet;
 use std::sync::Arc;
-use value::{ArrayWriter, DocumentWriter, Element, elements};
+use value::{ArrayWriter, DocumentWriter, Element, Path, elements};
 
 /// What an entry in a log of updates weighs beyond the difference itself. A
 /// pipeline whose difference weighs more than the document is told as a
@@ -49,6 +49,17 @@ pub fn difference(
     after: &RawDocument,
     manner: &Manner,
 ) -> Option<Difference> {
+    difference_of_cut(before, after, manner, None)
+}
+
+/// The same of documents that both lack the beginning of an array: its path, and how many
+/// elements that are.
+pub fn difference_of_cut(
+    before: &RawDocument,
+    after: &RawDocument,
+    manner: &Manner,
+    cut: Option<(&Path, usize)>,
+) -> Option<Difference> {
     let targets: Option<Vec<&Target>> = match manner {
         Manner::Replacement => return None,
         Manner::Pipeline => None,
@@ -58,6 +69,9 @@ pub fn difference(
     let bytes = comparison.document(before, after, targets.as_deref());
     if targets.is_none() && bytes + ENTRY_BYTES > after.as_bytes().len() {
         return None;
+    }
+    if let Some((path, elements)) = cut {
+        comparison.shift(path, elements);
     }
     Some(comparison.finish())
 }
@@ -216,6 +230,20 @@ impl<'d> Comparison<'d> {
         let mut path = self.path.clone();
         path.push(part);
         self.told.push(Told { path, change });
+    }
+
+    /// Numbers the elements of an array that lacks its beginning as those of the whole.
+    fn shift(&mut self, array: &Path, elements: usize) {
+        for Told { path, .. } in &mut self.told {
+            let mut parts = path.iter_mut();
+            let is_of =
+                |name: &str| matches!(parts.next(), Some(Part::Name(part)) if *part == name);
+            if array.components().all(is_of)
+                && let Some(Part::Index(index)) = path.get_mut(array.len())
+            {
+                *index += elements;
+            }
+        }
     }
 
     fn finish(self) -> Difference {

@@ -46,6 +46,11 @@ pub trait Operator: Debug + Send + Sync {
         None
     }
 
+    /// The elements that it adds to an array.
+    fn added(&self) -> Vec<Element<'_>> {
+        Vec::new()
+    }
+
     /// Whether it looks at the value that was there before.
     fn reads(&self) -> bool {
         true
@@ -72,6 +77,8 @@ pub trait Operator: Debug + Send + Sync {
 pub enum Scope {
     /// Nothing: it adds elements at the end.
     End,
+    /// As much as is kept of the array: it adds elements at one end, and cuts the array.
+    Ends(Ends),
     /// The first element, or the last.
     First,
     Last,
@@ -96,6 +103,15 @@ pub enum Scope {
     Removed,
     /// or gives another name.
     Renamed,
+}
+
+/// What a push does at the ends of an array.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Ends {
+    /// Whether its elements come before all others, not behind them.
+    pub front: bool,
+    /// How many elements stay: the first ones, or the last ones if it is negative.
+    pub slice: Option<i64>,
 }
 
 impl Scope {

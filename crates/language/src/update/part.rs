@@ -11,8 +11,8 @@ use crate::Needs;
 use crate::query::Matched;
 use error::Result;
 use std::ops::Range;
-use value::Path;
 use value::path::array_index;
+use value::{Element, Path};
 
 /// What an update does to an array.
 #[derive(Debug)]
@@ -102,6 +102,14 @@ impl Part {
         let node = Node::Object(object.at_match(matched.element)?.into_owned());
         let scope = scope(&node);
         Ok(Part { scope, update: Some(alone(&self.path, node)), path: self.path.clone() })
+    }
+
+    /// The elements that it adds.
+    pub fn added(&self) -> Vec<Element<'_>> {
+        match self.update.as_ref().and_then(|update| update.node(&self.path)) {
+            Some(Node::Leaf(operator)) => operator.added(),
+            _ => Vec::new(),
+        }
     }
 
     /// The numbers of the elements it names, in order.
@@ -197,6 +205,7 @@ fn alone(path: &Path, node: Node) -> Update {
 
 #[cfg(test)]
 mod tests {
+    use super::super::operator::Ends;
     use super::*;
     use crate::Context;
     use crate::query::Matched;
@@ -210,11 +219,21 @@ mod tests {
         update(spec).part(&Path::new("a.b")).map(|part| part.scope)
     }
 
+    fn ends(front: bool, slice: Option<i64>) -> Scope {
+        Scope::Ends(Ends { front, slice })
+    }
+
     #[test]
-    fn scopes_tell_what_must_be_seen() {
+    fn scopes_say_what_must_be_seen() {
         for (spec, scope) in [
             (rawdoc! { "$push": { "a.b": 1 } }, Scope::End),
-            (rawdoc! { "$push": { "a.b": { "$each": [1], "$slice": 3 } } }, Scope::Whole),
+            (rawdoc! { "$push": { "a.b": { "$each": [1], "$slice": 3 } } }, ends(false, Some(3))),
+            (rawdoc! { "$push": { "a.b": { "$each": [1], "$position": 0 } } }, ends(true, None)),
+            (rawdoc! { "$push": { "a.b": { "$each": [1], "$position": 1 } } }, Scope::Whole),
+            (
+                rawdoc! { "$push": { "a.b": { "$each": [1], "$slice": 3, "$sort": 1 } } },
+                Scope::Whole,
+            ),
             (rawdoc! { "$addToSet": { "a.b": 1 } }, Scope::Whole),
             (rawdoc! { "$pull": { "a.b": 1 } }, Scope::Each { all: false }),
             (rawdoc! { "$pop": { "a.b": -1 } }, Scope::First),

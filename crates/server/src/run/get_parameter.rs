@@ -26,7 +26,7 @@ pub(super) fn run(call: &mut Call<'_>) -> Result<Reply> {
     };
     let mut found = RawDocumentBuf::new();
     for name in parameter::names(call.shared) {
-        let settable = parameter::settable(call.shared, name).is_some();
+        let settable = parameter::is_settable(call.shared, name);
         let asked = wanted.all || value::elements(body).skip(1).any(|field| field.key == name);
         if !asked || wanted.runtime.is_some_and(|runtime| runtime != settable) {
             continue;

@@ -5,6 +5,7 @@
 use super::build_info::VERSION;
 use super::{Call, reply};
 use crate::backend::{Cursors, Figures, Storage};
+use crate::counters::{CommandCount, Latency};
 use crate::shared::{Shared, now};
 use bson::raw::CString;
 use bson::{RawDocument, RawDocumentBuf, cstr, rawdoc};
@@ -22,20 +23,18 @@ const SECTIONS: &[Section] = &[
     ("asserts", asserts),
     ("connections", connections),
     ("extra_info", extra_info),
+    ("globalLock", global_lock),
     ("log", log),
     ("mem", memory),
     ("network", network),
+    ("opLatencies", latencies),
     ("opcounters", operations),
 ];
 
 type BackendSection = (&'static str, fn(&Figures) -> Option<RawDocumentBuf>);
 
-const BACKEND_SECTIONS: &[BackendSection] = &[
-    ("storageEngine", storage_engine),
-    ("metrics", metrics),
-    ("transactions", transactions),
-    ("freeboard", freeboard),
-];
+const BACKEND_SECTIONS: &[BackendSection] =
+    &[("storageEngine", storage_engine), ("transactions", transactions), ("freeboard", freeboard)];
 
 pub(super) fn run(call: &mut Call<'_>) -> Result<Reply> {
     let shared = call.shared;
@@ -55,6 +54,9 @@ pub(super) fn run(call: &mut Call<'_>) -> Result<Reply> {
         }
     }
     let figures = shared.status.figures();
+    if wants(call.request.body(), "metrics") {
+        body.append(cstr!("metrics"), metrics(shared, &figures));
+    }
     for (name, section) in BACKEND_SECTIONS {
         if wants(call.request.body(), name)
             && let (Ok(name), Some(section)) = (CString::try_from(*name), section(&figures))
@@ -165,12 +167,60 @@ fn storage_engine(figures: &Figures) -> Option<RawDocumentBuf> {
     Some(rawdoc! { "name": "freeboard", "supportsCommittedReads": true, "persistent": true })
 }
 
-fn metrics(figures: &Figures) -> Option<RawDocumentBuf> {
+fn metrics(shared: &Shared, figures: &Figures) -> RawDocumentBuf {
     let Cursors { open, without_timeout } = figures.cursors;
-    Some(rawdoc! {
+    let documents = &shared.counters.documents;
+    rawdoc! {
+        "commands": commands(shared),
         "cursor": { "open": { "total": open as i64, "noTimeout": without_timeout as i64 } },
+        "document": {
+            "deleted": documents.deleted.get(),
+            "inserted": documents.inserted.get(),
+            "returned": documents.returned.get(),
+            "updated": documents.updated.get(),
+        },
         "ttl": { "deletedDocuments": figures.expired_documents as i64 },
-    })
+    }
+}
+
+/// The commands that were run.
+fn commands(shared: &Shared) -> RawDocumentBuf {
+    let mut section = RawDocumentBuf::new();
+    for CommandCount { name, total, failed } in shared.counters.commands() {
+        if total.get() > 0
+            && let Ok(name) = CString::try_from(*name)
+        {
+            section.append(name, rawdoc! { "failed": failed.get(), "total": total.get() });
+        }
+    }
+    section
+}
+
+/// There is no such lock, and so nobody in its queue; tools look here for who is active.
+fn global_lock(shared: &Shared) -> RawDocumentBuf {
+    let counters = &shared.counters;
+    rawdoc! {
+        "totalTime": shared.started.elapsed().as_micros() as i64,
+        "currentQueue": { "total": 0, "readers": 0, "writers": 0 },
+        "activeClients": {
+            "total": counters.active.get() as i32,
+            "readers": counters.running_reads.get() as i32,
+            "writers": counters.running_writes.get() as i32,
+        },
+    }
+}
+
+fn latencies(shared: &Shared) -> RawDocumentBuf {
+    let told = |latency: &Latency| {
+        rawdoc! { "latency": latency.microseconds.get(), "ops": latency.operations.get() }
+    };
+    let latencies = &shared.counters.latencies;
+    rawdoc! {
+        "reads": told(&latencies.reads),
+        "writes": told(&latencies.writes),
+        "commands": told(&latencies.commands),
+        "transactions": told(&latencies.transactions),
+    }
 }
 
 fn transactions(figures: &Figures) -> Option<RawDocumentBuf> {

@@ -18,12 +18,12 @@ pub(super) fn run(call: &mut Call<'_>) -> Result<Reply> {
                 "attempted to set unrecognized parameter [{name}], use help:true to see options "
             )));
         }
-        let Some(settable) = parameter::settable(call.shared, name) else {
+        if !parameter::is_settable(call.shared, name) {
             return Err(
                 Code::IllegalOperation.error(format!("not allowed to change [{name}] at runtime"))
             );
-        };
-        changes.push((settable.name, parameter::parse(settable, field.value())?));
+        }
+        changes.push((name.to_owned(), parameter::change(call.shared, name, field.value())?));
     }
     let Some((first, _)) = changes.first() else {
         return Err(
@@ -31,8 +31,8 @@ pub(super) fn run(call: &mut Call<'_>) -> Result<Reply> {
         );
     };
     let was = parameter::get(call.shared, first);
-    for (name, setting) in changes {
-        call.shared.status.set(name, setting);
+    for (_, change) in changes {
+        change.make(call.shared);
     }
     let mut body = RawDocumentBuf::new();
     if let Some(was) = was {

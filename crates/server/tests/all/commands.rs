@@ -114,6 +114,14 @@ async fn server_status_counts() {
     assert!(network.get_i64("bytesOut").unwrap() > 100);
     assert_eq!(status.get_document("connections").unwrap().get_i32("current").unwrap(), 1);
     assert_eq!(status.get_str("process").unwrap(), "mongos");
+    let latencies = status.get_document("opLatencies").unwrap();
+    let operations = |of: &str| latencies.get_document(of).unwrap().get_i64("ops").unwrap();
+    assert_eq!((operations("writes"), operations("reads"), operations("commands")), (1, 1, 1));
+    let lock = status.get_document("globalLock").unwrap();
+    assert_eq!(lock.get_document("activeClients").unwrap().get_i32("total").unwrap(), 1);
+    let commands = status.get_document("metrics").unwrap().get_document("commands").unwrap();
+    assert_eq!(commands.get_document("ping").unwrap().get_i64("total").unwrap(), 1);
+    assert!(commands.get_document("find").is_err(), "nobody ran it");
     // The backend's sections are there, too.
     let cursors = status.get_document("metrics").unwrap().get_document("cursor").unwrap();
     assert_eq!(cursors.get_document("open").unwrap().get_i64("total").unwrap(), 3);

@@ -200,7 +200,7 @@ impl<B: Statements> Work<'_, B> {
             upsert: *upsert,
             upsert_supplied: false,
         };
-        let one = update::One {
+        let one = update::UpdateOne {
             backend: self.backend,
             namespace,
             variables: &self.variables,
@@ -222,7 +222,8 @@ impl<B: Statements> Work<'_, B> {
         self.check(namespace)?;
         let statement =
             DeleteStatement { query: filter, multi: *multi, hint: *hint, collation: *collation };
-        let one = delete::One { backend: self.backend, namespace, variables: &self.variables };
+        let one =
+            delete::DeleteOne { backend: self.backend, namespace, variables: &self.variables };
         one.once(&statement, self.view.statement_at(at), retried).await
     }
 }

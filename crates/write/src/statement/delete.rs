@@ -16,7 +16,7 @@ pub async fn delete<B: Statements>(backend: &B, view: &DeleteView<'_>) -> Result
     let variables = Let::new(view.variables);
     let mut reply = WriteReply::of(view.statements.len());
     for (index, statement) in view.statements.iter().enumerate() {
-        let one = One { backend, namespace: &view.namespace, variables: &variables };
+        let one = DeleteOne { backend, namespace: &view.namespace, variables: &variables };
         let number = view.options.statement_at(index);
         match one.once(statement, number, &mut reply.retried_statements).await {
             Ok(count) => reply.n += count as i32,
@@ -32,13 +32,13 @@ pub async fn delete<B: Statements>(backend: &B, view: &DeleteView<'_>) -> Result
 }
 
 /// One statement of a delete; `bulkWrite` has the same.
-pub struct One<'a, B> {
+pub struct DeleteOne<'a, B> {
     pub backend: &'a B,
     pub namespace: &'a Namespace,
     pub variables: &'a Let<'a>,
 }
 
-impl<B: Statements> One<'_, B> {
+impl<B: Statements> DeleteOne<'_, B> {
     /// Carries the statement out, unless it was before.
     pub async fn once(
         &self,

@@ -3,7 +3,7 @@
 use super::Statements;
 use super::context::Let;
 use super::update::parse_update;
-use crate::{Change, Delete, Deleted, Retry, Returns, Selection, Updated};
+use crate::{Delete, Deleted, Retry, Returns, Selection, UpdateRequest, Updated};
 use bson::{RawBson, RawBsonRef, RawDocument, RawDocumentBuf};
 use command::REPLY_END_BYTES;
 use command::fields::Hint;
@@ -128,7 +128,7 @@ impl One<'_> {
         let update = parse_update(update, array_filters, None, &self.context)?;
         let answer = |updated: &Updated| Ok(self.updated(updated)?.answer());
         let retry = Retry { number, answer: &answer };
-        let change = Change {
+        let change = UpdateRequest {
             selection: self.selection(),
             update: &update,
             upsert: self.view.upsert,

@@ -20,7 +20,7 @@ use error::{Error, Result};
 use std::sync::Arc;
 use value::Collator;
 
-/// The command that statements are part of, beside what the write loop asks of a backend.
+/// The command that statements are part of, beside what the write loop needs of a backend.
 pub trait Statements: Backend {
     /// Refuses to write where clients may not: views, what belongs to the system.
     fn check_target(&self, namespace: &Namespace) -> Result<()>;

@@ -2,7 +2,7 @@
 
 use super::context::Let;
 use super::{Statements, goes_on};
-use crate::{Change, Retry, Selection, Updated};
+use crate::{Retry, Selection, UpdateRequest, Updated};
 use bson::{RawBsonRef, RawDocument, RawDocumentBuf};
 use command::fields::Hint;
 use command::views::{Modification, Update as UpdateView, UpdateStatement};
@@ -21,7 +21,7 @@ pub async fn update<B: Statements>(backend: &B, view: &UpdateView<'_>) -> Result
     let mut reply = WriteReply::of(view.statements.len());
     reply.n_modified = Some(0);
     for (index, statement) in view.statements.iter().enumerate() {
-        let one = One {
+        let one = UpdateOne {
             backend,
             namespace: &view.namespace,
             variables: &variables,
@@ -63,14 +63,14 @@ fn add(reply: &mut WriteReply, index: usize, updated: Updated) {
 }
 
 /// One statement of an update; `bulkWrite` has the same.
-pub struct One<'a, B> {
+pub struct UpdateOne<'a, B> {
     pub backend: &'a B,
     pub namespace: &'a Namespace,
     pub variables: &'a Let<'a>,
     pub bypass_validation: bool,
 }
 
-impl<B: Statements> One<'_, B> {
+impl<B: Statements> UpdateOne<'_, B> {
     /// Carries the statement out, or finds what it answered when it was.
     pub async fn once(
         &self,
@@ -108,7 +108,7 @@ impl<B: Statements> One<'_, B> {
         if statement.multi && update.is_replacement() {
             return Err(multi_replacement());
         }
-        let change = Change {
+        let change = UpdateRequest {
             selection: Selection {
                 filter: &filter,
                 sort: statement.sort,

@@ -113,12 +113,6 @@ fn check_wildcard(key: &RawDocument) -> Result<()> {
                 element.key
             )));
         }
-        if !root.is_empty() && root.starts_with(&format!("{}.", element.key)) {
-            return Err(cannot(format!(
-                "wildcard indexes do not allow overlapping fields: '{wildcard}' and '{}'",
-                element.key
-            )));
-        }
     }
     Ok(())
 }

@@ -90,21 +90,22 @@ impl<'l, 'f> Assigner<'l, 'f> {
             positional: is_positional(&field.path),
         };
         let leaves = self.leaves.iter().filter(|leaf| leaf.path == field.path);
-        let intervals = self.narrow(at, candidates(leaves, target));
+        let intervals = self.narrow(at, candidates(leaves, |_| target));
         self.bounds.push(intervals);
     }
 
     /// A wildcard serves one path of the filter: the one with the narrowest bounds.
     fn wildcard(&mut self, at: usize, field: &IndexField) {
-        let target = Target {
+        let (index, bits, same_collation) = (self.index, self.bits, self.same_collation);
+        let target = |path: &Path| Target {
             kind: IndexKind::Wildcard,
-            collator: self.index.collator.as_ref(),
-            same_collation: self.same_collation,
-            multikey: multikey::field(self.index, self.bits, at),
+            collator: index.collator.as_ref(),
+            same_collation,
+            multikey: (0..path.len()).any(|part| multikey::at(index, bits, at, path, part)),
             present: true,
             positional: false,
         };
-        let reach = wildcard::Reach::of(self.index, &field.path);
+        let reach = wildcard::WildcardReach::of(self.index, &field.path);
         // Which position of an array a value had is not in the index.
         let usable = |leaf: &&Leaf<'_>| {
             !is_positional(&leaf.path)
@@ -163,10 +164,11 @@ impl<'l, 'f> Assigner<'l, 'f> {
 /// The leaves that can be translated, the narrowest first.
 fn candidates<'l, 'f>(
     leaves: impl Iterator<Item = &'l Leaf<'f>>,
-    target: Target<'_>,
+    target: impl Fn(&Path) -> Target<'l>,
 ) -> Vec<(&'l Leaf<'f>, Translated)> {
-    let mut candidates: Vec<_> =
-        leaves.filter_map(|leaf| Some((leaf, translate(leaf.predicate, target)?))).collect();
+    let mut candidates: Vec<_> = leaves
+        .filter_map(|leaf| Some((leaf, translate(leaf.predicate, target(&leaf.path))?)))
+        .collect();
     candidates.sort_by_key(|(_, translated)| rank(&translated.intervals));
     candidates
 }
@@ -207,8 +209,8 @@ fn compatible(index: &Index, bits: u64, a: Of<'_>, b: Of<'_>) -> bool {
     let shared = a.1.components().zip(b.1.components()).take_while(|(a, b)| a == b).count();
     let tied = shared_depth(a.2, b.2);
     (tied..shared).all(|component| {
-        !multikey::component(index, bits, a.0, component)
-            && !multikey::component(index, bits, b.0, component)
+        !multikey::at(index, bits, a.0, a.1, component)
+            && !multikey::at(index, bits, b.0, b.1, component)
     })
 }
 

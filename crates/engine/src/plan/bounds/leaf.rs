@@ -44,17 +44,17 @@ pub fn shared_depth(a: &[Element], b: &[Element]) -> usize {
 #[derive(Debug, Clone)]
 pub struct Conjunct<'f> {
     pub node: &'f Node,
-    pub place: Place,
+    pub place: NodePlace,
 }
 
 /// The way from a filter's root to one of its nodes: which child at each step.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Place(Vec<usize>);
+pub struct NodePlace(Vec<usize>);
 
-impl Place {
+impl NodePlace {
     /// The place of a child.
-    pub fn child(&self, at: usize) -> Place {
-        Place([self.0.as_slice(), &[at]].concat())
+    pub fn child(&self, at: usize) -> NodePlace {
+        NodePlace([self.0.as_slice(), &[at]].concat())
     }
 
     pub fn find<'f>(&self, root: &'f Node) -> &'f Node {
@@ -66,7 +66,7 @@ impl Place {
 }
 
 /// The parts of a filter, or of the node at some place of it, that must all hold.
-pub fn conjuncts<'f>(node: &'f Node, place: &Place) -> Vec<Conjunct<'f>> {
+pub fn conjuncts<'f>(node: &'f Node, place: &NodePlace) -> Vec<Conjunct<'f>> {
     match node {
         Node::And(nodes) => nodes
             .iter()

@@ -15,7 +15,7 @@ mod translate;
 pub use assign::{Assignment, assign};
 pub use interval::Intervals;
 pub use keys::{Checker, KeyRange, Verdict, ranges, successor};
-pub use leaf::{Conjunct, Leaf, Leaves, Place, conjuncts, is_positional};
+pub use leaf::{Conjunct, Leaf, Leaves, NodePlace, conjuncts, is_positional};
 pub use translate::{Target, Tightness, implies_exists, translate};
 
 #[cfg(test)]

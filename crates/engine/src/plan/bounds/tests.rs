@@ -12,10 +12,12 @@ use value::key::Direction;
 /// The bounds of each field, a `!` behind them if they are not exact for the whole
 /// filter; `-` if the index is of no use. `document` decides what has met arrays.
 fn bounds(index: &RawDocumentBuf, document: &RawDocumentBuf, filter: &RawDocumentBuf) -> String {
-    let index = Index::from_spec(IndexId(1), index, true, 0).expect("an index");
-    let bits = keys(&index, document).expect("keys").multikey;
+    let index = Index::from_spec(IndexId(1), index, true).expect("an index");
+    let arrays = keys(&index, document).expect("keys").arrays;
+    index.multikey.set(&arrays);
+    let bits = index.multikey.bits();
     let filter = Filter::parse(filter, &Context::new()).expect("a filter");
-    let conjuncts = conjuncts(&filter.root, &Place::default());
+    let conjuncts = conjuncts(&filter.root, &NodePlace::default());
     let leaves = Leaves::of(&conjuncts).leaves;
     let Some(assignment) = assign(&index, bits, true, &leaves) else { return "-".into() };
     let fields: Vec<String> = assignment

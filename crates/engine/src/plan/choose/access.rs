@@ -3,6 +3,7 @@
 use super::Scene;
 use super::sort;
 use crate::catalog::{Index, IndexKind};
+use crate::index::multikey;
 use crate::plan::bounds::{
     Assignment, Conjunct, Intervals, Leaf, Tightness, assign, implies_exists,
 };
@@ -17,11 +18,11 @@ pub struct Access {
     /// What only the document can tell.
     pub filter: Option<Arc<Residual>>,
     /// Whether the rows come in the order asked for.
-    pub order: Order,
+    pub order: AccessOrder,
 }
 
 #[derive(Debug, Clone)]
-pub enum Order {
+pub enum AccessOrder {
     Unsorted,
     Sorted,
     /// In order if the scan is split into these and their rows are merged.
@@ -77,6 +78,7 @@ impl Access {
         assignment: Assignment,
     ) -> Access {
         let Assignment { bounds, tightness, wildcard } = assignment;
+        let multikey = multikey::of_scan(index, multikey, wildcard.as_ref());
         let mut scan = IndexScan {
             index: Arc::clone(index),
             scan: Scan::Forward,
@@ -103,18 +105,20 @@ impl Access {
             match sort::provided(&scan, fields) {
                 Some(direction) => {
                     scan.scan = direction;
-                    Order::Sorted
+                    AccessOrder::Sorted
                 }
-                None => sort::split(&scan, fields).map_or(Order::Unsorted, Order::Merge),
+                None => {
+                    sort::split(&scan, fields).map_or(AccessOrder::Unsorted, AccessOrder::Merge)
+                }
             }
         } else {
-            Order::Unsorted
+            AccessOrder::Unsorted
         };
         Access { scan: Arc::new(scan), filter, order }
     }
 
     pub fn is_sorted(&self) -> bool {
-        !matches!(self.order, Order::Unsorted)
+        !matches!(self.order, AccessOrder::Unsorted)
     }
 
     /// Whether the bounds exclude everything.

@@ -1,6 +1,6 @@
 //! What every plan has in common: fetch, sort, skip, limit, projection, count.
 
-use super::access::{self, Access, Order};
+use super::access::{self, Access, AccessOrder};
 use crate::plan::{IndexScan, Purpose, Query, Shape, Sort, Stage};
 use language::Needs;
 use std::sync::Arc;
@@ -24,7 +24,7 @@ pub fn access(query: &Query, access: Access) -> Stage {
         return projected(limited(query, in_order(query, &access)), Shape::Covered);
     }
     let stage = match (&access.order, wants_order) {
-        (Order::Merge(_), true) => fetched(in_order(query, &access), &access),
+        (AccessOrder::Merge(_), true) => fetched(in_order(query, &access), &access),
         _ => match access::checked(&access) {
             fetch @ Stage::Fetch { .. } => fetch,
             scan => Stage::Fetch { input: Box::new(scan), filter: None },
@@ -82,7 +82,7 @@ fn counting(query: &Query, access: &Access) -> Stage {
 /// The scan itself, or the merge of its parts.
 fn in_order(query: &Query, access: &Access) -> Stage {
     match &access.order {
-        Order::Merge(scans) if !query.sort.fields().is_empty() => Stage::Merge {
+        AccessOrder::Merge(scans) if !query.sort.fields().is_empty() => Stage::Merge {
             inputs: scans.iter().map(|scan| Stage::IndexScan(Arc::clone(scan))).collect(),
             fields: query.sort.fields().into(),
         },

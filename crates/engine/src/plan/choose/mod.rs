@@ -1,6 +1,7 @@
 //! From a query to the plans worth considering, and to the one that runs.
 
 mod access;
+mod by_element;
 mod complete;
 mod distinct;
 mod finish;
@@ -13,7 +14,7 @@ mod trial;
 
 pub use trial::{Chosen, open};
 
-use super::bounds::{Conjunct, Intervals, Leaves, Place, conjuncts};
+use super::bounds::{Conjunct, Intervals, Leaves, NodePlace, conjuncts};
 use super::{CollectionScan, Hint, IndexScan, Plan, Purpose, Query, Residual, Scan, Sort, Stage};
 use crate::catalog::{Collection, Index};
 use access::Access;
@@ -47,7 +48,9 @@ pub fn choose(collection: Option<&Arc<Collection>>, query: &Arc<Query>) -> Resul
         root,
     };
     let Some(of) = collection else { return Ok(vec![plan(finish::count(query, Stage::Empty))]) };
-    if let Some(read) = id::read(of, query) {
+    if !complete::comes_in_parts(query)
+        && let Some(read) = id::read(of, query)
+    {
         return Ok(vec![plan(read)]);
     }
     let stages = match &query.paged {
@@ -58,7 +61,7 @@ pub fn choose(collection: Option<&Arc<Collection>>, query: &Arc<Query>) -> Resul
 }
 
 fn stages(collection: &Collection, query: &Query) -> Result<Vec<Stage>> {
-    let conjuncts = conjuncts(&query.filter.root, &Place::default());
+    let conjuncts = conjuncts(&query.filter.root, &NodePlace::default());
     if conjuncts.iter().any(|conjunct| matches!(conjunct.node, Node::False)) {
         return Ok(vec![finish::count(query, Stage::Empty)]);
     }

@@ -1,6 +1,6 @@
 //! `$or` with an index for every branch.
 
-use super::access::{self, Access, Order};
+use super::access::{self, Access, AccessOrder};
 use super::{CANDIDATES_MAX, Scene, finish};
 use crate::plan::bounds::{Conjunct, Leaves, conjuncts};
 use crate::plan::{Purpose, Residual, Stage};
@@ -66,8 +66,8 @@ fn joined(scene: &Scene<'_>, accesses: &[Access], apart: Option<Arc<Residual>>) 
     let query = scene.query;
     let inputs = || accesses.iter().map(access::checked).collect::<Vec<Stage>>();
     let fields = query.sort.fields();
-    let ordered =
-        !fields.is_empty() && accesses.iter().all(|access| matches!(access.order, Order::Sorted));
+    let ordered = !fields.is_empty()
+        && accesses.iter().all(|access| matches!(access.order, AccessOrder::Sorted));
     let holds_order = accesses.iter().all(|access| {
         fields.iter().all(|field| access.scan.index.fields.iter().any(|of| of.path == field.path))
     });

@@ -1,6 +1,6 @@
 //! `min` and `max`: a range of whole keys of the hinted index.
 
-use super::access::{Access, Order};
+use super::access::{Access, AccessOrder};
 use super::finish;
 use super::sort;
 use crate::catalog::{Index, IndexKind};
@@ -39,12 +39,12 @@ pub fn stage(
     };
     // A range of keys hides some of a document's keys, so that with arrays the
     // first one met need not be the one that orders it.
-    let mut order = Order::Unsorted;
+    let mut order = AccessOrder::Unsorted;
     if scan.multikey == 0
         && let Some(direction) = sort::provided(&scan, query.sort.fields())
     {
         scan.scan = direction;
-        order = Order::Sorted;
+        order = AccessOrder::Sorted;
     }
     let filter = Residual::of(&query.filter, conjuncts);
     Ok(finish::access(query, Access { scan: Arc::new(scan), filter, order }))

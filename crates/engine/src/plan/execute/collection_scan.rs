@@ -7,18 +7,18 @@ use error::Result;
 use std::ops::Bound;
 use std::sync::Arc;
 
-pub struct Operation {
+pub struct CollectionScanOperation {
     plan: Arc<CollectionScan>,
     records: Option<Records>,
 }
 
-impl Operation {
-    pub fn new(plan: Arc<CollectionScan>) -> Operation {
-        Operation { plan, records: None }
+impl CollectionScanOperation {
+    pub fn new(plan: Arc<CollectionScan>) -> CollectionScanOperation {
+        CollectionScanOperation { plan, records: None }
     }
 }
 
-impl Operator for Operation {
+impl Operator for CollectionScanOperation {
     fn work(&mut self, shared: &Shared, stats: &mut Stats) -> Result<Work> {
         let records = self.records.get_or_insert_with(|| {
             let start = self.plan.after.map_or(Bound::Unbounded, Bound::Excluded);

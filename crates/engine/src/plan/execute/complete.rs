@@ -3,11 +3,11 @@
 use super::{Execution, Operator, Running, Shared, Stats, Work};
 use crate::plan::{self, Paged, PagedArray, Query, Residual, Sort};
 use crate::storage::{Document, RecordId};
-use bson::{RawBson, RawBsonRef, RawDocument, RawDocumentBuf, rawdoc};
+use bson::{RawBsonRef, RawDocument, RawDocumentBuf, rawdoc};
 use error::{Code, Result};
 use guard::patterns::overflow::page_filter;
 use guard::policy::Overflow;
-use guard::read::{Pages, TakePage, show};
+use guard::read::{Pages, SEEN_BYTES_MAX, Show, TakePage, show};
 use language::projection::Projection;
 use language::{Context, Needs};
 use std::future::Future;
@@ -16,22 +16,22 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::task::{Poll, Waker};
 use value::element::get_value;
-use value::{Number, Path};
+use value::{Number, OwnedValue, Path};
 use write::Version;
 
-pub struct Operation {
+pub struct CompleteOperation {
     input: Running,
     /// What only the completed document can decide.
     filter: Option<Arc<Residual>>,
 }
 
-impl Operation {
-    pub fn new(input: Running, filter: Option<Arc<Residual>>) -> Operation {
-        Operation { input, filter }
+impl CompleteOperation {
+    pub fn new(input: Running, filter: Option<Arc<Residual>>) -> CompleteOperation {
+        CompleteOperation { input, filter }
     }
 }
 
-impl Operator for Operation {
+impl Operator for CompleteOperation {
     fn work(&mut self, shared: &Shared, _: &mut Stats) -> Result<Work> {
         let mut member = match self.input.work(shared)? {
             Work::Advanced(member) => member,
@@ -59,45 +59,83 @@ pub fn complete(
     filter: Option<&Residual>,
 ) -> Result<Option<Document>> {
     let Some(paged) = &shared.query.paged else { return Ok(Some(stored)) };
-    // Only what a filter has seen larger than it is shown is completed once more.
-    let again = (paged.bytes_max > paged.shown_bytes_max).then(|| stored.clone());
-    let document = whole(shared, paged, paged.bytes_max, record, stored)?;
-    if let Some(filter) = filter
-        && !filter.matches(&document)?
-    {
+    let Some(filter) = filter else {
+        return shown(shared, paged, record, stored).map(Some);
+    };
+    let arrays = paged.arrays.iter().map(|array| (array, &array.seen));
+    let seen = with(shared, arrays, SEEN_BYTES_MAX, record, &stored)?;
+    if !filter.matches(seen.as_deref().unwrap_or(&stored))? {
         return Ok(None);
     }
-    match again.filter(|_| document.as_bytes().len() > paged.shown_bytes_max) {
-        Some(stored) => whole(shared, paged, paged.shown_bytes_max, record, stored).map(Some),
-        None => Ok(Some(document)),
+    match seen {
+        Some(seen) if is_shown(paged, &seen) => Ok(Some(Document::Built(seen))),
+        _ => shown(shared, paged, record, stored).map(Some),
     }
 }
 
-fn whole(
+/// Whether what a filter has seen is what is shown.
+fn is_shown(paged: &Paged, seen: &RawDocument) -> bool {
+    let whole = |array: &PagedArray| match (&array.seen, &array.show) {
+        (Show::Whole, Show::Whole) => true,
+        _ => !array.shown,
+    };
+    paged.arrays.iter().all(whole) && seen.as_bytes().len() <= paged.shown_bytes_max
+}
+
+/// As it is shown, completed.
+pub fn shown(
     shared: &Shared,
     paged: &Paged,
+    record: RecordId,
+    stored: Document,
+) -> Result<Document> {
+    let arrays = paged.arrays.iter().filter(|array| array.shown);
+    let arrays = arrays.map(|array| (array, &array.show));
+    let completed = with(shared, arrays, paged.shown_bytes_max, record, &stored)?;
+    Ok(completed.map_or(stored, Document::Built))
+}
+
+/// The same but for one array, which stays as it is stored.
+pub fn shown_but(
+    shared: &Shared,
+    paged: &Paged,
+    array: &Path,
+    record: RecordId,
+    stored: Document,
+) -> Result<Document> {
+    let arrays = paged.arrays.iter().filter(|it| it.shown && it.rule.path != *array);
+    let arrays = arrays.map(|array| (array, &array.show));
+    let completed = with(shared, arrays, paged.shown_bytes_max, record, &stored)?;
+    Ok(completed.map_or(stored, Document::Built))
+}
+
+/// The document with some of its arrays completed; `None` if that is how it is.
+fn with<'a>(
+    shared: &Shared,
+    arrays: impl Iterator<Item = (&'a PagedArray, &'a Show)>,
     bytes_max: usize,
     record: RecordId,
-    document: Document,
-) -> Result<Document> {
-    if paged.arrays.is_empty() {
-        return Ok(document);
+    document: &Document,
+) -> Result<Option<RawDocumentBuf>> {
+    let mut arrays = arrays.peekable();
+    if arrays.peek().is_none() {
+        return Ok(None);
     }
-    let sidecar = sidecar(shared, record, &document)?;
+    let sidecar = sidecar(shared, record, document)?;
     let mut completed: Option<RawDocumentBuf> = None;
-    for array in &paged.arrays {
-        let seen = completed.as_deref().unwrap_or(&document);
+    for (array, how) in arrays {
+        let seen = completed.as_deref().unwrap_or(document);
         let version = Version { document: seen, sidecar: sidecar.as_deref() };
-        let mut pages = Stored { shared, array, record };
-        let shown = show(&array.rule, &array.show, version, &mut pages, bytes_max);
+        let mut pages = StoredArray { shared, array, record };
+        let shown = show(&array.rule, how, version, &mut pages, bytes_max);
         completed = now(shown)??.or(completed);
     }
-    Ok(completed.map_or(document, Document::Built))
+    Ok(completed)
 }
 
 /// What policies keep beside a document. One that was put together, or has been sorted, has lost
 /// it on the way.
-fn sidecar(
+pub fn sidecar(
     shared: &Shared,
     record: RecordId,
     document: &Document,
@@ -110,13 +148,32 @@ fn sidecar(
 }
 
 /// Head and pages of one array of a record.
-struct Stored<'a> {
-    shared: &'a Shared,
-    array: &'a PagedArray,
-    record: RecordId,
+pub struct StoredArray<'a> {
+    pub shared: &'a Shared,
+    pub array: &'a PagedArray,
+    pub record: RecordId,
 }
 
-impl Stored<'_> {
+impl StoredArray<'_> {
+    /// What the document itself holds at the array's path.
+    pub fn own(&self) -> Result<Option<OwnedValue>> {
+        let Shared { view, collection, .. } = self.shared;
+        let Some(record) = view.record(*collection, self.record)? else { return Ok(None) };
+        let path = &self.array.rule.path;
+        let document = record.load(view, &Needs::Paths(vec![path.clone()]))?;
+        Ok(guard::patterns::place::find(&document, path).map(OwnedValue::of))
+    }
+
+    /// All pages with their arrays, from a number on.
+    pub fn all_after(&self, parent: RawBsonRef<'_>, after: Option<i64>) -> Result<Execution> {
+        let rule = &self.array.rule;
+        self.pages(|| {
+            let mut query = Query::new(page_filter(rule, parent, after)?);
+            query.needs = Needs::Paths(vec![Path::new(rule.name())]);
+            Ok(query)
+        })
+    }
+
     /// The pages that a query finds, by their numbers.
     fn pages(&self, query: impl FnOnce() -> Result<Query>) -> Result<Execution> {
         let Some(collection) = &self.array.pages else {
@@ -130,14 +187,9 @@ impl Stored<'_> {
     }
 }
 
-impl Pages for Stored<'_> {
-    async fn head(&mut self, rule: &Overflow) -> Result<Option<RawBson>> {
-        let Shared { view, collection, .. } = self.shared;
-        let Some(record) = view.record(*collection, self.record)? else { return Ok(None) };
-        let needs = Needs::Paths(vec![rule.path.clone()]);
-        let document = record.load(view, &needs)?;
-        let found = guard::patterns::place::find(&document, &rule.path);
-        Ok(found.map(|found| RawBson::from(found.value())))
+impl Pages for StoredArray<'_> {
+    async fn head(&mut self, _: &Overflow) -> Result<Option<OwnedValue>> {
+        self.own()
     }
 
     /// From the keys of the pages' index alone.
@@ -162,17 +214,12 @@ impl Pages for Stored<'_> {
 
     async fn each_page(
         &mut self,
-        rule: &Overflow,
+        _: &Overflow,
         parent: RawBsonRef<'_>,
         numbers: RangeInclusive<i64>,
         take: &mut TakePage<'_>,
     ) -> Result<()> {
-        let pages = self.pages(|| {
-            let mut query = Query::new(page_filter(rule, parent, Some(numbers.start() - 1))?);
-            query.needs = Needs::Paths(vec![Path::new(rule.name())]);
-            Ok(query)
-        })?;
-        for page in pages {
+        for page in self.all_after(parent, Some(numbers.start() - 1))? {
             let page = page?.document;
             if number(&page, "page") > *numbers.end() {
                 break;

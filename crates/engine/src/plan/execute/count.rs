@@ -4,17 +4,17 @@ use super::{Operator, Running, Shared, Stats, Work};
 use error::Result;
 
 /// Counts the rows of its input, past `skip` and up to `limit`.
-pub struct Operation {
+pub struct CountOperation {
     input: Running,
 }
 
-impl Operation {
-    pub fn new(input: Running) -> Operation {
-        Operation { input }
+impl CountOperation {
+    pub fn new(input: Running) -> CountOperation {
+        CountOperation { input }
     }
 }
 
-impl Operator for Operation {
+impl Operator for CountOperation {
     fn work(&mut self, shared: &Shared, stats: &mut Stats) -> Result<Work> {
         if shared.query.limit().is_some_and(|limit| stats.counted >= limit) {
             return Ok(Work::Done);
@@ -38,9 +38,9 @@ impl Operator for Operation {
 }
 
 /// The number of records, without reading any.
-pub struct Records;
+pub struct RecordCount;
 
-impl Operator for Records {
+impl Operator for RecordCount {
     fn work(&mut self, shared: &Shared, stats: &mut Stats) -> Result<Work> {
         let counts = shared.view.counts(shared.collection)?;
         stats.skipped = counts.documents.min(shared.query.skip);

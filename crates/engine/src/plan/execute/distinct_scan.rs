@@ -1,6 +1,6 @@
 //! One row for each distinct value of an index field, skipping from value to value.
 
-use super::index_scan::{Cursor, Step};
+use super::index_scan::{IndexCursor, IndexStep};
 use super::{Member, Operator, Running, Shared, Stats, Work, covered, fetch};
 use crate::plan::IndexScan;
 use crate::storage::{Document, Entry};
@@ -10,17 +10,17 @@ use std::sync::Arc;
 use value::key::{self, Direction};
 use value::{DocumentWriter, Path};
 
-pub struct Operation {
+pub struct DistinctScanOperation {
     plan: Arc<IndexScan>,
     field: usize,
-    cursor: Cursor,
+    cursor: IndexCursor,
     directions: Vec<Direction>,
 }
 
-impl Operation {
-    pub fn new(plan: Arc<IndexScan>, field: usize) -> Operation {
-        let (cursor, directions) = (Cursor::new(&plan), plan.directions());
-        Operation { plan, field, cursor, directions }
+impl DistinctScanOperation {
+    pub fn new(plan: Arc<IndexScan>, field: usize) -> DistinctScanOperation {
+        let (cursor, directions) = (IndexCursor::new(&plan), plan.directions());
+        DistinctScanOperation { plan, field, cursor, directions }
     }
 
     /// The bytes of a key up to and with the field.
@@ -33,12 +33,12 @@ impl Operation {
     }
 }
 
-impl Operator for Operation {
+impl Operator for DistinctScanOperation {
     fn work(&mut self, shared: &Shared, stats: &mut Stats) -> Result<Work> {
         let entry = match self.cursor.step(shared, stats)? {
-            Step::Entry(entry) => entry,
-            Step::Outside => return Ok(Work::Pending),
-            Step::Done => return Ok(Work::Done),
+            IndexStep::Entry(entry) => entry,
+            IndexStep::Outside => return Ok(Work::Pending),
+            IndexStep::Done => return Ok(Work::Done),
         };
         let mut values = covered::values(&self.plan, &self.directions, &entry)?;
         let value = values.swap_remove(self.field);

@@ -14,7 +14,7 @@ use std::sync::Arc;
 const WORKS_BETWEEN_CHECKS: u64 = 128;
 
 #[derive(Debug, Clone)]
-pub struct Row {
+pub struct ResultRow {
     pub record: RecordId,
     /// Empty if the query's purpose is to count.
     pub document: Document,
@@ -27,7 +27,7 @@ pub struct Execution {
     shared: Shared,
     source: Source,
     /// Rows produced while the plan was on trial.
-    early: VecDeque<Row>,
+    early: VecDeque<ResultRow>,
     early_bytes: usize,
     /// What these take of the budget.
     memory: budget::Held,
@@ -82,8 +82,7 @@ impl Execution {
     /// Whether the next row is sure to be near, so that it may be looked for
     /// without making room for other tasks.
     pub fn is_light(&self) -> bool {
-        let is_near = || self.plan.root.is_light() && self.shared.query.paged.is_none();
-        !self.early.is_empty() || self.finished || is_near()
+        !self.early.is_empty() || self.finished || self.plan.root.is_light()
     }
 
     /// What its stages have done so far.
@@ -113,8 +112,8 @@ impl Execution {
     pub(in crate::plan) fn advance(&mut self) -> Result<bool> {
         if !self.finished {
             match self.work()? {
-                Progress::Row(Row { record, document }) => {
-                    let row = Row { record, document: document.uncounted() };
+                Progress::Row(ResultRow { record, document }) => {
+                    let row = ResultRow { record, document: document.uncounted() };
                     self.early_bytes += row.document.as_bytes().len();
                     self.memory.resize(self.early_bytes)?;
                     self.early.push_back(row);
@@ -154,7 +153,7 @@ impl Execution {
                     self.shared.interrupt.check()?;
                 }
                 Ok(match root.work(&self.shared)? {
-                    Work::Advanced(member) => Progress::Row(Row {
+                    Work::Advanced(member) => Progress::Row(ResultRow {
                         record: member.record,
                         document: member
                             .document
@@ -169,15 +168,15 @@ impl Execution {
 }
 
 enum Progress {
-    Row(Row),
+    Row(ResultRow),
     Pending,
     Done,
 }
 
 impl Iterator for Execution {
-    type Item = Result<Row>;
+    type Item = Result<ResultRow>;
 
-    fn next(&mut self) -> Option<Result<Row>> {
+    fn next(&mut self) -> Option<Result<ResultRow>> {
         if let Some(row) = self.early.pop_front() {
             self.early_bytes = self.early_bytes.saturating_sub(row.document.as_bytes().len());
             self.memory.force(self.early_bytes);

@@ -6,18 +6,18 @@ use crate::storage::{Document, Record};
 use error::{Code, Result};
 use std::sync::Arc;
 
-pub struct Operation {
+pub struct FetchOperation {
     input: Running,
     filter: Option<Arc<Residual>>,
 }
 
-impl Operation {
-    pub fn new(input: Running, filter: Option<Arc<Residual>>) -> Operation {
-        Operation { input, filter }
+impl FetchOperation {
+    pub fn new(input: Running, filter: Option<Arc<Residual>>) -> FetchOperation {
+        FetchOperation { input, filter }
     }
 }
 
-impl Operator for Operation {
+impl Operator for FetchOperation {
     fn work(&mut self, shared: &Shared, stats: &mut Stats) -> Result<Work> {
         let mut member = match self.input.work(shared)? {
             Work::Advanced(member) => member,

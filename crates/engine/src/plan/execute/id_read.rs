@@ -2,20 +2,20 @@
 
 use super::{Shared, Stats, complete, projection};
 use crate::plan::IdRead;
-use crate::plan::execute::execution::Row;
+use crate::plan::execute::execution::ResultRow;
 use crate::plan::execute::fetch::dangling;
 use crate::storage::Document;
 use bson::RawDocumentBuf;
 use error::Result;
 
-pub fn read(plan: &IdRead, shared: &Shared, stats: &mut Stats) -> Result<Option<Row>> {
+pub fn read(plan: &IdRead, shared: &Shared, stats: &mut Stats) -> Result<Option<ResultRow>> {
     stats.works += 1;
     let Some(entry) = shared.view.unique(plan.index.id, &plan.key)? else { return Ok(None) };
     stats.keys_examined += 1;
     // A write only asks which record it is, and reads it once it may change it.
     if shared.query.wants_nothing() {
         stats.advanced += 1;
-        return Ok(Some(Row {
+        return Ok(Some(ResultRow {
             record: entry.record,
             document: Document::Built(RawDocumentBuf::new()),
         }));
@@ -32,5 +32,5 @@ pub fn read(plan: &IdRead, shared: &Shared, stats: &mut Stats) -> Result<Option<
     };
     let document = projection::project(&shared.query, entry.record, document)?;
     stats.advanced += 1;
-    Ok(Some(Row { record: entry.record, document }))
+    Ok(Some(ResultRow { record: entry.record, document }))
 }

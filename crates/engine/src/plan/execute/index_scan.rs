@@ -16,8 +16,8 @@ use value::key;
 /// seek costs about as much as a few steps.
 const STEPS_BEFORE_SEEK: usize = 3;
 
-pub struct Operation {
-    cursor: Cursor,
+pub struct IndexScanOperation {
+    cursor: IndexCursor,
     plan: Arc<IndexScan>,
     /// Records already given, where one may come twice.
     seen: Option<FxHashSet<RecordId>>,
@@ -27,25 +27,25 @@ pub struct Operation {
     cover: Option<Cover>,
 }
 
-impl Operation {
-    pub fn new(plan: Arc<IndexScan>) -> Operation {
+impl IndexScanOperation {
+    pub fn new(plan: Arc<IndexScan>) -> IndexScanOperation {
         let seen = plan.may_repeat().then(FxHashSet::default);
         let cover = plan.filter.as_ref().map(|filter| Cover::new(&plan, &filter.needs));
-        Operation { cursor: Cursor::new(&plan), plan, seen, bare: false, cover }
+        IndexScanOperation { cursor: IndexCursor::new(&plan), plan, seen, bare: false, cover }
     }
 
     /// For `COUNT_SCAN`: rows without their entries.
-    pub fn counting(plan: Arc<IndexScan>) -> Operation {
-        Operation { bare: true, ..Operation::new(plan) }
+    pub fn counting(plan: Arc<IndexScan>) -> IndexScanOperation {
+        IndexScanOperation { bare: true, ..IndexScanOperation::new(plan) }
     }
 }
 
-impl Operator for Operation {
+impl Operator for IndexScanOperation {
     fn work(&mut self, shared: &Shared, stats: &mut Stats) -> Result<Work> {
         let entry = match self.cursor.step(shared, stats)? {
-            Step::Entry(entry) => entry,
-            Step::Outside => return Ok(Work::Pending),
-            Step::Done => return Ok(Work::Done),
+            IndexStep::Entry(entry) => entry,
+            IndexStep::Outside => return Ok(Work::Pending),
+            IndexStep::Done => return Ok(Work::Done),
         };
         if let (Some(filter), Some(cover)) = (&self.plan.filter, &self.cover)
             && !filter.matches(&cover.document(&entry)?)?
@@ -70,7 +70,7 @@ impl Operator for Operation {
 }
 
 /// Walks the ranges of a scan, skipping what the bounds exclude.
-pub struct Cursor {
+pub struct IndexCursor {
     plan: Arc<IndexScan>,
     checker: Option<Checker>,
     /// Still to be read, in the order of the scan.
@@ -80,15 +80,15 @@ pub struct Cursor {
     target: Option<(Vec<u8>, usize)>,
 }
 
-pub enum Step {
+pub enum IndexStep {
     Entry(Entry),
     /// An entry outside the bounds was examined, or a range has ended.
     Outside,
     Done,
 }
 
-impl Cursor {
-    pub fn new(plan: &Arc<IndexScan>) -> Cursor {
+impl IndexCursor {
+    pub fn new(plan: &Arc<IndexScan>) -> IndexCursor {
         let (mut ranges, checker) = match &plan.range {
             Some(range) => (vec![range.clone()], None),
             None => bounds::ranges(&plan.bounds, &plan.directions()),
@@ -96,7 +96,7 @@ impl Cursor {
         if plan.scan == Scan::Backward {
             ranges.reverse();
         }
-        Cursor {
+        IndexCursor {
             plan: Arc::clone(plan),
             checker,
             ranges: ranges.into(),
@@ -105,35 +105,35 @@ impl Cursor {
         }
     }
 
-    pub fn step(&mut self, shared: &Shared, stats: &mut Stats) -> Result<Step> {
+    pub fn step(&mut self, shared: &Shared, stats: &mut Stats) -> Result<IndexStep> {
         let Some((_, entries)) = &mut self.current else {
             return Ok(match self.ranges.pop_front() {
                 Some(range) => {
                     self.open(range, shared, stats);
                     return self.step(shared, stats);
                 }
-                None => Step::Done,
+                None => IndexStep::Done,
             });
         };
         let Some(entry) = entries.next().transpose()? else {
             self.current = None;
-            return Ok(if self.ranges.is_empty() { Step::Done } else { Step::Outside });
+            return Ok(if self.ranges.is_empty() { IndexStep::Done } else { IndexStep::Outside });
         };
         stats.keys_examined += 1;
         if !self.reached(&entry) {
             self.pass(shared, stats);
-            return Ok(Step::Outside);
+            return Ok(IndexStep::Outside);
         }
         match self.checker.as_ref().map(|checker| checker.check(entry.key(), self.plan.scan)) {
-            None | Some(Verdict::Inside) => Ok(Step::Entry(entry)),
+            None | Some(Verdict::Inside) => Ok(IndexStep::Entry(entry)),
             Some(Verdict::Seek(target)) => {
                 self.target = Some((target, STEPS_BEFORE_SEEK));
-                Ok(Step::Outside)
+                Ok(IndexStep::Outside)
             }
             Some(Verdict::Done) => {
                 self.current = None;
                 self.ranges.clear();
-                Ok(Step::Done)
+                Ok(IndexStep::Done)
             }
         }
     }

@@ -3,18 +3,18 @@
 use super::{Operator, Running, Shared, Stats, Work};
 use error::Result;
 
-pub struct Operation {
+pub struct LimitOperation {
     input: Running,
     left: u64,
 }
 
-impl Operation {
-    pub fn new(input: Running, count: u64) -> Operation {
-        Operation { input, left: count }
+impl LimitOperation {
+    pub fn new(input: Running, count: u64) -> LimitOperation {
+        LimitOperation { input, left: count }
     }
 }
 
-impl Operator for Operation {
+impl Operator for LimitOperation {
     fn work(&mut self, shared: &Shared, _: &mut Stats) -> Result<Work> {
         if self.left == 0 {
             return Ok(Work::Done);

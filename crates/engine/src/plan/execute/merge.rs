@@ -10,9 +10,9 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use value::key::{self, Direction};
 
-pub struct Operation {
+pub struct MergeOperation {
     inputs: Vec<Running>,
-    orders: Vec<Order>,
+    orders: Vec<MergeOrder>,
     /// Inputs whose next row is not known.
     unknown: Vec<usize>,
     /// The next rows of the others, the first of all on top; the number of the input decides
@@ -27,20 +27,20 @@ pub struct Operation {
 }
 
 /// How an input's entries give bytes that sort as the rows are to be sorted.
-pub struct Order {
+pub struct MergeOrder {
     directions: Vec<Direction>,
     /// For each sort field, the field of the key, and the direction wanted.
     fields: Vec<(usize, Direction)>,
 }
 
-impl Order {
+impl MergeOrder {
     /// `None` if the scan's index does not hold every sort field.
-    pub fn of(scan: &IndexScan, sort: &[SortField]) -> Option<Order> {
+    pub fn of(scan: &IndexScan, sort: &[SortField]) -> Option<MergeOrder> {
         let held = |field: &SortField| {
             let at = scan.index.fields.iter().position(|of| of.path == field.path)?;
             Some((at, field.direction))
         };
-        Some(Order {
+        Some(MergeOrder {
             directions: scan.directions(),
             fields: sort.iter().map(held).collect::<Option<_>>()?,
         })
@@ -64,9 +64,9 @@ impl Order {
     }
 }
 
-impl Operation {
-    pub fn new(inputs: Vec<Running>, orders: Vec<Order>) -> Operation {
-        Operation {
+impl MergeOperation {
+    pub fn new(inputs: Vec<Running>, orders: Vec<MergeOrder>) -> MergeOperation {
+        MergeOperation {
             unknown: (0..inputs.len()).rev().collect(),
             heads: BinaryHeap::with_capacity(inputs.len()),
             members: inputs.iter().map(|_| None).collect(),
@@ -86,7 +86,7 @@ fn size_bytes(sorted_by: &[u8], member: &Member) -> usize {
     sorted_by.len() + entry + document
 }
 
-impl Operator for Operation {
+impl Operator for MergeOperation {
     fn work(&mut self, shared: &Shared, stats: &mut Stats) -> Result<Work> {
         if let Some(at) = self.unknown.last().copied() {
             match self.inputs[at].work(shared)? {

@@ -8,19 +8,22 @@ mod covered;
 mod distinct_scan;
 mod execution;
 mod fetch;
+mod heads_and_pages;
 mod id_read;
 mod index_scan;
 mod limit;
 mod merge;
 mod open;
 mod or;
+mod parents;
+mod parts;
 mod projection;
 mod runs;
 mod skip;
 mod sort;
 mod stats;
 
-pub use execution::{Execution, Row};
+pub use execution::{Execution, ResultRow};
 #[cfg(test)]
 pub use sort::sort_key;
 pub use stats::{Stats, StatsTree};

@@ -5,19 +5,19 @@ use crate::storage::RecordId;
 use error::Result;
 use rustc_hash::FxHashSet;
 
-pub struct Operation {
+pub struct OrOperation {
     inputs: Vec<Running>,
     current: usize,
     seen: FxHashSet<RecordId>,
 }
 
-impl Operation {
-    pub fn new(inputs: Vec<Running>) -> Operation {
-        Operation { inputs, current: 0, seen: FxHashSet::default() }
+impl OrOperation {
+    pub fn new(inputs: Vec<Running>) -> OrOperation {
+        OrOperation { inputs, current: 0, seen: FxHashSet::default() }
     }
 }
 
-impl Operator for Operation {
+impl Operator for OrOperation {
     fn work(&mut self, shared: &Shared, stats: &mut Stats) -> Result<Work> {
         let Some(input) = self.inputs.get_mut(self.current) else { return Ok(Work::Done) };
         match input.work(shared)? {

@@ -6,12 +6,14 @@ use crate::plan::{IndexScan, Query, Shape};
 use crate::storage::{Document, RecordId};
 use bson::{RawBsonRef, RawDocument, RawDocumentBuf};
 use error::{Code, Result};
+use guard::patterns::place;
 use language::query::Matched;
 use language::{Metadatum, metadata};
 use std::sync::Arc;
-use value::DocumentWriter;
+use value::{DocumentWriter, Element};
+use write::limits::DOCUMENT_BYTES_MAX;
 
-pub struct Operation {
+pub struct ProjectionOperation {
     input: Running,
     shape: Shape,
     /// The index scan below, for shapes that are made from its keys.
@@ -19,9 +21,9 @@ pub struct Operation {
     cover: Option<Cover>,
 }
 
-impl Operation {
-    pub fn new(input: Running, shape: Shape, scan: Option<Arc<IndexScan>>) -> Operation {
-        Operation { input, shape, scan, cover: None }
+impl ProjectionOperation {
+    pub fn new(input: Running, shape: Shape, scan: Option<Arc<IndexScan>>) -> ProjectionOperation {
+        ProjectionOperation { input, shape, scan, cover: None }
     }
 
     fn source(
@@ -74,7 +76,7 @@ impl Operation {
     }
 }
 
-impl Operator for Operation {
+impl Operator for ProjectionOperation {
     fn work(&mut self, shared: &Shared, stats: &mut Stats) -> Result<Work> {
         let mut member = match self.input.work(shared)? {
             Work::Advanced(member) => member,
@@ -133,10 +135,29 @@ pub fn project(query: &Query, record: RecordId, document: Document) -> Result<Do
     if query.metadata.any() {
         projected = metadata::detach(&projected, query.metadata);
     }
+    if projected.as_bytes().len() > DOCUMENT_BYTES_MAX {
+        projected = fitted(query, &document, projected)?;
+    }
     if query.show_record_id {
         projected = with_record_id(record, &projected);
     }
     Ok(Document::Built(projected))
+}
+
+/// The document with as much of its arrays as heads hold, where they are as they were before
+/// the projection.
+fn fitted(
+    query: &Query,
+    document: &RawDocument,
+    mut projected: RawDocumentBuf,
+) -> Result<RawDocumentBuf> {
+    for array in query.paged.iter().flat_map(|paged| &paged.arrays) {
+        let whole = place::find(document, &array.rule.path);
+        let is_whole =
+            |array: Element<'_>| whole.is_some_and(|whole| place::identical(&whole, &array));
+        projected = guard::read::fit(&array.rule, &projected, is_whole)?.unwrap_or(projected);
+    }
+    Ok(projected)
 }
 
 /// The document with the number of its record.

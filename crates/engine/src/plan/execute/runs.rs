@@ -1,7 +1,7 @@
 //! Sorted rows that did not fit in memory: runs in temporary files, merged.
 
 use super::Member;
-use super::sort::{Held, Kept};
+use super::sort::{Kept, KeyedRow};
 use crate::spill::TemporaryFiles;
 use crate::storage::{Document, RecordId};
 use bson::spec::BinarySubtype;
@@ -23,7 +23,7 @@ pub struct Runs {
 }
 
 /// How much a run has taken.
-pub struct Written {
+pub struct RunSize {
     pub bytes: u64,
     pub rows: u64,
 }
@@ -34,9 +34,9 @@ impl Runs {
     }
 
     /// Writes rows that are sorted already.
-    pub fn write(&mut self, sorted: Vec<Held>) -> Result<Written> {
+    pub fn write(&mut self, sorted: Vec<KeyedRow>) -> Result<RunSize> {
         let mut run = self.files.begin()?;
-        let mut written = Written { bytes: 0, rows: 0 };
+        let mut written = RunSize { bytes: 0, rows: 0 };
         for held in sorted {
             let row = encode(&held);
             interrupt::check_sized(row.as_bytes().len())?;
@@ -66,12 +66,12 @@ impl Runs {
     }
 }
 
-type Rows = Box<dyn Iterator<Item = Result<Held>> + Send>;
+type Rows = Box<dyn Iterator<Item = Result<KeyedRow>> + Send>;
 
 /// Takes the least of the heads of all runs, again and again.
 pub struct Merged {
     runs: Vec<Rows>,
-    heads: BinaryHeap<Reverse<(Held, usize)>>,
+    heads: BinaryHeap<Reverse<(KeyedRow, usize)>>,
     bytes: u64,
     /// What the heads take of the budget.
     memory: budget::Held,
@@ -95,7 +95,7 @@ impl Merged {
     }
 }
 
-fn encode(held: &Held) -> RawDocumentBuf {
+fn encode(held: &KeyedRow) -> RawDocumentBuf {
     let key = RawBinaryRef { subtype: BinarySubtype::Generic, bytes: &held.key };
     let mut row = DocumentWriter::new();
     row.append("key", RawBsonRef::Binary(key));
@@ -107,7 +107,7 @@ fn encode(held: &Held) -> RawDocumentBuf {
     row.finish()
 }
 
-fn decode(row: &RawDocument) -> Result<Held> {
+fn decode(row: &RawDocument) -> Result<KeyedRow> {
     let number = |name: &str| match get_value(row, name) {
         Some(RawBsonRef::Int64(number)) => Ok(number as u64),
         _ => Err(broken()),
@@ -118,7 +118,7 @@ fn decode(row: &RawDocument) -> Result<Held> {
         _ => None,
     };
     let member = Member { record: RecordId(number("record")?), entry: None, document };
-    Ok(Held { key: key.bytes.to_vec(), number: number("number")?, member })
+    Ok(KeyedRow { key: key.bytes.to_vec(), number: number("number")?, member })
 }
 
 fn broken() -> error::Error {

@@ -3,18 +3,18 @@
 use super::{Operator, Running, Shared, Stats, Work};
 use error::Result;
 
-pub struct Operation {
+pub struct SkipOperation {
     input: Running,
     left: u64,
 }
 
-impl Operation {
-    pub fn new(input: Running, count: u64) -> Operation {
-        Operation { input, left: count }
+impl SkipOperation {
+    pub fn new(input: Running, count: u64) -> SkipOperation {
+        SkipOperation { input, left: count }
     }
 }
 
-impl Operator for Operation {
+impl Operator for SkipOperation {
     fn work(&mut self, shared: &Shared, stats: &mut Stats) -> Result<Work> {
         Ok(match self.input.work(shared)? {
             Work::Advanced(_) if self.left > 0 => {

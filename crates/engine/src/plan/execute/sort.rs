@@ -15,12 +15,12 @@ use std::sync::Arc;
 use value::key::Key;
 use value::{Collator, Path};
 
-pub struct Operation {
+pub struct SortOperation {
     input: Running,
     fields: Arc<[SortField]>,
     limit: Option<u64>,
     /// Greatest on top, so that with a limit the row to drop is at hand.
-    heap: BinaryHeap<Held>,
+    heap: BinaryHeap<KeyedRow>,
     runs: Runs,
     sorted: Option<Sorted>,
     arrived: u64,
@@ -35,14 +35,14 @@ enum Sorted {
     Runs(Merged),
 }
 
-pub struct Held {
+pub struct KeyedRow {
     pub key: Vec<u8>,
     /// Rows with equal keys stay in the order they came.
     pub number: u64,
     pub member: Member,
 }
 
-impl Held {
+impl KeyedRow {
     fn order(&self) -> (&[u8], u64) {
         (&self.key, self.number)
     }
@@ -50,33 +50,33 @@ impl Held {
     pub fn bytes(&self) -> u64 {
         let document = self.member.document.as_ref().map_or(0, |found| found.as_bytes().len());
         let entry = self.member.entry.as_ref().map_or(0, Entry::size_bytes);
-        (self.key.len() + document + entry + size_of::<Held>()) as u64
+        (self.key.len() + document + entry + size_of::<KeyedRow>()) as u64
     }
 }
 
-impl PartialEq for Held {
-    fn eq(&self, other: &Held) -> bool {
+impl PartialEq for KeyedRow {
+    fn eq(&self, other: &KeyedRow) -> bool {
         self.order() == other.order()
     }
 }
 
-impl Eq for Held {}
+impl Eq for KeyedRow {}
 
-impl PartialOrd for Held {
-    fn partial_cmp(&self, other: &Held) -> Option<std::cmp::Ordering> {
+impl PartialOrd for KeyedRow {
+    fn partial_cmp(&self, other: &KeyedRow) -> Option<std::cmp::Ordering> {
         Some(self.cmp(other))
     }
 }
 
-impl Ord for Held {
-    fn cmp(&self, other: &Held) -> std::cmp::Ordering {
+impl Ord for KeyedRow {
+    fn cmp(&self, other: &KeyedRow) -> std::cmp::Ordering {
         self.order().cmp(&other.order())
     }
 }
 
-impl Operation {
-    pub fn new(input: Running, fields: Arc<[SortField]>, limit: Option<u64>) -> Operation {
-        Operation {
+impl SortOperation {
+    pub fn new(input: Running, fields: Arc<[SortField]>, limit: Option<u64>) -> SortOperation {
+        SortOperation {
             input,
             fields,
             limit,
@@ -98,7 +98,7 @@ impl Operation {
             Some(document) => sort_key(&self.fields, document, shared.query.collator.as_deref())?,
             None => Vec::new(),
         };
-        let held = Held { key, number: self.arrived, member };
+        let held = KeyedRow { key, number: self.arrived, member };
         self.arrived += 1;
         self.bytes += held.bytes();
         self.heap.push(held);
@@ -139,8 +139,8 @@ impl Operation {
     }
 
     /// What is held, in order. It may be much, so that a time limit is looked at meanwhile.
-    fn take_sorted(&mut self) -> Result<Vec<Held>> {
-        interrupt::sort(std::mem::take(&mut self.heap).into_vec(), Held::cmp)
+    fn take_sorted(&mut self) -> Result<Vec<KeyedRow>> {
+        interrupt::sort(std::mem::take(&mut self.heap).into_vec(), KeyedRow::cmp)
     }
 
     /// The rows in order, once all have come.
@@ -171,15 +171,15 @@ fn keeps_entries(shared: &Shared) -> bool {
 
 /// Rows in memory, given out one after the other.
 pub struct Kept {
-    rows: std::vec::IntoIter<Held>,
+    rows: std::vec::IntoIter<KeyedRow>,
     bytes: u64,
     memory: budget::Held,
 }
 
 impl Iterator for Kept {
-    type Item = Held;
+    type Item = KeyedRow;
 
-    fn next(&mut self) -> Option<Held> {
+    fn next(&mut self) -> Option<KeyedRow> {
         let held = self.rows.next()?;
         self.bytes = self.bytes.saturating_sub(held.bytes());
         self.memory.force(self.bytes as usize);
@@ -196,7 +196,7 @@ impl Sorted {
     }
 }
 
-impl Operator for Operation {
+impl Operator for SortOperation {
     fn work(&mut self, shared: &Shared, stats: &mut Stats) -> Result<Work> {
         if let Some(sorted) = &mut self.sorted {
             return Ok(sorted.next()?.map_or(Work::Done, Work::Advanced));

@@ -11,14 +11,14 @@ use value::DocumentWriter;
 
 pub struct Above {
     /// What is done to each document; nothing of it deletes.
-    pub change: Option<Change>,
+    pub change: Option<ExplainedUpdate>,
     /// Whether every match is written to, or only the first.
     pub multi: bool,
     /// Whether the command answers with the document: `findAndModify`.
     pub returns: bool,
 }
 
-pub struct Change {
+pub struct ExplainedUpdate {
     pub update: Update,
     pub upsert: bool,
 }

@@ -1,12 +1,13 @@
 //! `explain`: the chosen plan, the rejected ones, and what each stage has done.
 
 mod above;
+pub mod room;
 mod scan;
 mod shape;
 mod stage;
 mod stats;
 
-pub use above::{Above, Change};
+pub use above::{Above, ExplainedUpdate};
 
 use super::execute::StatsTree;
 use super::{Chosen, Execution, Interrupt, Query};
@@ -108,7 +109,7 @@ impl Explanation {
         let hash = shape::hash(&self.query);
         out.begin_document("queryPlanner");
         out.append_str("namespace", &namespace.to_string());
-        out.append_document("parsedQuery", &self.query.filter.to_document());
+        room::append("parsedQuery", &self.query.filter.to_document(), out);
         out.append_bool("indexFilterSet", false);
         out.append_str("queryHash", &hash);
         out.append_str("planCacheShapeHash", &hash);

@@ -1,6 +1,6 @@
 //! Index scans: the index, its arrays, the bounds.
 
-use super::count;
+use super::{count, room};
 use crate::catalog::IndexKind;
 use crate::index::multikey;
 use crate::plan::bounds::{KeyRange, text};
@@ -45,12 +45,12 @@ pub fn index_scan(scan: &IndexScan, out: &mut DocumentWriter) {
     out.append_bool("isPartial", index.partial.is_some());
     out.append_i32("indexVersion", INDEX_VERSION);
     out.append_str("direction", scan.scan.name());
-    out.begin_document("indexBounds");
+    let mut within = DocumentWriter::new();
     match &scan.range {
-        Some(range) => key_range(scan, range, out),
-        None => bounds(scan, out),
+        Some(range) => key_range(scan, range, &mut within),
+        None => bounds(scan, &mut within),
     }
-    out.end();
+    room::append_bounds(&within.finish(), out);
 }
 
 /// The fields of the key; a wildcard is the path and the value there.
@@ -65,8 +65,7 @@ fn names(scan: &IndexScan) -> Vec<&str> {
         .collect()
 }
 
-/// For each field the prefixes of its path at which arrays were met. Of a wildcard
-/// it is only known whether there was one.
+/// For each field the prefixes of its path at which arrays were met.
 fn multikey_paths(scan: &IndexScan, out: &mut DocumentWriter) {
     out.begin_document("multiKeyPaths");
     for (at, field) in scan.index.fields.iter().enumerate() {
@@ -77,7 +76,7 @@ fn multikey_paths(scan: &IndexScan, out: &mut DocumentWriter) {
             let value = scan.wildcard.as_ref().map_or("$_value", |path| path.as_str());
             out.begin_array(value);
             if met(0) {
-                out.push(RawBsonRef::String(value));
+                wildcard_prefixes(scan, value, out);
             }
             out.end();
             continue;
@@ -91,6 +90,17 @@ fn multikey_paths(scan: &IndexScan, out: &mut DocumentWriter) {
         out.end();
     }
     out.end();
+}
+
+/// Where there are too many array paths below a wildcard, the path itself stands for them.
+fn wildcard_prefixes(scan: &IndexScan, path: &str, out: &mut DocumentWriter) {
+    let ends = path.match_indices('.').map(|(at, _)| at).chain([path.len()]);
+    let prefixes = ends.filter_map(|end| path.get(..end));
+    let met: Vec<&str> = prefixes.filter(|prefix| scan.index.multikey.met_at(prefix)).collect();
+    match met.is_empty() {
+        true => out.push(RawBsonRef::String(path)),
+        false => met.iter().for_each(|prefix| out.push(RawBsonRef::String(prefix))),
+    }
 }
 
 fn bounds(scan: &IndexScan, out: &mut DocumentWriter) {

@@ -1,6 +1,6 @@
 //! One stage of a plan and the stages below it.
 
-use super::{count, scan, stats};
+use super::{count, room, scan, stats};
 use crate::plan::execute::StatsTree;
 use crate::plan::{Query, Residual, Shape, SortField, Stage};
 use bson::RawBsonRef;
@@ -9,6 +9,9 @@ use value::key::Direction;
 
 /// The fields of a stage; with stats also what it has done.
 pub fn describe(stage: &Stage, query: &Query, done: Option<&StatsTree>, out: &mut DocumentWriter) {
+    if !room::for_stage(out) {
+        return;
+    }
     out.append_str("stage", name(stage, query));
     if let Stage::IdRead(read) = stage {
         scan::id_read(read, done, out);
@@ -18,7 +21,7 @@ pub fn describe(stage: &Stage, query: &Query, done: Option<&StatsTree>, out: &mu
         return;
     }
     if let Some(filter) = filter(stage) {
-        out.append_document("filter", &conditions(filter));
+        room::append("filter", &conditions(filter), out);
     }
     if let Some(done) = done {
         stats::common(&done.stats, out);
@@ -34,7 +37,7 @@ fn inputs(stage: &Stage, query: &Query, done: Option<&StatsTree>, out: &mut Docu
     let below = |at: usize| done.and_then(|done| done.inputs.get(at));
     match (stage, stage.inputs()) {
         (_, []) => {}
-        (Stage::Or { .. } | Stage::Merge { .. }, inputs) => {
+        (Stage::Or { .. } | Stage::HeadsAndPages { .. } | Stage::Merge { .. }, inputs) => {
             out.begin_array("inputStages");
             for (at, input) in inputs.iter().enumerate() {
                 out.begin_next_document();
@@ -115,12 +118,16 @@ fn details(stage: &Stage, query: &Query, out: &mut DocumentWriter) {
             }
             out.append_str("type", "simple");
         }
-        Stage::Complete { .. } => arrays("arrays", query, out),
+        Stage::Complete { .. } | Stage::Parts { .. } => arrays("arrays", query, out),
+        Stage::Parents(parents) => {
+            out.append_str("array", parents.rule.path.as_str());
+            out.append_str("pages", &parents.rule.into.to_string());
+        }
         Stage::Skip { count: amount, .. } => count(out, "skipAmount", *amount),
         Stage::Limit { count: amount, .. } => count(out, "limitAmount", *amount),
         Stage::Projection { .. } => {
             if let Some(spec) = &query.projection_spec {
-                out.append_document("transformBy", spec);
+                room::append("transformBy", spec, out);
             }
         }
         _ => {}

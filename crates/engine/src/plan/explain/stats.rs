@@ -40,7 +40,12 @@ pub fn of_stage(stage: &Stage, stats: &Stats, out: &mut DocumentWriter) {
         Stage::Projection { .. } if stats.documents_examined > 0 => {
             count(out, "docsExamined", stats.documents_examined);
         }
-        Stage::Or { .. } | Stage::Merge { .. } => {
+        Stage::Parents(_) => {
+            count(out, "keysExamined", stats.keys_examined);
+            count(out, "dupsTested", stats.repeats_tested);
+            count(out, "dupsDropped", stats.repeats_dropped);
+        }
+        Stage::Or { .. } | Stage::HeadsAndPages { .. } | Stage::Merge { .. } => {
             count(out, "dupsTested", stats.repeats_tested);
             count(out, "dupsDropped", stats.repeats_dropped);
         }

@@ -181,7 +181,7 @@ fn world(random: &mut Random, arrays: bool) -> World {
     let indexes: Vec<RawDocumentBuf> = (0..1 + random.below(4)).map(|_| random.index()).collect();
     let parsed: Vec<_> = indexes
         .iter()
-        .map(|spec| crate::catalog::Index::from_spec(crate::storage::IndexId(1), spec, true, 0))
+        .map(|spec| crate::catalog::Index::from_spec(crate::storage::IndexId(1), spec, true))
         .collect::<error::Result<_>>()
         .expect("indexes");
     let mut documents = Vec::new();

@@ -1,7 +1,7 @@
 //! A collection with indexes and documents, on a store that is never written to:
 //! everything lies in a layer on top of it.
 
-use crate::catalog::{Collection, Index, Kind};
+use crate::catalog::{Collection, CollectionKind, Index};
 use crate::index;
 use crate::plan::choose::choose;
 use crate::plan::{Execution, Hint, Interrupt, Plan, Query, Sort, Stage, open};
@@ -68,21 +68,21 @@ impl World {
         all.extend(indexes.iter().map(|index| spec(index)));
         let indexes: Vec<Arc<Index>> = (100..)
             .zip(&all)
-            .map(|(id, spec)| Index::from_spec(IndexId(id), spec, true, 0).expect("an index"))
+            .map(|(id, spec)| Index::from_spec(IndexId(id), spec, true).expect("an index"))
             .map(Arc::new)
             .collect();
         let collection = Arc::new(Collection {
             namespace: Namespace::new("test", "things").expect("a name"),
             id: COLLECTION,
             uuid: bson::Uuid::new(),
-            kind: Kind::Ordinary,
+            kind: CollectionKind::Ordinary,
             options: RawDocumentBuf::new(),
             indexes,
             validator: None,
             collator: collator.map(Arc::new),
             state: Arc::default(),
         });
-        let changes = Arc::new(changes(&STORE.1, &collection, &documents));
+        let changes = changes(&STORE.1, &collection, &documents);
         let view = STORE.1.view().layered(|base| Arc::new(Layered { base, changes }));
         World { collection, view, documents }
     }
@@ -114,7 +114,7 @@ fn changes(store: &Store, collection: &Collection, documents: &[RawDocumentBuf])
         }
         for index in &collection.indexes {
             let keys = index::keys(index, document).expect("keys");
-            index.multikey.set(keys.multikey);
+            index.multikey.set(&keys.arrays);
             for key in keys.keys {
                 let at = entry::place(index.id, &key.bytes, (!index.unique).then_some(record));
                 let value = entry::value(key, index.unique.then_some(record));

@@ -40,9 +40,9 @@ async fn nothing_is_committed_and_nothing_is_made() {
     let before = run(&engine, find.clone()).await.unwrap();
     let commits = engine.store.applied();
     let dry = rawdoc! { "migrateGrowth": "c", "$db": "d", "dryRun": true, "policy": policy() };
-    let told = run(&engine, dry.clone()).await.unwrap();
+    let tried = run(&engine, dry.clone()).await.unwrap();
     // Once more: it holds nothing, and has left nothing behind.
-    assert_eq!(figures(&run(&engine, dry).await.unwrap()), figures(&told));
+    assert_eq!(figures(&run(&engine, dry).await.unwrap()), figures(&tried));
     assert_eq!(engine.store.applied(), commits);
     assert!(engine.registry.get(&namespace("p")).is_none());
     assert!(engine.policies.get(&namespace("c")).is_none());
@@ -50,14 +50,14 @@ async fn nothing_is_committed_and_nothing_is_made() {
         reply.get_document("cursor").unwrap().get_array("firstBatch").unwrap().to_owned()
     };
     assert_eq!(documents(&run(&engine, find).await.unwrap()), documents(&before));
-    assert_eq!(figures(&told), [5, 5, 160, 25, told.get_i32("bytes").unwrap(), 5, 0]);
+    assert_eq!(figures(&tried), [5, 5, 160, 25, tried.get_i32("bytes").unwrap(), 5, 0]);
     // Each element leaves the index and comes into its mirror; each page has an entry.
-    assert_eq!(told.get_i32("indexEntries").unwrap(), 160 + 160 + 25);
+    assert_eq!(tried.get_i32("indexEntries").unwrap(), 160 + 160 + 25);
     // The run does what it said.
     let set = rawdoc! { "setGrowthPolicy": "c", "$db": "d", "policy": policy() };
     run(&engine, set).await.unwrap();
     let done = run(&engine, rawdoc! { "migrateGrowth": "c", "$db": "d" }).await.unwrap();
-    assert_eq!(figures(&done), figures(&told));
+    assert_eq!(figures(&done), figures(&tried));
     // Under the policy that is set, it goes by the pages that are there.
     let dry = rawdoc! { "migrateGrowth": "c", "$db": "d", "dryRun": true };
     assert_eq!(run(&engine, dry).await.unwrap().get_i32("documents").unwrap(), 0);

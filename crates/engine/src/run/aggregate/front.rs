@@ -5,7 +5,7 @@ use bson::RawDocumentBuf;
 use error::Result;
 use language::Context;
 use language::aggregate::Pipeline;
-use language::aggregate::stages::{Limit, Match, Skip, Sort as SortStage};
+use language::aggregate::stages::{Limit, Match, Skip, Sort as SortStage, Unwind};
 use language::query::Filter;
 use std::sync::Arc;
 
@@ -35,5 +35,9 @@ pub fn take_front(
     query.limit = pipeline.take_front(|limit: &Limit| limit.0);
     query.metadata = context.asked.wanted();
     query.needs = pipeline.needs();
+    if let Some(unwind) = pipeline.front::<Unwind>() {
+        unwind.take_parts();
+        query.unwound = Some(unwind.path.clone());
+    }
     Ok(query)
 }

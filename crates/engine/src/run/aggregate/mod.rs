@@ -5,6 +5,7 @@ mod input;
 mod on_view;
 mod replaced;
 mod target;
+mod whole;
 mod world;
 
 pub use front::take_front;
@@ -19,7 +20,7 @@ use super::reading::{self, Resolved, first_batch, resolve_for};
 use super::{Call, sources, watch, writing};
 use crate::catalog::Catalog;
 use crate::cursor::{Cursor, Source as CursorSource};
-use crate::plan::{self, Audience, Hint, Query};
+use crate::plan::{self, Audience, Hint, Query, Sort};
 use crate::storage::{Document, View};
 use bson::{RawArray, RawArrayBuf, RawDocument};
 use command::fields::Hint as HintField;
@@ -33,6 +34,7 @@ use replaced::Replaced;
 use std::sync::Arc;
 use value::ArrayWriter;
 use value::element::array_elements;
+use whole::WholeArrays;
 
 pub async fn run(call: Call<'_>) -> Result<Reply> {
     let aggregate = Aggregate::parse(call.request)?;
@@ -48,15 +50,8 @@ pub async fn run(call: Call<'_>) -> Result<Reply> {
         let documents = prepared.documents(call)?;
         return target::write(call, &aggregate, &namespace, target, documents).await;
     }
-    let cursor = Cursor {
-        namespace,
-        owner: call.owner(),
-        source: prepared.open(call)?,
-        no_timeout: false,
-        interrupt: call.operation.interrupt.clone(),
-        pending: None,
-        time: reading::time(call),
-    };
+    let cursor = call.cursor(namespace, prepared.open(call)?);
+    let cursor = Cursor { time: reading::time(call), ..cursor };
     first_batch(call, cursor, aggregate.batch_size.map(i64::unsigned_abs), false)
 }
 
@@ -145,26 +140,42 @@ impl PreparedPipeline {
             && let Some(collection) = self.resolved.collection.clone()
         {
             let view = reading::view(call)?;
-            let query = self.query(call)?;
+            let query = self.query(call, Audience::Client)?;
+            let whole = WholeArrays::of(&query);
             let interrupt = call.operation.interrupt.clone();
             let execution = plan::open(&collection, query, view.clone(), interrupt)?;
             if self.pipeline.is_empty() {
                 return Ok(CursorSource::Plan(Box::new(execution)));
             }
-            let input: Documents = Box::new(Input::new(call, execution));
+            let input = Input::new(call, execution);
+            let input: Documents = match whole.clone() {
+                Some(whole) => Box::new(input.inspect(move |document| {
+                    document.iter().for_each(|document| whole.note(document));
+                })),
+                None => Box::new(input),
+            };
             let world = World::new(call, &self, view)?;
             let wanted = self.context.asked.wanted();
             let documents = turn::aside(|| self.pipeline.run(input, Arc::new(world)))?;
-            return Ok(rows(metadata::detach_all(documents, wanted)));
+            let documents = metadata::detach_all(documents, wanted);
+            return Ok(rows(match whole {
+                Some(whole) => Box::new(documents.map(move |document| whole.fit(document?))),
+                None => documents,
+            }));
         }
         self.documents(call).map(rows)
     }
 
-    /// What the planner is asked for: it takes the stages that it can off the pipeline.
-    pub fn query(&mut self, call: Call<'_>) -> Result<Query> {
+    /// What the planner is asked for: it takes the stages that it can off the pipeline. Who looks
+    /// at the results does so at the documents where no stage is left.
+    pub fn query(&mut self, call: Call<'_>, audience: Audience) -> Result<Query> {
         let hint = self.hint.take();
         let mut query = take_front(&mut self.pipeline, &self.context, hint, self.allow_disk_use)?;
-        query.read_by(self.resolved.read_plan(None), &*call.catalog()?, Audience::Stages)?;
+        let audience = match self.pipeline.is_empty() {
+            true => audience,
+            false => Audience::Stages,
+        };
+        query.read_by(self.resolved.read_plan(None, &Sort::None), &*call.catalog()?, audience)?;
         Ok(query)
     }
 
@@ -184,10 +195,11 @@ impl PreparedPipeline {
         let Some(collection) = self.resolved.collection.clone() else {
             return Ok(Box::new(std::iter::empty()));
         };
-        let mut query = self.query(call)?;
+        let mut query = self.query(call, Audience::Stages)?;
         let replaced = Replaced::of(call, &collection, &self.pipeline, &query.needs);
         if let Some(replaced) = &replaced {
             replaced.needs(&mut query.needs);
+            query.unwound = None;
         }
         let execution = plan::open(&collection, query, view, call.operation.interrupt.clone())?;
         let input = Input::new(call, execution);

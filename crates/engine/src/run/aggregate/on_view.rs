@@ -2,9 +2,9 @@
 
 use super::super::context::resolved_context;
 use super::super::distinct::Values;
-use super::super::reading::{self, Resolved, first_batch};
+use super::super::find;
+use super::super::reading::Resolved;
 use super::{Call, PreparedPipeline, chain};
-use crate::cursor::Cursor;
 use crate::plan::Hint;
 use bson::{RawBsonRef, RawDocument};
 use command::Reply;
@@ -43,17 +43,7 @@ impl Stages {
 }
 
 pub async fn find_on_view(call: Call<'_>, find: &Find<'_>, resolved: Resolved) -> Result<Reply> {
-    let batch_size = find.batch_size.map(i64::unsigned_abs);
-    let cursor = Cursor {
-        namespace: find.namespace.clone(),
-        owner: call.owner(),
-        source: prepare_find(find, resolved)?.open(call)?,
-        no_timeout: find.no_cursor_timeout,
-        interrupt: call.operation.interrupt.clone(),
-        pending: None,
-        time: reading::time(call),
-    };
-    first_batch(call, cursor, batch_size, find.single_batch)
+    find::first_batch_of(call, find, prepare_find(find, resolved)?.open(call)?)
 }
 
 pub fn prepare_find(find: &Find<'_>, resolved: Resolved) -> Result<PreparedPipeline> {

@@ -2,7 +2,7 @@
 
 use super::{PreparedPipeline, take_front};
 use crate::catalog::Catalog;
-use crate::plan::{self, Audience, Interrupt};
+use crate::plan::{self, Audience, Interrupt, Sort};
 use crate::run::Call;
 use crate::run::reading::resolve;
 use crate::spill::TemporaryFiles;
@@ -77,7 +77,7 @@ impl World {
             return pipeline.run(Box::new(std::iter::empty()), world);
         };
         let mut query = take_front(&mut pipeline, &self.context, None, self.allow_disk_use)?;
-        query.read_by(resolved.read_plan(None), &self.catalog, Audience::Stages)?;
+        query.read_by(resolved.read_plan(None, &Sort::None), &self.catalog, Audience::Stages)?;
         let execution = plan::open(collection, query, self.view.clone(), self.interrupt.clone())?;
         let rows = execution.map(|row| Ok(row?.document.into()));
         let documents = pipeline.run(Box::new(rows), world)?;

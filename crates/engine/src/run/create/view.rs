@@ -1,6 +1,6 @@
 //! A view's definition, checked before it is kept.
 
-use crate::catalog::{Catalog, Collection, Kind};
+use crate::catalog::{Catalog, Collection, CollectionKind};
 use crate::run::context::context;
 use crate::run::reading::VIEW_DEPTH_MAX;
 use bson::{RawArray, RawArrayBuf, RawDocument, RawDocumentBuf};
@@ -105,7 +105,7 @@ impl Graph<'_> {
     }
 
     fn below(&self, view: &Collection) -> Result<Vec<Namespace>> {
-        let Kind::View { on, pipeline } = &view.kind else { return Ok(Vec::new()) };
+        let CollectionKind::View { on, pipeline } = &view.kind else { return Ok(Vec::new()) };
         if collation_bytes(&view.options) != self.collation {
             return Err(Code::OptionNotSupportedOnView.error(format!(
                 "View {} has conflicting collation with view {}",

@@ -2,6 +2,8 @@
 //! that remain.
 
 use super::Explaining;
+use crate::plan::Audience;
+use crate::plan::explain::room;
 use crate::run::aggregate::PreparedPipeline;
 use bson::{RawBsonRef, RawDocument, RawDocumentBuf};
 use command::views::Verbosity;
@@ -9,8 +11,8 @@ use error::Result;
 use language::Context;
 use language::aggregate::Counted;
 use language::aggregate::{Place, stages};
+use value::DocumentWriter;
 use value::element::{array_elements, elements};
-use value::{DocumentWriter, Element};
 
 /// The stages that the planner may take over.
 const TAKEN: &[&str] = &["$limit", "$match", "$skip", "$sort"];
@@ -31,7 +33,7 @@ pub fn explain(
     let mut counted = Figures(counted);
     let mut cursor = None;
     if collection.is_some() && prepared.pipeline.source().is_none() {
-        let query = prepared.query(explaining.call)?;
+        let query = prepared.query(explaining.call, Audience::Client)?;
         if prepared.pipeline.is_empty() {
             return explaining.plan(&namespace, collection.as_ref(), query, None, out);
         }
@@ -43,13 +45,13 @@ pub fn explain(
     out.begin_array("stages");
     if let Some(cursor) = cursor {
         out.begin_next_document();
-        out.append_document("$cursor", &without_version(&cursor));
+        room::append("$cursor", &without_version(&cursor), out);
         counted.append("$cursor", out);
         out.end();
     }
     for stage in remaining(&prepared) {
         out.begin_next_document();
-        elements(stage).for_each(|field| append_stage(field, &namespace.database, out));
+        append_stage(stage, &namespace.database, out);
         counted.append(parsed_name(stage, &prepared.context), out);
         out.end();
     }
@@ -60,15 +62,20 @@ pub fn explain(
 }
 
 /// A stage as it was asked for, but for `$out`, whose target is always spelled out.
-fn append_stage(stage: Element<'_>, database: &str, out: &mut DocumentWriter) {
-    match (stage.key, stage.value()) {
-        ("$out", RawBsonRef::String(target)) => {
-            out.begin_document("$out");
-            out.append_str("coll", target);
-            out.append_str("db", database);
-            out.end();
+fn append_stage(stage: &RawDocument, database: &str, out: &mut DocumentWriter) {
+    if !room::for_sent_stage(stage, out) {
+        return;
+    }
+    for field in elements(stage) {
+        match (field.key, field.value()) {
+            ("$out", RawBsonRef::String(target)) => {
+                out.begin_document("$out");
+                out.append_str("coll", target);
+                out.append_str("db", database);
+                out.end();
+            }
+            _ => out.copy(field),
         }
-        _ => out.copy(stage),
     }
 }
 

@@ -9,6 +9,9 @@ use std::time::Duration;
 use value::DocumentWriter;
 use value::element::{array_len, get, get_value};
 
+/// A longer command is cut, as in MongoDB.
+pub const COMMAND_BYTES_MAX: usize = 50 * 1024;
+
 /// Fields of replies and what the profile calls them.
 const FIGURES: &[(&str, &str, &str)] = &[
     ("delete", "n", "ndeleted"),
@@ -26,7 +29,7 @@ pub fn document(
     let mut out = DocumentWriter::new();
     out.append_str("op", current_op::kind(command.name));
     out.append_str("ns", &current_op::namespace(call.request));
-    out.append_document("command", &statement(call, command));
+    current_op::append_command(&mut out, &statement(call, command), COMMAND_BYTES_MAX);
     let plan = call.operation.plan.lock().clone();
     if let Some(plan) = &plan {
         out.append_i64("keysExamined", plan.keys_examined as i64);

@@ -1,6 +1,6 @@
 use super::*;
 use crate::Engine;
-use crate::storage::{Change, Commit, Mark, Tree, entry, keys};
+use crate::storage::{Commit, Mark, Tree, TreeChange, entry, keys};
 use bson::{RawDocumentBuf, rawdoc};
 use command::{Client, Namespace, Request};
 use value::element::get_value;
@@ -28,7 +28,7 @@ impl Patient {
     }
 
     async fn change(&self, tree: Tree, key: impl Into<fjall::Slice>, value: Option<&[u8]>) {
-        let change = Change { tree, key: key.into(), value: value.map(Into::into) };
+        let change = TreeChange { tree, key: key.into(), value: value.map(Into::into) };
         let commit = Commit::of(vec![change]);
         self.engine.store.commit(commit, Mark::Synced).await.unwrap();
     }

@@ -1,9 +1,9 @@
 //! Applying a group of commits as one batch.
 
-use super::{Bookkeeper, Commit, Figures};
+use super::{Bookkeeper, Commit, CommitFigures, CommitWrites};
 use crate::storage::deferred::{Backlog, Deferred};
 use crate::storage::large::Secret;
-use crate::storage::trees::{Change, Failure, Tree, Trees};
+use crate::storage::trees::{Failure, Tree, TreeChange, Trees};
 use crate::storage::{Clock, Log, View, keys};
 use rustc_hash::FxHashSet;
 use std::any::Any;
@@ -22,14 +22,14 @@ pub struct Applier {
 
 /// What applied commits leave behind.
 #[derive(Default)]
-pub struct Applied {
+pub struct AppliedGroup {
     /// What they held, to be dropped once everyone can see them.
     pub held: Vec<Box<dyn Any + Send>>,
     /// What is still to be added to the trees.
     pub unsettled: Vec<Unsettled>,
 }
 
-/// A commit whose index entries are still to be added to their tree.
+/// A commit whose changes are still to be added to the trees.
 pub struct Unsettled {
     /// Its place in its group.
     pub at: usize,
@@ -38,7 +38,7 @@ pub struct Unsettled {
 }
 
 impl Applier {
-    /// Once the last of deferred entries are applied.
+    /// Once the last of deferred changes are applied.
     pub fn settled(&mut self, deferred: &Arc<Deferred>) {
         self.backlog.remove(deferred);
     }
@@ -48,19 +48,19 @@ impl Applier {
         &mut self,
         group: Vec<Commit>,
         trees: &dyn Trees,
-        figures: &Figures,
-    ) -> Result<Applied, Failure> {
+        figures: &CommitFigures,
+    ) -> Result<AppliedGroup, Failure> {
         let commits = group.len();
         let mut changes = Vec::with_capacity(group.iter().map(|c| c.changes.len() + 1).sum());
-        let mut applied = Applied::default();
+        let mut applied = AppliedGroup::default();
         let mut ledger = self.bookkeeper.open();
-        let view = || View::new(trees.snapshot(), self.secret);
+        let view = || View::new(self.backlog.snapshot(), self.secret);
         let mut writes = 0;
         let mut logged = false;
-        for (at, commit) in group.into_iter().enumerate() {
+        for (at, mut commit) in group.into_iter().enumerate() {
             writes += commit.writes;
-            if let Some(entry) = commit.entry {
-                ledger.take(entry, &commit.changes, &view)?;
+            if let Some(entry) = commit.entry.take() {
+                ledger.take(entry, &CommitWrites::by(&commit), &view)?;
             }
             changes.extend(commit.changes);
             logged |= self.log.take(commit.log, &mut changes);
@@ -98,12 +98,12 @@ impl Applier {
 
 /// Intents keep the commits of a group from writing the same key, but for rows
 /// of the catalog that several may set to the same value.
-fn keep_last_rows(changes: &mut Vec<Change>) {
+fn keep_last_rows(changes: &mut Vec<TreeChange>) {
     let mut seen = FxHashSet::default();
     let mut at = changes.len();
     while at > 0 {
         at -= 1;
-        let Change { tree, key, .. } = &changes[at];
+        let TreeChange { tree, key, .. } = &changes[at];
         if *tree == Tree::Records && keys::is_row(key) && !seen.insert(key.clone()) {
             changes.swap_remove(at);
         }

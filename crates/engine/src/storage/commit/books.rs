@@ -4,8 +4,9 @@
 //! bookkeeper knows; the rows that come of a group's entries are part of the group's batch, so
 //! the books are as durable and as exact as what they are about.
 
+use super::CommitWrites;
 use crate::storage::View;
-use crate::storage::trees::Change;
+use crate::storage::trees::TreeChange;
 use error::Result;
 use std::any::Any;
 
@@ -23,17 +24,17 @@ pub trait Bookkeeper: Send + Sync {
 
 /// The books while a group of commits is taken in.
 pub trait Ledger {
-    /// Takes in the entry of a commit. `changes` are all of that commit; `view` shows the store
-    /// without the group.
+    /// Takes in the entry of a commit. `written` is all that the commit writes; `view` shows the
+    /// store without the group.
     fn take(
         &mut self,
         entry: BookEntry,
-        changes: &[Change],
+        written: &CommitWrites<'_>,
         view: &(dyn Fn() -> View + Sync),
     ) -> Result<()>;
 
     /// Adds the rows that the group writes.
-    fn close(self: Box<Self>, changes: &mut Vec<Change>) -> AfterApply;
+    fn close(self: Box<Self>, changes: &mut Vec<TreeChange>) -> AfterApply;
 }
 
 /// No books: for a store that nobody writes documents to.
@@ -48,11 +49,16 @@ impl Bookkeeper for NoBooks {
 }
 
 impl Ledger for NoBooks {
-    fn take(&mut self, _: BookEntry, _: &[Change], _: &(dyn Fn() -> View + Sync)) -> Result<()> {
+    fn take(
+        &mut self,
+        _: BookEntry,
+        _: &CommitWrites<'_>,
+        _: &(dyn Fn() -> View + Sync),
+    ) -> Result<()> {
         Err(error::Code::InternalError.error("nobody keeps books on this store"))
     }
 
-    fn close(self: Box<Self>, _: &mut Vec<Change>) -> AfterApply {
+    fn close(self: Box<Self>, _: &mut Vec<TreeChange>) -> AfterApply {
         None
     }
 }

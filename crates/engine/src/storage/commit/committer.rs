@@ -3,7 +3,7 @@
 use super::applier::Applier;
 use super::shared::{Shared, lost};
 use super::state::stopped;
-use super::{Commit, Figures, Mark, Progress, Ticket, Witness};
+use super::{Commit, CommitFigures, CommitProgress, Mark, Ticket, Witness};
 use crate::storage::trees::{Failure, Trees};
 use error::{Error, Result};
 use parking_lot::Mutex;
@@ -47,7 +47,7 @@ impl Committer {
     }
 
     /// Queues a commit, lets those who are about to commit queue theirs, and applies them
-    /// together: a group costs little more than a commit. One whose index entries are deferred
+    /// together: a group costs little more than a commit. One whose changes are deferred
     /// is waited for: the next statement then meets no intent of its own client, and no client
     /// has more than one to be settled.
     pub async fn submit_with_others(&self, commit: Commit) -> Result<Ticket> {
@@ -83,7 +83,7 @@ impl Committer {
         wait.await.unwrap_or_else(|_| Err(stopped()))
     }
 
-    pub fn figures(&self) -> &Figures {
+    pub fn figures(&self) -> &CommitFigures {
         self.shared.figures()
     }
 
@@ -98,14 +98,14 @@ impl Committer {
         self.shared.applied()
     }
 
-    pub fn progress(&self) -> Progress {
+    pub fn progress(&self) -> CommitProgress {
         let threads = self.threads.lock();
         // Once it stops there is nothing left to do.
         let alive = threads.as_ref().is_none_or(|threads| {
             !threads.committer.is_finished() && !threads.syncer.is_finished()
         });
         let (submitted, synced) = self.shared.reached();
-        Progress { submitted, synced, alive }
+        CommitProgress { submitted, synced, alive }
     }
 
     pub fn failure(&self) -> watch::Receiver<Option<Error>> {

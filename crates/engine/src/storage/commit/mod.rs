@@ -3,11 +3,11 @@
 //!
 //! A commit passes three marks: *applied* (later views see it, its intents are
 //! gone), *written* (with the operating system) and *synced* (on the disk).
-//! Small commits are applied by whoever submits them, the others by a thread; another
-//! syncs, so that nobody else waits for the disk.
+//! Small commits are applied by the thread that submits them (the fast path), the others by
+//! the committer's; another thread syncs, so that nobody else waits for the disk.
 //!
-//! A commit whose index entries are deferred is *settled* later: once they all are in their
-//! tree, and its intents are gone. Others are when they are applied.
+//! A commit whose changes are deferred is *settled* later: once they all are in their trees, and
+//! its intents are gone. Others are when they are applied.
 
 mod applier;
 mod books;
@@ -22,19 +22,20 @@ pub use books::{AfterApply, BookEntry, Bookkeeper, Ledger, NoBooks};
 pub use committer::Committer;
 
 use super::LogChange;
-use super::deferred::{ENTRIES_AT_ONCE_MAX, Packed};
-use super::trees::Change;
+use super::deferred::{self, CHANGES_AT_ONCE_MAX, Packed};
+use super::trees::{Tree, TreeChange};
+use fjall::Slice;
 use std::any::Any;
 use std::sync::atomic::AtomicU64;
 
 /// A set of changes that become visible and survive together.
 pub struct Commit {
-    pub changes: Vec<Change>,
+    pub changes: Vec<TreeChange>,
     /// How many documents it writes.
     pub writes: u64,
     /// What it has for the books.
     pub entry: Option<BookEntry>,
-    /// Index entries that are to follow in pieces.
+    /// Changes that are to follow in pieces.
     pub deferred: Option<Packed>,
     /// Dropped once the commit is settled: intents, catalog guards.
     pub held: Box<dyn Any + Send>,
@@ -46,7 +47,7 @@ pub struct Commit {
 
 impl Commit {
     /// Changes alone.
-    pub fn of(changes: Vec<Change>) -> Commit {
+    pub fn of(changes: Vec<TreeChange>) -> Commit {
         Commit {
             changes,
             writes: 0,
@@ -58,10 +59,11 @@ impl Commit {
         }
     }
 
-    /// The same, its index entries deferred if they are many. What it holds must keep others
-    /// from writing to their keys and from dropping their indexes; its changes are in order.
+    /// The same, its changes deferred if they are many. What it holds must keep others from
+    /// writing to their keys and from dropping their collections and indexes; its changes are in
+    /// order.
     pub fn deferring(mut self) -> Commit {
-        if self.changes.len() > ENTRIES_AT_ONCE_MAX {
+        if self.changes.len() > CHANGES_AT_ONCE_MAX {
             self.deferred = turn::aside(|| Packed::take(&mut self.changes));
         }
         self
@@ -72,7 +74,7 @@ impl Commit {
     }
 
     fn changes(&self) -> usize {
-        let deferred = self.deferred.as_ref().map_or(0, Packed::entries);
+        let deferred = self.deferred.as_ref().map_or(0, |packed| packed.changes().len());
         self.changes.len() + deferred + self.log.changes()
     }
 
@@ -83,10 +85,33 @@ impl Commit {
     }
 }
 
+/// What one commit writes, whose changes are in order.
+#[derive(Default)]
+pub struct CommitWrites<'a> {
+    changes: &'a [TreeChange],
+    deferred: Option<&'a Packed>,
+}
+
+impl<'a> CommitWrites<'a> {
+    pub fn by(commit: &'a Commit) -> CommitWrites<'a> {
+        CommitWrites { changes: &commit.changes, deferred: commit.deferred.as_ref() }
+    }
+
+    /// The new value of a key.
+    pub fn get(&self, tree: Tree, key: &[u8]) -> Option<&'a Slice> {
+        let deferred = || self.deferred.and_then(|packed| packed.changes().get(tree, key));
+        deferred::find(self.changes, tree, key).or_else(deferred)?.as_ref()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.changes.is_empty() && self.deferred.is_none()
+    }
+}
+
 /// Called before each sync, while nothing is applied: takes note of what there is, and
 /// gives what is to be called once that is synced, before those who waited are answered.
-pub type Witness = Box<dyn Fn() -> Show + Send + Sync>;
-pub type Show = Box<dyn FnOnce()>;
+pub type Witness = Box<dyn Fn() -> AfterSync + Send + Sync>;
+pub type AfterSync = Box<dyn FnOnce()>;
 
 /// A commit's place in the order of commits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -103,7 +128,7 @@ impl Ticket {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mark {
     Applied,
-    /// Its index entries are in their tree, and its intents gone.
+    /// All its changes are in their trees, and its intents gone.
     Settled,
     Written,
     Synced,
@@ -111,7 +136,7 @@ pub enum Mark {
 
 /// How far the commits have come, and whether there is someone to see to the rest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Progress {
+pub struct CommitProgress {
     pub submitted: u64,
     pub synced: u64,
     pub alive: bool,
@@ -119,7 +144,7 @@ pub struct Progress {
 
 /// Figures for `serverStatus`.
 #[derive(Debug, Default)]
-pub struct Figures {
+pub struct CommitFigures {
     pub commits: AtomicU64,
     pub writes: AtomicU64,
     pub groups: AtomicU64,

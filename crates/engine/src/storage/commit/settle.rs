@@ -1,4 +1,4 @@
-//! Settling commits: their deferred index entries are added to the tree, a piece after each
+//! Settling commits: their deferred changes are added to the trees, a piece after each
 //! group of other commits.
 
 use super::applier::Unsettled;
@@ -71,7 +71,7 @@ impl Shared {
             state.answer();
             settled
         };
-        // Its entries are many, and are freed without the lock.
+        // Its changes are many, and are freed without the lock.
         drop(settled);
     }
 

@@ -1,11 +1,11 @@
 //! Applying what is queued and handing it to the operating system, on whichever thread
 //! is at hand.
 
-use super::applier::{Applied, Applier};
+use super::applier::{AppliedGroup, Applier};
 use super::settle::Settling;
-use super::state::State;
-use super::{Commit, Figures, Mark, Witness};
-use crate::storage::trees::{Failure, Full, Reach, Trees};
+use super::state::CommitterState;
+use super::{Commit, CommitFigures, Mark, Witness};
+use crate::storage::trees::{Failure, Full, SyncLevel, Trees};
 use error::{Code, Error, Result};
 use parking_lot::{Condvar, Mutex, MutexGuard};
 use std::sync::Arc;
@@ -19,13 +19,13 @@ pub struct Shared {
     pub(super) trees: Arc<dyn Trees>,
     /// Held while commits are applied.
     pub(super) applier: Mutex<Applier>,
-    pub(super) state: Mutex<State>,
+    pub(super) state: Mutex<CommitterState>,
     /// Rings for the committer thread.
     pub(super) work: Condvar,
     /// Rings for the thread that syncs.
     pub(super) sync: Condvar,
-    pub(super) figures: Figures,
-    /// Commits applied so far, as `State` has it.
+    pub(super) figures: CommitFigures,
+    /// Commits applied so far, as `CommitterState` has it.
     applied: AtomicU64,
     pub(super) witness: Witness,
     /// Why nothing is taken any more, for those who wait to hear it.
@@ -40,14 +40,14 @@ impl Shared {
             state: Mutex::default(),
             work: Condvar::new(),
             sync: Condvar::new(),
-            figures: Figures::default(),
+            figures: CommitFigures::default(),
             applied: AtomicU64::new(0),
             witness,
             failure: watch::Sender::new(None),
         }
     }
 
-    pub fn figures(&self) -> &Figures {
+    pub fn figures(&self) -> &CommitFigures {
         &self.figures
     }
 
@@ -142,7 +142,7 @@ impl Shared {
             }
             state.applied
         };
-        match self.trees.sync(Reach::System) {
+        match self.trees.sync(SyncLevel::System) {
             Ok(()) => {
                 let mut state = self.state.lock();
                 state.written = state.written.max(applied);
@@ -158,7 +158,7 @@ impl Shared {
         }
         let commits = group.len() as u64;
         match applier.apply(group, &*self.trees, &self.figures) {
-            Ok(Applied { held, unsettled }) => {
+            Ok(AppliedGroup { held, unsettled }) => {
                 self.applied.fetch_add(commits, Ordering::Release);
                 drop(held);
                 let mut state = self.state.lock();

@@ -10,7 +10,7 @@ use tokio::sync::oneshot;
 const GROUP_BYTES_MAX: usize = 32 * 1024 * 1024;
 
 #[derive(Default)]
-pub struct State {
+pub struct CommitterState {
     pub queue: VecDeque<Commit>,
     waiting: Vec<Waiter>,
     /// Commits that have been applied and are to be settled, in order.
@@ -33,7 +33,7 @@ struct Waiter {
     done: oneshot::Sender<Result<()>>,
 }
 
-impl State {
+impl CommitterState {
     pub fn accepts(&self) -> Result<()> {
         match &self.failed {
             Some(error) => Err(error.clone()),

@@ -3,7 +3,7 @@
 
 use super::Mark;
 use super::shared::{Shared, lost};
-use crate::storage::trees::Reach;
+use crate::storage::trees::SyncLevel;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
@@ -79,7 +79,7 @@ impl Shared {
         };
         // Whoever queued something meanwhile relies on us.
         self.work_here();
-        if let Err(error) = self.trees.sync(Reach::Disk) {
+        if let Err(error) = self.trees.sync(SyncLevel::Disk) {
             return self.fail(lost(&error));
         }
         self.figures.syncs.fetch_add(1, Ordering::Relaxed);

@@ -1,60 +1,70 @@
-//! Index entries of large commits, which follow their commit into the tree in small batches.
+//! Changes of large commits, which follow their commit into the trees in small batches.
 //!
-//! A document may have a million index keys, and each takes the tree about a microsecond: as
-//! one batch they would keep every other writer waiting for a second. So a commit with more
-//! than [`ENTRIES_AT_ONCE_MAX`] of them writes them packed, as a few large values in its own
-//! atomic batch, which takes little more than copying them. From then on snapshots show them
-//! on top of the tree ([`Backlog::snapshot`]), and the committer adds them to the tree piece by
-//! piece, between the batches of others. The last piece removes the packed rows.
+//! A document may have a million index keys, and a transaction may write a million documents;
+//! each takes the trees about a microsecond: as one batch they would keep every other writer
+//! waiting for seconds. So a commit with more than [`CHANGES_AT_ONCE_MAX`] of them writes them
+//! packed, as a few large values, which takes little more than copying them. From then on
+//! snapshots show them on top of the trees ([`Backlog::snapshot`]), and the committer adds them
+//! to the trees piece by piece, between the batches of others. The last piece removes the packed
+//! rows.
 //!
 //! Why this is sound:
 //!
-//! - Atomic and durable: the packed rows are part of the commit's batch. The pieces only repeat
-//!   what these rows say, and batches survive in order, so a crash leaves either the rows, whose
-//!   entries the next start adds again ([`Backlog::open`], idempotent), or all entries.
-//! - Isolated: a snapshot shows deferred entries if and only if it has the row that names them,
-//!   so the trees alone decide what it sees. The commit holds its intents and gates until the
-//!   last piece is applied: nobody writes these keys, or drops their index, meanwhile.
+//! - Atomic and durable: a mark in the commit's batch names the packed rows, which are part of
+//!   that batch or, if they are many, of batches before it ([`Packed::stage`]). The pieces only repeat
+//!   what these rows say, and batches survive in order, so a crash leaves rows without a mark,
+//!   which the next start removes; or the mark and its rows, whose changes the next start makes
+//!   again ([`Backlog::open`], idempotent); or all changes.
+//! - Isolated: a snapshot shows deferred changes if and only if it has the mark, so the trees
+//!   alone decide what it sees. The commit holds its intents and gates until the last piece is
+//!   applied: nobody writes these keys, or drops their collection or index, meanwhile. Rows of
+//!   the catalog have no such owner and are never deferred.
 
+mod changes;
 mod pack;
 mod snapshot;
+mod stage;
 #[cfg(test)]
 mod tests;
 
-use super::trees::{Change, Failure, Range, Snapshot, Tree, Trees};
+use super::trees::{Failure, Tree, TreeChange, TreeSnapshot, Trees};
 use super::{failed, keys};
 use arc_swap::ArcSwap;
+pub use changes::{DeferredChanges, find};
 use error::Result;
 use fjall::Slice;
 use snapshot::OnTop;
-use std::ops;
+pub use stage::Staged;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// A commit with more index entries than these has them deferred.
-pub const ENTRIES_AT_ONCE_MAX: usize = 16 * 1024;
-/// What is added to the tree in one batch. Other commits wait for no more than this.
-pub const PIECE_ENTRIES: usize = 2 * 1024;
+/// A commit with more changes than these has them deferred.
+pub const CHANGES_AT_ONCE_MAX: usize = 16 * 1024;
+/// What is added to the trees in one batch. Other commits wait for no more than this.
+pub const PIECE_CHANGES: usize = 2 * 1024;
+pub const PIECE_BYTES: usize = 1024 * 1024;
 
-/// New values by key; `None` is a removal.
-pub type Entry = (Slice, Option<Slice>);
-
-/// Entries of one commit, as they are and as they are stored until they are in the tree.
+/// Changes of one commit, and how far they are packed into rows.
 pub struct Packed {
-    entries: Vec<Entry>,
-    rows: Vec<Slice>,
+    changes: DeferredChanges,
+    /// How many are packed, and into how many rows.
+    packed: usize,
+    rows: u32,
+    /// What is still to be packed.
+    bytes: usize,
+    /// What the rows are stored under, where that is done ahead of the commit.
+    number: Option<u64>,
 }
 
-/// Entries of one commit that snapshots show on top of the tree.
+/// Changes of one commit that snapshots show on top of the trees.
 pub struct Deferred {
     number: u64,
-    /// In the order of keys, each once.
-    entries: Vec<Entry>,
+    changes: DeferredChanges,
     /// How many rows they are stored in.
     rows: u32,
 }
 
-/// What has still to be added to the tree.
+/// What has still to be added to the trees.
 pub struct Backlog {
     trees: Arc<dyn Trees>,
     shown: ArcSwap<Vec<Arc<Deferred>>>,
@@ -62,73 +72,83 @@ pub struct Backlog {
 }
 
 impl Packed {
-    /// Takes the entries out of a commit's changes if they are too many for one batch. The
-    /// changes are in order, tree by tree.
-    pub fn take(changes: &mut Vec<Change>) -> Option<Packed> {
-        let start = changes.partition_point(|change| change.tree < Tree::Entries);
-        let count = changes[start..].partition_point(|change| change.tree == Tree::Entries);
-        if count <= ENTRIES_AT_ONCE_MAX {
+    /// Takes the changes out of a commit if they are too many for one batch, all but rows of
+    /// the catalog. They are in order, tree by tree.
+    pub fn take(changes: &mut Vec<TreeChange>) -> Option<Packed> {
+        let is_deferrable = |change: &TreeChange| !keys::is_row(&change.key);
+        if changes.iter().filter(|change| is_deferrable(change)).count() <= CHANGES_AT_ONCE_MAX {
             return None;
         }
-        let taken = changes.drain(start..start + count);
-        let entries: Vec<Entry> = taken.map(|Change { key, value, .. }| (key, value)).collect();
-        let rows = pack::rows(&entries);
-        Some(Packed { entries, rows })
+        let (taken, left) = std::mem::take(changes).into_iter().partition(is_deferrable);
+        *changes = left;
+        Some(Packed::new(taken))
     }
 
-    pub fn entries(&self) -> usize {
-        self.entries.len()
+    fn new(changes: Vec<TreeChange>) -> Packed {
+        let bytes = changes.iter().map(TreeChange::size_bytes).sum();
+        Packed { changes: DeferredChanges(changes), packed: 0, rows: 0, bytes, number: None }
     }
 
+    pub fn changes(&self) -> &DeferredChanges {
+        &self.changes
+    }
+
+    /// What is still to be packed.
     pub fn size_bytes(&self) -> usize {
-        self.rows.iter().map(|row| row.len()).sum()
+        self.bytes
+    }
+
+    /// Packs the next rows, of about so many bytes, as they are stored under a number.
+    fn take_rows(&mut self, number: u64, bytes: usize) -> Vec<TreeChange> {
+        let (mut rows, mut taken) = (Vec::new(), 0);
+        while taken < bytes
+            && let Some((row, count)) = pack::row(&self.changes.0[self.packed..])
+        {
+            taken += row.len();
+            let packed = &self.changes.0[self.packed..self.packed + count];
+            self.bytes -= packed.iter().map(TreeChange::size_bytes).sum::<usize>();
+            self.packed += count;
+            let key = keys::packed(number, self.rows);
+            rows.push(TreeChange { tree: Tree::Large, key, value: Some(row) });
+            self.rows += 1;
+        }
+        rows
     }
 }
 
 impl Deferred {
-    fn get(&self, key: &[u8]) -> Option<&Option<Slice>> {
-        let found = self.entries.binary_search_by(|(other, _)| (**other).cmp(key));
-        found.ok().map(|at| &self.entries[at].1)
-    }
-
-    /// Where the keys of a range stand.
-    fn span(&self, (low, high): &Range) -> ops::Range<usize> {
-        use ops::Bound::{Excluded, Included, Unbounded};
-        let start = self.entries.partition_point(|(key, _)| match low {
-            Included(low) => key < low,
-            Excluded(low) => key <= low,
-            Unbounded => false,
-        });
-        let end = self.entries.partition_point(|(key, _)| match high {
-            Included(high) => key <= high,
-            Excluded(high) => key < high,
-            Unbounded => true,
-        });
-        start..end.max(start)
-    }
-
-    /// The batch that adds the entries from here on, and where the next begins; the last one
+    /// The batch that adds the changes from here on, and where the next begins; the last one
     /// removes the rows.
-    pub fn piece(&self, from: usize) -> (Vec<Change>, Option<usize>) {
-        let to = self.entries.len().min(from + PIECE_ENTRIES);
-        let added = self.entries[from..to].iter().cloned();
-        let added = added.map(|(key, value)| Change { tree: Tree::Entries, key, value });
-        if to < self.entries.len() {
-            return (added.collect(), Some(to));
+    pub fn piece(&self, from: usize) -> (Vec<TreeChange>, Option<usize>) {
+        let rest = &self.changes.0[from..];
+        let mut bytes = 0;
+        let count = rest.iter().take(PIECE_CHANGES).take_while(|change| {
+            let fits = bytes < PIECE_BYTES;
+            bytes += change.size_bytes();
+            fits
+        });
+        let count = count.count();
+        let added = rest[..count].iter().cloned();
+        if count < rest.len() {
+            return (added.collect(), Some(from + count));
         }
-        let removed = |tree, key| Change { tree, key, value: None };
-        let rows = (0..self.rows).map(|row| keys::packed(self.number, row));
-        let rows = rows.map(|key| removed(Tree::Large, key));
-        let mark = removed(Tree::Records, keys::deferred(self.number));
-        (added.chain(rows).chain([mark]).collect(), None)
+        let mark =
+            TreeChange { tree: Tree::Records, key: keys::deferred(self.number), value: None };
+        (added.chain(removed(self.number, self.rows)).chain([mark]).collect(), None)
     }
 }
 
+/// The removal of packed rows.
+fn removed(number: u64, rows: u32) -> impl Iterator<Item = TreeChange> {
+    let keys = (0..rows).map(move |row| keys::packed(number, row));
+    keys.map(|key| TreeChange { tree: Tree::Large, key, value: None })
+}
+
 impl Backlog {
-    /// Adds to the tree what an earlier process has left to be added.
+    /// Adds to the trees what an earlier process has left to be added.
     pub fn open(trees: Arc<dyn Trees>) -> Result<Backlog> {
         for deferred in left(&*trees.snapshot())? {
-            tracing::info!(entries = deferred.entries.len(), "adding index entries of a commit");
+            tracing::info!(changes = deferred.changes.len(), "adding changes of a commit");
             let mut next = Some(0);
             while let Some(from) = next {
                 let (changes, rest) = deferred.piece(from);
@@ -136,15 +156,21 @@ impl Backlog {
                 next = rest;
             }
         }
+        discard_rows(&*trees)?;
         Ok(Backlog { trees, shown: ArcSwap::default(), last: AtomicU64::new(0) })
     }
 
+    /// The number of the next deferred changes.
+    fn next_number(&self) -> u64 {
+        self.last.fetch_add(1, Ordering::Relaxed) + 1
+    }
+
     /// The trees as of the last commit, whatever of it is still to be added.
-    pub fn snapshot(&self) -> Arc<dyn Snapshot> {
+    pub fn snapshot(&self) -> Arc<dyn TreeSnapshot> {
         loop {
             let shown = self.shown.load();
             let snapshot = self.trees.snapshot();
-            // Entries are listed before their commit is applied and until their last piece
+            // Changes are listed before their commit is applied and until their last piece
             // is, so a list that has stayed the same has all that the snapshot may lack.
             if !Arc::ptr_eq(&shown, &self.shown.load()) {
                 continue;
@@ -156,23 +182,18 @@ impl Backlog {
         }
     }
 
-    /// Has snapshots show entries from the moment when the changes are applied, to which what
+    /// Has snapshots show changes from the moment when the batch is applied, to which what
     /// stores them is added. One thread at a time.
-    pub fn add(&self, packed: Packed, changes: &mut Vec<Change>) -> Arc<Deferred> {
-        let number = self.last.fetch_add(1, Ordering::Relaxed) + 1;
-        let Packed { entries, rows } = packed;
-        let deferred = Arc::new(Deferred { number, entries, rows: rows.len() as u32 });
-        let mark = (deferred.rows).to_be_bytes().into();
-        changes.push(Change {
+    pub fn add(&self, mut packed: Packed, batch: &mut Vec<TreeChange>) -> Arc<Deferred> {
+        let number = packed.number.unwrap_or_else(|| self.next_number());
+        batch.extend(packed.take_rows(number, usize::MAX));
+        let rows = packed.rows;
+        let deferred = Arc::new(Deferred { number, changes: packed.changes, rows });
+        batch.push(TreeChange {
             tree: Tree::Records,
             key: keys::deferred(number),
-            value: Some(mark),
+            value: Some(rows.to_be_bytes().into()),
         });
-        changes.extend(rows.into_iter().zip(0..).map(|(row, at)| Change {
-            tree: Tree::Large,
-            key: keys::packed(number, at),
-            value: Some(row),
-        }));
         let listed = self.shown.load().iter().cloned().chain([deferred.clone()]).collect();
         self.shown.store(Arc::new(listed));
         deferred
@@ -187,22 +208,34 @@ impl Backlog {
 }
 
 /// What an earlier process has left to be added.
-fn left(snapshot: &dyn Snapshot) -> Result<Vec<Deferred>> {
+fn left(snapshot: &dyn TreeSnapshot) -> Result<Vec<Deferred>> {
     let marks = snapshot.range(Tree::Records, keys::rows(keys::DEFERRED_ROWS));
     marks.map(|mark| read(snapshot, mark).map_err(failed)).collect()
 }
 
 fn read(
-    snapshot: &dyn Snapshot,
+    snapshot: &dyn TreeSnapshot,
     mark: std::result::Result<(Slice, Slice), Failure>,
 ) -> std::result::Result<Deferred, Failure> {
     let (key, value) = mark?;
     let number = keys::deferred_number(&key).ok_or_else(pack::damaged)?;
     let rows = u32::from_be_bytes(*value.first_chunk().ok_or_else(pack::damaged)?);
-    let mut entries = Vec::new();
+    let mut changes = Vec::new();
     for row in 0..rows {
         let packed = snapshot.get(Tree::Large, &keys::packed(number, row))?;
-        pack::read(&packed.ok_or_else(pack::damaged)?, &mut entries).ok_or_else(pack::damaged)?;
+        pack::read(&packed.ok_or_else(pack::damaged)?, &mut changes).ok_or_else(pack::damaged)?;
     }
-    Ok(Deferred { number, entries, rows })
+    Ok(Deferred { number, changes: DeferredChanges(changes), rows })
+}
+
+/// Removes rows that were stored ahead of a commit which never came.
+fn discard_rows(trees: &dyn Trees) -> Result<()> {
+    let rows = trees.snapshot().range(Tree::Large, keys::rows(keys::DEFERRED_ROWS));
+    let removed = rows.map(|row| Ok(TreeChange { tree: Tree::Large, key: row?.0, value: None }));
+    let removed: Vec<TreeChange> =
+        removed.collect::<std::result::Result<_, _>>().map_err(failed)?;
+    match removed.is_empty() {
+        true => Ok(()),
+        false => trees.apply(removed).map_err(failed),
+    }
 }

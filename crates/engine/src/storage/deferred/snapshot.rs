@@ -1,23 +1,23 @@
-//! A snapshot with deferred entries on top of the tree.
+//! A snapshot with deferred changes on top of the trees.
 
 use super::Deferred;
 use crate::storage::keys;
-use crate::storage::layered::{Merge, Top};
-use crate::storage::trees::{Failure, Pairs, Range, Snapshot, Tree};
+use crate::storage::layered::{MergedPairs, Top};
+use crate::storage::trees::{Failure, Pairs, Range, Tree, TreeChange, TreeSnapshot};
 use fjall::Slice;
 use std::ops;
 use std::sync::Arc;
 
 pub struct OnTop {
-    base: Arc<dyn Snapshot>,
-    /// Of several documents, so that no two have a key in common.
+    base: Arc<dyn TreeSnapshot>,
+    /// Of several commits that hold their intents, so that no two have a key in common.
     deferred: Vec<Arc<Deferred>>,
 }
 
 impl OnTop {
-    /// A snapshot with those entries on top that belong to it: their commit is in it, and
+    /// A snapshot with those changes on top that belong to it: their commit is in it, and
     /// their last piece is not.
-    pub fn over(base: Arc<dyn Snapshot>, all: &[Arc<Deferred>]) -> Arc<dyn Snapshot> {
+    pub fn over(base: Arc<dyn TreeSnapshot>, all: &[Arc<Deferred>]) -> Arc<dyn TreeSnapshot> {
         let mut deferred = Vec::new();
         for one in all {
             match base.get(Tree::Records, &keys::deferred(one.number)) {
@@ -36,7 +36,7 @@ impl OnTop {
 /// In place of a snapshot of which it is not known what belongs to it.
 struct Unreadable(String);
 
-impl Snapshot for Unreadable {
+impl TreeSnapshot for Unreadable {
     fn get(&self, _: Tree, _: &[u8]) -> Result<Option<Slice>, Failure> {
         Err(self.0.as_str().into())
     }
@@ -46,47 +46,56 @@ impl Snapshot for Unreadable {
     }
 }
 
-impl Snapshot for OnTop {
+impl TreeSnapshot for OnTop {
     fn get(&self, tree: Tree, key: &[u8]) -> Result<Option<Slice>, Failure> {
-        let found = match tree {
-            Tree::Entries => self.deferred.iter().find_map(|deferred| deferred.get(key)),
-            Tree::Records | Tree::Large => None,
-        };
+        let found = self.deferred.iter().find_map(|deferred| deferred.changes.get(tree, key));
         found.map_or_else(|| self.base.get(tree, key), |value| Ok(value.clone()))
     }
 
     fn range(&self, tree: Tree, range: Range) -> Pairs {
         let base = self.base.range(tree, range.clone());
-        if tree != Tree::Entries {
-            return base;
-        }
-        self.deferred.iter().fold(base, |pairs, deferred| match deferred.span(&range) {
-            span if span.is_empty() => pairs,
-            span => Box::new(Merge::new(pairs, Run { deferred: deferred.clone(), span })),
+        self.deferred.iter().fold(base, |pairs, deferred| {
+            match deferred.changes.span(tree, &range) {
+                span if span.is_empty() => pairs,
+                span => Box::new(MergedPairs::new(pairs, Run { deferred: deferred.clone(), span })),
+            }
         })
     }
 }
 
-/// Entries in order that are not given out yet.
+/// Changes in order that are not given out yet.
 struct Run {
     deferred: Arc<Deferred>,
     span: ops::Range<usize>,
 }
 
+impl Run {
+    fn changes(&self) -> &[TreeChange] {
+        &self.deferred.changes.0[self.span.clone()]
+    }
+}
+
+impl Deferred {
+    fn pair(&self, at: usize) -> (Slice, Option<Slice>) {
+        let TreeChange { key, value, .. } = &self.changes.0[at];
+        (key.clone(), value.clone())
+    }
+}
+
 impl Top for Run {
-    fn front(&self) -> Option<&Slice> {
-        self.deferred.entries[self.span.clone()].first().map(|(key, _)| key)
+    fn front(&mut self) -> Option<&Slice> {
+        self.changes().first().map(|change| &change.key)
     }
 
-    fn back(&self) -> Option<&Slice> {
-        self.deferred.entries[self.span.clone()].last().map(|(key, _)| key)
+    fn back(&mut self) -> Option<&Slice> {
+        self.changes().last().map(|change| &change.key)
     }
 
     fn pop_front(&mut self) -> Option<(Slice, Option<Slice>)> {
-        self.span.next().map(|at| self.deferred.entries[at].clone())
+        self.span.next().map(|at| self.deferred.pair(at))
     }
 
     fn pop_back(&mut self) -> Option<(Slice, Option<Slice>)> {
-        self.span.next_back().map(|at| self.deferred.entries[at].clone())
+        self.span.next_back().map(|at| self.deferred.pair(at))
     }
 }

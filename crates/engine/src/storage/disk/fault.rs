@@ -39,13 +39,19 @@ impl From<std::io::Error> for Fault {
 
 impl From<fjall::Error> for Fault {
     fn from(error: fjall::Error) -> Fault {
-        use ErrorKind::{PermissionDenied, QuotaExceeded, ReadOnlyFilesystem, StorageFull};
+        use ErrorKind::{
+            FileTooLarge, PermissionDenied, QuotaExceeded, ReadOnlyFilesystem, StorageFull,
+        };
         match error {
             // These say nothing about what is stored.
             fjall::Error::Io(error) | fjall::Error::Storage(LsmError::Io(error))
                 if matches!(
                     error.kind(),
-                    PermissionDenied | QuotaExceeded | ReadOnlyFilesystem | StorageFull
+                    FileTooLarge
+                        | PermissionDenied
+                        | QuotaExceeded
+                        | ReadOnlyFilesystem
+                        | StorageFull
                 ) =>
             {
                 Fault::Io(error)

@@ -22,7 +22,7 @@
 //! ```
 
 use super::Fault;
-use super::manifest::{self, Kind, Listed};
+use super::manifest::{self, FileKind, ListedFile};
 use super::watermark::Reached;
 use crate::storage::trees::Tree;
 use lsm_tree::{Cache, Checksum, Table};
@@ -54,7 +54,7 @@ pub struct Inventory {
     pub synced: Reached,
     /// Starts of the store are numbered. The watermarks have the number of a start before this.
     pub start: u64,
-    files: BTreeMap<(u64, Kind, u64), Noted>,
+    files: BTreeMap<(u64, FileKind, u64), Noted>,
 }
 
 /// A file as it was when it was noted.
@@ -95,6 +95,12 @@ impl Inventory {
         !self.lists.is_empty()
     }
 
+    /// Whether the trees had all been made, or held something. Of others a first start that was
+    /// cut off may have noted one that fjall removes at the next.
+    fn is_of_finished_trees(&self) -> bool {
+        self.names.is_some() || !self.files.is_empty() || self.synced.number > 0
+    }
+
     /// What there is, compared with what was noted. Where `whole`, a file that is not as it
     /// was noted must fit the checksum in its tree's list.
     pub fn take(
@@ -114,6 +120,7 @@ impl Inventory {
                 found.files.insert(place, look(&path, file, noted, whole)?);
             }
         }
+        let noted = noted.filter(|noted| noted.is_of_finished_trees());
         let lists = noted.into_iter().flat_map(|noted| &noted.lists);
         for (number, list) in lists {
             let path = keyspaces.join(number.to_string());
@@ -135,7 +142,7 @@ impl Inventory {
     /// The last sequence number in the tables of a tree, if its number is known.
     pub fn last(&self, tree: Tree) -> Option<u64> {
         let number = self.names?[tree as usize];
-        let files = self.files.range((number, Kind::Table, 0)..(number, Kind::Blob, 0));
+        let files = self.files.range((number, FileKind::Table, 0)..(number, FileKind::Blob, 0));
         Some(files.map(|(_, noted)| noted.last).max().unwrap_or(0))
     }
 
@@ -161,8 +168,8 @@ impl Inventory {
         let _ = writeln!(text, "start {}", self.start);
         for ((tree, kind, id), Noted { bytes, sum, end, last }) in &self.files {
             let kind = match kind {
-                Kind::Table => "table",
-                Kind::Blob => "blob",
+                FileKind::Table => "table",
+                FileKind::Blob => "blob",
             };
             let _ = writeln!(text, "{kind} {tree} {id} {bytes} {sum:032x} {end:016x} {last}");
         }
@@ -198,7 +205,7 @@ fn parse(text: &str) -> Option<Inventory> {
             }
             "start" => inventory.start = number(1)?,
             kind @ ("table" | "blob") => {
-                let kind = if kind == "table" { Kind::Table } else { Kind::Blob };
+                let kind = if kind == "table" { FileKind::Table } else { FileKind::Blob };
                 let noted = Noted {
                     bytes: number(3)?,
                     sum: u128::from_str_radix(words.get(4)?, 16).ok()?,
@@ -214,7 +221,12 @@ fn parse(text: &str) -> Option<Inventory> {
 }
 
 /// Looks at a file that the list of a tree names.
-fn look(tree: &Path, listed: &Listed, noted: Option<&Noted>, whole: bool) -> Result<Noted, Fault> {
+fn look(
+    tree: &Path,
+    listed: &ListedFile,
+    noted: Option<&Noted>,
+    whole: bool,
+) -> Result<Noted, Fault> {
     let path = listed.path(tree);
     let file = match File::open(&path) {
         Ok(file) => file,
@@ -232,8 +244,8 @@ fn look(tree: &Path, listed: &Listed, noted: Option<&Noted>, whole: bool) -> Res
         return Err(Fault::Damage(format!("{} is not the file that was written", path.display())));
     }
     let last = match listed.kind {
-        Kind::Table => last(&path, listed)?,
-        Kind::Blob => 0,
+        FileKind::Table => last(&path, listed)?,
+        FileKind::Blob => 0,
     };
     Ok(Noted { bytes, sum: listed.sum, end, last })
 }
@@ -257,7 +269,7 @@ fn sum(mut file: File) -> std::io::Result<u128> {
 }
 
 /// The last sequence number in a table, from its metadata.
-fn last(path: &Path, listed: &Listed) -> Result<u64, Fault> {
+fn last(path: &Path, listed: &ListedFile) -> Result<u64, Fault> {
     let cache = Arc::new(Cache::with_capacity_bytes(0));
     let sum = Checksum::from_raw(listed.sum);
     let table = Table::recover(path.to_owned(), sum, listed.base, 0, cache, None, false, false);
@@ -268,6 +280,17 @@ fn last(path: &Path, listed: &Listed) -> Result<u64, Fault> {
 mod tests {
     use super::*;
 
+    /// A first start that is killed may have noted a tree that fjall does not know yet. The next
+    /// removes it, and may be killed before that is noted.
+    #[test]
+    fn a_tree_that_was_never_finished_is_not_missed() {
+        let keyspaces = tempfile::tempdir().unwrap();
+        let begun = Inventory { lists: BTreeMap::from([(2, 0)]), ..Inventory::default() };
+        Inventory::take(keyspaces.path(), Some(&begun), true).unwrap();
+        let finished = Inventory { names: Some([1, 2, 3]), ..begun };
+        Inventory::take(keyspaces.path(), Some(&finished), true).unwrap_err();
+    }
+
     #[test]
     fn what_is_written_is_read_and_nothing_else_is() {
         let directory = tempfile::tempdir().unwrap();
@@ -277,7 +300,10 @@ mod tests {
             names: Some([1, 2, 4]),
             synced: Reached { number: 20, touched: [19, 18, 0] },
             start: 4,
-            files: BTreeMap::from([((1, Kind::Table, 0), noted), ((4, Kind::Blob, 8), noted)]),
+            files: BTreeMap::from([
+                ((1, FileKind::Table, 0), noted),
+                ((4, FileKind::Blob, 8), noted),
+            ]),
         };
         assert_eq!(Inventory::read(directory.path()).unwrap(), None);
         inventory.write(directory.path()).unwrap();

@@ -1,4 +1,4 @@
-//! The frames of fjall's journal, read by ourselves.
+//! The frames of fjall's journal, the write-ahead log, read by ourselves.
 //!
 //! At the first frame that does not read, fjall takes the journal for finished and
 //! cuts off the rest, whatever it is. So what it would replay is looked at first. The
@@ -14,7 +14,7 @@
 //! end    3, XXH3 of the items' bytes: u64, "FJL" 3
 //! ```
 
-use super::stamp::Stamp;
+use super::stamp::BatchStamp;
 use crate::storage::keys;
 use std::fs::File;
 use std::io::Read;
@@ -37,9 +37,9 @@ pub const ITEM_BYTES: usize = 1 + 1 + 1 + 8 + 2 + 4 + 4;
 
 /// A whole batch that fits its checksum.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Batch {
+pub struct JournalBatch {
     pub sequence: u64,
-    pub stamp: Option<Stamp>,
+    pub stamp: Option<BatchStamp>,
     /// Where the next one begins.
     pub end: usize,
 }
@@ -96,7 +96,7 @@ fn written(file: &File) -> std::io::Result<u64> {
 }
 
 /// The sound batch that begins here, if there is one.
-pub fn batch(bytes: &[u8], at: usize) -> Option<Batch> {
+pub fn batch(bytes: &[u8], at: usize) -> Option<JournalBatch> {
     let mut reader = Reader { bytes, at };
     if reader.byte()? != START {
         return None;
@@ -113,11 +113,11 @@ pub fn batch(bytes: &[u8], at: usize) -> Option<Batch> {
     }
     let sum = xxh3_64(bytes.get(items..reader.at)?);
     let sound = reader.byte()? == END && reader.u64()? == sum && reader.take(4)? == MAGIC;
-    sound.then_some(Batch { sequence, stamp, end: reader.at })
+    sound.then_some(JournalBatch { sequence, stamp, end: reader.at })
 }
 
 /// Every sound batch from here on, whatever stands between them.
-pub fn batches(bytes: &[u8], mut at: usize) -> impl Iterator<Item = Batch> {
+pub fn batches(bytes: &[u8], mut at: usize) -> impl Iterator<Item = JournalBatch> {
     std::iter::from_fn(move || {
         while at + START_BYTES < bytes.len() {
             // Most places are told by these two bytes alone.
@@ -141,7 +141,7 @@ struct Reader<'a> {
 
 impl<'a> Reader<'a> {
     /// The rest of an item; its stamp, if that is what it holds.
-    fn item(&mut self) -> Option<Option<Stamp>> {
+    fn item(&mut self) -> Option<Option<BatchStamp>> {
         let (kind, compression) = (self.byte()?, self.byte()?);
         self.skip(8)?;
         let key_bytes = usize::from(u16::from_le_bytes(*self.take(2)?.first_chunk()?));
@@ -149,7 +149,7 @@ impl<'a> Reader<'a> {
         let stored_bytes = self.u32()? as usize;
         let (key, value) = (self.take(key_bytes)?, self.take(stored_bytes)?);
         let stamped = kind == VALUE && compression == UNCOMPRESSED && keys::is_stamp(key);
-        Some(if stamped { Stamp::read(value) } else { None })
+        Some(if stamped { BatchStamp::read(value) } else { None })
     }
 
     fn take(&mut self, count: usize) -> Option<&'a [u8]> {

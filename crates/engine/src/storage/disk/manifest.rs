@@ -28,30 +28,30 @@ const XXH3: u8 = 0;
 pub struct Manifest {
     /// Greater with every change.
     pub number: u64,
-    pub files: Vec<Listed>,
+    pub files: Vec<ListedFile>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Kind {
+pub enum FileKind {
     Table,
     Blob,
 }
 
 /// A file as the list names it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Listed {
-    pub kind: Kind,
+pub struct ListedFile {
+    pub kind: FileKind,
     pub id: u64,
     pub sum: u128,
     /// What the sequence numbers of a table are counted from.
     pub base: u64,
 }
 
-impl Listed {
+impl ListedFile {
     pub fn path(&self, tree: &Path) -> PathBuf {
         let folder = match self.kind {
-            Kind::Table => TABLES,
-            Kind::Blob => BLOBS,
+            FileKind::Table => TABLES,
+            FileKind::Blob => BLOBS,
         };
         tree.join(folder).join(self.id.to_string())
     }
@@ -117,7 +117,7 @@ fn has_files(directory: &Path) -> std::io::Result<bool> {
     }
 }
 
-fn files(bytes: &[u8]) -> Option<Vec<Listed>> {
+fn files(bytes: &[u8]) -> Option<Vec<ListedFile>> {
     let archive = sfa::Reader::from_reader(&mut Cursor::new(bytes)).ok()?;
     let section = |name: &[u8]| {
         let entry = archive.toc().section(name)?;
@@ -130,14 +130,14 @@ fn files(bytes: &[u8]) -> Option<Vec<Listed>> {
         for _ in 0..tables.u8()? {
             for _ in 0..tables.u32()? {
                 let (id, sum) = tables.file()?;
-                files.push(Listed { kind: Kind::Table, id, sum, base: tables.u64()? });
+                files.push(ListedFile { kind: FileKind::Table, id, sum, base: tables.u64()? });
             }
         }
     }
     let mut blobs = Reader(section(b"blob_files")?);
     for _ in 0..blobs.u32()? {
         let (id, sum) = blobs.file()?;
-        files.push(Listed { kind: Kind::Blob, id, sum, base: 0 });
+        files.push(ListedFile { kind: FileKind::Blob, id, sum, base: 0 });
     }
     Some(files)
 }

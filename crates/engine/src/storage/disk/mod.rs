@@ -18,7 +18,7 @@ pub use recovery::{Books, Recovery, Stop};
 
 use super::keys;
 use super::trees::{
-    Background, Change, Failure, FileSystem, Pairs, Range, Reach, Snapshot, Tree, Trees,
+    Failure, FileSystem, Pairs, Range, SyncLevel, Tree, TreeChange, TreeSnapshot, TreeWork, Trees,
 };
 use active::ActiveJournal;
 use alarm::{Alarm, Lack};
@@ -30,15 +30,15 @@ use fjall::{
 };
 use inventory::Inventory;
 use parking_lot::Mutex;
-use recovery::{Found, KEYSPACES, Known, TREES};
-use stamp::Stamp;
+use recovery::{KEYSPACES, Known, RecoveryPlan, TREES};
+use stamp::BatchStamp;
 use std::fs::File;
 use std::ops::RangeBounds;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
-use watermark::{Mark, Reached, Watermark};
+use watermark::{Reached, StoredMark, Watermark};
 
 /// The budget may ask for smaller ones.
 const MEMTABLE_BYTES_MAX: u64 = 64 * 1024 * 1024;
@@ -105,7 +105,7 @@ impl Disk {
     pub fn open(directory: &Path, books: Books) -> Result<Disk, Fault> {
         let path = directory.join(TREES);
         let known = Known::read(directory, books)?;
-        let Found { recovery, inventory, .. } = {
+        let RecoveryPlan { recovery, inventory, .. } = {
             let found = recovery::look(directory, &known)?;
             found.put_right()?;
             found
@@ -136,7 +136,7 @@ impl Disk {
                 reached.number, recovery.promised
             )));
         }
-        if known.marks.contains(&Mark::Unreadable) {
+        if known.marks.contains(&StoredMark::Unreadable) {
             tracing::warn!("a file SYNCED was not readable and is written again");
         }
         let start = known.start() + 1;
@@ -242,12 +242,13 @@ impl Disk {
 fn reached(trees: &[Keyspace; 3]) -> Result<Reached, fjall::Error> {
     let mut reached = Reached::default();
     for (tree, touched) in trees.iter().zip(&mut reached.touched) {
-        if tree.get(keys::stamp())?.is_some_and(|row| Stamp::is_of_this_format(&row)) {
+        if tree.get(keys::stamp())?.is_some_and(|row| BatchStamp::is_of_this_format(&row)) {
             *touched = tree.tree.get_highest_seqno().unwrap_or(0);
         }
     }
     let stamp = trees[Tree::Records as usize].get(keys::stamp())?;
-    reached.number = stamp.and_then(|bytes| Stamp::read(&bytes)).map_or(0, |stamp| stamp.number);
+    reached.number =
+        stamp.and_then(|bytes| BatchStamp::read(&bytes)).map_or(0, |stamp| stamp.number);
     Ok(reached)
 }
 
@@ -293,16 +294,16 @@ fn upper_levels() -> PinningPolicy {
 }
 
 impl Trees for Disk {
-    fn apply(&self, changes: Vec<Change>) -> Result<(), Failure> {
+    fn apply(&self, changes: Vec<TreeChange>) -> Result<(), Failure> {
         let before = *self.applied.lock();
         let (number, floor) = (before.number + 1, self.database.seqno());
         let synced = self.synced.lock().number;
-        let stamp = Stamp { number, synced, floor, previous: before.touched };
+        let stamp = BatchStamp { number, synced, floor, previous: before.touched };
         let mut reached = Reached { number, ..before };
         let mut batch =
             fjall::OwnedWriteBatch::with_capacity(self.database.clone(), changes.len() + 3);
         let mut bytes = journal::BATCH_BYTES;
-        for Change { tree, key, value } in changes {
+        for TreeChange { tree, key, value } in changes {
             bytes += item_bytes(&key, value.as_deref());
             reached.touched[tree as usize] = floor;
             match value {
@@ -330,11 +331,11 @@ impl Trees for Disk {
         Ok(())
     }
 
-    fn sync(&self, reach: Reach) -> Result<(), Failure> {
+    fn sync(&self, reach: SyncLevel) -> Result<(), Failure> {
         let applied = *self.applied.lock();
         match reach {
-            Reach::System => self.persist(PersistMode::Buffer),
-            Reach::Disk => {
+            SyncLevel::System => self.persist(PersistMode::Buffer),
+            SyncLevel::Disk => {
                 self.persist(PersistMode::Buffer)?;
                 match self.journal.sync() {
                     Some(synced) => synced.map_err(|error| self.failure(error.into()))?,
@@ -346,7 +347,7 @@ impl Trees for Disk {
         }
     }
 
-    fn snapshot(&self) -> Arc<dyn Snapshot> {
+    fn snapshot(&self) -> Arc<dyn TreeSnapshot> {
         Arc::new(DiskSnapshot {
             snapshot: self.database.snapshot(),
             trees: self.trees.clone(),
@@ -448,8 +449,8 @@ impl Trees for Disk {
         })
     }
 
-    fn background(&self) -> Background {
-        Background {
+    fn background(&self) -> TreeWork {
+        TreeWork {
             flushes: self.database.outstanding_flushes(),
             compactions: self.database.active_compactions(),
         }
@@ -462,7 +463,7 @@ struct DiskSnapshot {
     alarm: Arc<Alarm>,
 }
 
-impl Snapshot for DiskSnapshot {
+impl TreeSnapshot for DiskSnapshot {
     fn get(&self, tree: Tree, key: &[u8]) -> Result<Option<Slice>, Failure> {
         let value = self.snapshot.get(&self.trees[tree as usize], key);
         value.map_err(|error| self.alarm.reading(error))

@@ -7,13 +7,13 @@
 //! After a crash the journal may end in a batch that was not written to its end: it
 //! was never promised to anyone, and is cut off. Anything else that does not read is
 //! damage, and the store is not opened: what follows it was promised. The two are
-//! told apart by the number of the batch that is missing. If that batch had been
+//! distinguished by the number of the batch that is missing. If that batch had been
 //! synced, by what the watermarks, the inventory or any later batch say, it is damage.
 
 use super::inventory::{self, Inventory};
-use super::journal::{self, Batch};
-use super::stamp::Stamp;
-use super::watermark::{self, Mark, Reached};
+use super::journal::{self, JournalBatch};
+use super::stamp::BatchStamp;
+use super::watermark::{self, Reached, StoredMark};
 use super::{Fault, manifest};
 use crate::storage::trees::Tree;
 use std::fs::OpenOptions;
@@ -73,17 +73,17 @@ pub enum Books {
 /// What is known of a store before it is looked at.
 pub struct Known {
     pub books: Books,
-    pub marks: [Mark; 2],
+    pub marks: [StoredMark; 2],
     pub inventory: Option<Inventory>,
 }
 
 impl Known {
     pub fn read(directory: &Path, books: Books) -> std::io::Result<Known> {
-        let (marks, inventory) = (Mark::read(directory)?, Inventory::read(directory)?);
+        let (marks, inventory) = (StoredMark::read(directory)?, Inventory::read(directory)?);
         Ok(Known { books, marks, inventory })
     }
 
-    pub fn mark(&self) -> Mark {
+    pub fn mark(&self) -> StoredMark {
         self.marks[0].join(self.marks[1])
     }
 
@@ -114,11 +114,11 @@ impl Known {
         let unreadable =
             |name: &str| Fault::Damage(format!("{} does not read", directory.join(name).display()));
         for (name, mark) in watermark::NAMES.into_iter().zip(self.marks) {
-            if mark == Mark::Absent {
+            if mark == StoredMark::Absent {
                 return Err(absent(name));
             }
         }
-        if self.mark() == Mark::Unreadable {
+        if self.mark() == StoredMark::Unreadable {
             return Err(unreadable(watermark::NAMES[0]));
         }
         match &self.inventory {
@@ -135,7 +135,7 @@ impl Known {
 
 /// What a look has found, and is to be put right.
 #[derive(Debug)]
-pub struct Found {
+pub struct RecoveryPlan {
     pub recovery: Recovery,
     pub inventory: Inventory,
     /// An unfinished batch begins here.
@@ -145,7 +145,7 @@ pub struct Found {
     lock: PathBuf,
 }
 
-impl Found {
+impl RecoveryPlan {
     /// Cuts off an unfinished batch, and takes away or makes what the storage engine would
     /// stumble over.
     pub fn put_right(&self) -> Result<(), Fault> {
@@ -168,17 +168,17 @@ impl Found {
 }
 
 /// Looks at the files of a store's trees, and changes nothing.
-pub fn look(directory: &Path, known: &Known) -> Result<Found, Fault> {
+pub fn look(directory: &Path, known: &Known) -> Result<RecoveryPlan, Fault> {
     let trees = &directory.join(TREES);
     let promised = known.reached().number;
     let stop = match known.mark() {
-        Mark::Read(marked) if marked.clean => Stop::Clean,
+        StoredMark::Read(marked) if marked.clean => Stop::Clean,
         _ => Stop::Crash,
     };
     let recovery = Recovery { stop, journals: 0, batches: 0, bytes: 0, cut_bytes: 0, promised };
     let lock = trees.join(LOCK);
     let inventory = Inventory::default();
-    let mut found = Found { recovery, inventory, cut: None, unfinished: None, lock };
+    let mut found = RecoveryPlan { recovery, inventory, cut: None, unfinished: None, lock };
     if is_new(trees, &mut found)? {
         if promised > 0 || known.names_trees() {
             return Err(Fault::missing(trees));
@@ -199,7 +199,7 @@ pub fn look(directory: &Path, known: &Known) -> Result<Found, Fault> {
     Ok(found)
 }
 
-fn look_at_journals(trees: &Path, known: &Known, found: &mut Found) -> Result<(), Fault> {
+fn look_at_journals(trees: &Path, known: &Known, found: &mut RecoveryPlan) -> Result<(), Fault> {
     let recovery = &mut found.recovery;
     let mut last = None;
     let mut first = None;
@@ -255,7 +255,7 @@ fn look_at_journals(trees: &Path, known: &Known, found: &mut Found) -> Result<()
 /// Where a journal stops to read.
 struct End {
     /// The stamp that it begins with.
-    first: Option<Stamp>,
+    first: Option<BatchStamp>,
     at: usize,
     /// The journal, without the zeros behind what was written.
     bytes: Vec<u8>,
@@ -272,7 +272,7 @@ impl End {
 #[derive(Clone, Copy)]
 struct Last {
     sequence: u64,
-    stamp: Option<Stamp>,
+    stamp: Option<BatchStamp>,
 }
 
 /// Goes from batch to batch as long as each is sound and follows the one before.
@@ -293,7 +293,7 @@ fn walk(path: &Path, last: &mut Option<Last>, recovery: &mut Recovery) -> Result
     Ok(End { first, at, bytes })
 }
 
-fn follows(batch: &Batch, last: Option<Last>) -> bool {
+fn follows(batch: &JournalBatch, last: Option<Last>) -> bool {
     let allowed = batch.stamp.is_none_or(|stamp| stamp.allows(batch.sequence));
     let Some(last) = last else { return allowed };
     let next = match (last.stamp, batch.stamp) {
@@ -309,7 +309,7 @@ fn finish(
     path: &Path,
     end: &End,
     last: Option<Last>,
-    mark: Mark,
+    mark: StoredMark,
     recovery: &mut Recovery,
 ) -> Result<Option<(PathBuf, u64)>, Fault> {
     let mut present = last.and_then(|last| last.stamp).map(|stamp| stamp.number);
@@ -319,9 +319,9 @@ fn finish(
         present = present.or(Some(stamp.number.saturating_sub(2)));
     }
     let missing = match mark {
-        Mark::Absent | Mark::Unreadable => end.is_torn(),
+        StoredMark::Absent | StoredMark::Unreadable => end.is_torn(),
         // Without a batch to count from, the tables tell.
-        Mark::Read(_) => present.is_some_and(|number| number < recovery.promised),
+        StoredMark::Read(_) => present.is_some_and(|number| number < recovery.promised),
     };
     if missing {
         return Err(damaged(path, end.at));
@@ -335,7 +335,7 @@ fn finish(
 
 /// Whether there are no trees yet. What a first start left that did not get as far as
 /// to store anything is to be removed: the storage engine would stumble over it.
-fn is_new(trees: &Path, found: &mut Found) -> Result<bool, Fault> {
+fn is_new(trees: &Path, found: &mut RecoveryPlan) -> Result<bool, Fault> {
     let version = trees.join(VERSION);
     match std::fs::metadata(&version) {
         Ok(file) if file.len() == VERSION_BYTES => return Ok(false),

@@ -22,29 +22,29 @@
 const DRIFT_MAX: u64 = 1 << 16;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Stamp {
+pub struct BatchStamp {
     pub number: u64,
     pub synced: u64,
     pub floor: u64,
     pub previous: [u64; 3],
 }
 
-impl Stamp {
+impl BatchStamp {
     const BYTES: usize = 48;
     const EARLIER_BYTES: usize = 24;
 
-    pub fn write(self) -> [u8; Stamp::BYTES] {
+    pub fn write(self) -> [u8; BatchStamp::BYTES] {
         let [records, entries, large] = self.previous;
         let numbers = [self.number, self.synced, self.floor, records, entries, large];
-        let mut bytes = [0; Stamp::BYTES];
+        let mut bytes = [0; BatchStamp::BYTES];
         for (place, number) in bytes.chunks_exact_mut(8).zip(numbers) {
             place.copy_from_slice(&number.to_be_bytes());
         }
         bytes
     }
 
-    pub fn read(bytes: &[u8]) -> Option<Stamp> {
-        if !matches!(bytes.len(), Stamp::BYTES | Stamp::EARLIER_BYTES) {
+    pub fn read(bytes: &[u8]) -> Option<BatchStamp> {
+        if !matches!(bytes.len(), BatchStamp::BYTES | BatchStamp::EARLIER_BYTES) {
             return None;
         }
         let number = |at: usize| {
@@ -52,12 +52,12 @@ impl Stamp {
             bytes.map_or(0, |bytes| u64::from_be_bytes(*bytes))
         };
         let previous = [number(3), number(4), number(5)];
-        Some(Stamp { number: number(0), synced: number(1), floor: number(2), previous })
+        Some(BatchStamp { number: number(0), synced: number(1), floor: number(2), previous })
     }
 
     /// Whether a row that a batch has left is of this format: whole, or empty beside a whole one.
     pub fn is_of_this_format(row: &[u8]) -> bool {
-        row.is_empty() || row.len() == Stamp::BYTES
+        row.is_empty() || row.len() == BatchStamp::BYTES
     }
 
     /// Whether a batch with this stamp may have this sequence number.
@@ -72,12 +72,12 @@ mod tests {
 
     #[test]
     fn stamps_of_both_formats_are_read() {
-        let stamp = Stamp { number: 1, synced: 2, floor: 3, previous: [4, 5, 6] };
+        let stamp = BatchStamp { number: 1, synced: 2, floor: 3, previous: [4, 5, 6] };
         let bytes = stamp.write();
-        assert_eq!(Stamp::read(&bytes), Some(stamp));
-        let earlier = Stamp { previous: [0; 3], ..stamp };
-        assert_eq!(Stamp::read(&bytes[..24]), Some(earlier));
-        assert_eq!(Stamp::read(&bytes[..25]), None);
-        assert_eq!(Stamp::read(&[]), None);
+        assert_eq!(BatchStamp::read(&bytes), Some(stamp));
+        let earlier = BatchStamp { previous: [0; 3], ..stamp };
+        assert_eq!(BatchStamp::read(&bytes[..24]), Some(earlier));
+        assert_eq!(BatchStamp::read(&bytes[..25]), None);
+        assert_eq!(BatchStamp::read(&[]), None);
     }
 }

@@ -1,6 +1,6 @@
 //! The journal as we read it is the one that fjall writes.
 
-use super::journal::{self, Batch};
+use super::journal::{self, JournalBatch};
 use super::watermark::Marked;
 use super::*;
 use std::fs::OpenOptions;
@@ -17,8 +17,8 @@ fn the_versions_are_those_whose_files_we_read() {
     }
 }
 
-fn change(tree: Tree, key: u32, value: Option<Vec<u8>>) -> Change {
-    Change { tree, key: key.to_be_bytes().into(), value: value.map(Into::into) }
+fn change(tree: Tree, key: u32, value: Option<Vec<u8>>) -> TreeChange {
+    TreeChange { tree, key: key.to_be_bytes().into(), value: value.map(Into::into) }
 }
 
 /// Some batches of every kind of item. Some are so large that the journal compresses
@@ -40,13 +40,13 @@ fn fill_with(disk: &Disk, batches: u32, step: usize) {
     }
 }
 
-fn marked(number: u64) -> Mark {
+fn marked(number: u64) -> StoredMark {
     let reached = Reached { number, ..Reached::default() };
-    Mark::Read(Marked { reached, ..Marked::default() })
+    StoredMark::Read(Marked { reached, ..Marked::default() })
 }
 
 /// Looks at the trees, and puts them right.
-fn recover(directory: &Path, mark: Mark) -> Result<Recovery, Fault> {
+fn recover(directory: &Path, mark: StoredMark) -> Result<Recovery, Fault> {
     let known = Known { books: Books::Inventory, marks: [mark; 2], inventory: None };
     let found = recovery::look(directory, &known)?;
     found.put_right()?;
@@ -62,13 +62,13 @@ fn every_batch_is_read_with_its_stamp() {
     let directory = tempfile::tempdir().unwrap();
     let disk = Disk::open(directory.path(), Books::Required).unwrap();
     fill(&disk, 10);
-    disk.sync(Reach::Disk).unwrap();
+    disk.sync(SyncLevel::Disk).unwrap();
     fill(&disk, 10);
-    disk.sync(Reach::System).unwrap();
+    disk.sync(SyncLevel::System).unwrap();
     let bytes = journal::read(&journal_of(directory.path())).unwrap();
     let mut at = 0;
     let mut stamps = Vec::new();
-    while let Some(Batch { sequence, stamp, end }) = journal::batch(&bytes, at) {
+    while let Some(JournalBatch { sequence, stamp, end }) = journal::batch(&bytes, at) {
         let stamp = stamp.unwrap();
         assert!(stamp.allows(sequence));
         stamps.push(stamp);
@@ -104,7 +104,7 @@ fn the_bytes_of_the_journal_are_counted() {
     let disk = Disk::open(directory.path(), Books::Required).unwrap();
     // So small that nothing is compressed.
     fill_with(&disk, 10, 1);
-    disk.sync(Reach::System).unwrap();
+    disk.sync(SyncLevel::System).unwrap();
     let bytes = journal::read(&journal_of(directory.path())).unwrap();
     let end = journal::batches(&bytes, 0).last().unwrap().end;
     assert_eq!(disk.journaled_bytes(), end as u64);
@@ -121,7 +121,7 @@ fn a_clean_stop_is_told_from_a_crash() {
     let disk = Disk::open(directory.path(), Books::Required).unwrap();
     assert_eq!(disk.recovery().stop, Stop::Clean);
     fill(&disk, 3);
-    disk.sync(Reach::Disk).unwrap();
+    disk.sync(SyncLevel::Disk).unwrap();
     drop(disk);
     let disk = Disk::open(directory.path(), Books::Required).unwrap();
     let Recovery { stop, batches, cut_bytes, .. } = disk.recovery().clone();
@@ -134,7 +134,7 @@ fn any_flipped_byte_of_what_was_synced_is_damage() {
     let directory = tempfile::tempdir().unwrap();
     let disk = Disk::open(directory.path(), Books::Required).unwrap();
     fill_with(&disk, 4, 5);
-    disk.sync(Reach::Disk).unwrap();
+    disk.sync(SyncLevel::Disk).unwrap();
     let mark = marked(4);
     let path = journal_of(directory.path());
     let bytes = journal::read(&path).unwrap();
@@ -161,15 +161,15 @@ fn a_hole_in_what_was_not_synced_is_cut() {
     let directory = tempfile::tempdir().unwrap();
     let disk = Disk::open(directory.path(), Books::Required).unwrap();
     fill(&disk, 3);
-    disk.sync(Reach::Disk).unwrap();
+    disk.sync(SyncLevel::Disk).unwrap();
     let path = journal_of(directory.path());
     let third = journal::batches(&journal::read(&path).unwrap(), 0).last().unwrap().end;
     fill(&disk, 2);
-    disk.sync(Reach::System).unwrap();
+    disk.sync(SyncLevel::System).unwrap();
     let mark = marked(3);
     let file = OpenOptions::new().write(true).open(&path).unwrap();
     file.write_all_at(&[0; 40], third as u64).unwrap();
-    let unknown = recover(directory.path(), Mark::Unreadable);
+    let unknown = recover(directory.path(), StoredMark::Unreadable);
     assert!(matches!(unknown, Err(Fault::Damage(_))), "it may have been promised");
     let recovered = recover(directory.path(), mark).unwrap();
     assert_eq!(recovered.batches, 3);
@@ -189,7 +189,7 @@ fn a_first_start_that_was_cut_short_is_started_again() {
     let disk = Disk::open(directory.path(), Books::Required).unwrap();
     assert_eq!(disk.recovery().stop, Stop::None);
     fill(&disk, 1);
-    disk.sync(Reach::Disk).unwrap();
+    disk.sync(SyncLevel::Disk).unwrap();
     drop(disk);
     std::fs::remove_file(trees.join("version")).unwrap();
     assert!(
@@ -207,7 +207,7 @@ fn files_of_a_dead_range_are_given_back_at_once() {
         let mut value = vec![0; 10_000];
         rand::RngCore::fill_bytes(&mut rand::rng(), &mut value);
         let key = [prefix.to_be_bytes(), number.to_be_bytes()].concat().into();
-        Change { tree: Tree::Records, key, value: Some(value.into()) }
+        TreeChange { tree: Tree::Records, key, value: Some(value.into()) }
     };
     for prefix in [3, 5, 7] {
         disk.apply((0..100).map(|number| put(prefix, number)).collect()).unwrap();
@@ -253,8 +253,8 @@ fn files_are_what_the_lists_say() {
     for tree in Tree::ALL {
         let path = disk.keyspace(tree).path();
         let list = manifest::read(path).unwrap().unwrap();
-        assert!(list.files.iter().any(|file| file.kind == manifest::Kind::Table), "{tree:?}");
-        let blobs = list.files.iter().any(|file| file.kind == manifest::Kind::Blob);
+        assert!(list.files.iter().any(|file| file.kind == manifest::FileKind::Table), "{tree:?}");
+        let blobs = list.files.iter().any(|file| file.kind == manifest::FileKind::Blob);
         assert_eq!(blobs, tree == Tree::Large);
     }
     // A compaction may have come in between.

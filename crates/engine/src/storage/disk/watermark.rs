@@ -35,7 +35,7 @@ pub struct Reached {
 
 /// What a file says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Mark {
+pub enum StoredMark {
     /// There is none, or nothing in it.
     Absent,
     Read(Marked),
@@ -52,21 +52,21 @@ pub struct Marked {
     pub start: u64,
 }
 
-impl Mark {
-    pub fn read(directory: &Path) -> Result<[Mark; 2]> {
+impl StoredMark {
+    pub fn read(directory: &Path) -> Result<[StoredMark; 2]> {
         let [one, other] = NAMES.map(|name| match std::fs::read(directory.join(name)) {
             Ok(bytes) => Ok(parse(&bytes)),
-            Err(error) if error.kind() == ErrorKind::NotFound => Ok(Mark::Absent),
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(StoredMark::Absent),
             Err(error) => Err(error),
         });
         Ok([one?, other?])
     }
 
     /// What two files say together: the one that is ahead is right.
-    pub fn join(self, other: Mark) -> Mark {
+    pub fn join(self, other: StoredMark) -> StoredMark {
         let (one, two) = match (self, other) {
-            (Mark::Read(one), Mark::Read(two)) => (one, two),
-            (Mark::Read(_), _) | (Mark::Unreadable, Mark::Absent) => return self,
+            (StoredMark::Read(one), StoredMark::Read(two)) => (one, two),
+            (StoredMark::Read(_), _) | (StoredMark::Unreadable, StoredMark::Absent) => return self,
             _ => return other,
         };
         let ahead = if one.reached.number > two.reached.number { one } else { two };
@@ -74,14 +74,14 @@ impl Mark {
             true => one.clean && two.clean,
             false => ahead.clean,
         };
-        Mark::Read(Marked { clean, start: one.start.max(two.start), ..ahead })
+        StoredMark::Read(Marked { clean, start: one.start.max(two.start), ..ahead })
     }
 
     /// What is known.
     pub fn known(self) -> Marked {
         match self {
-            Mark::Read(marked) => marked,
-            Mark::Absent | Mark::Unreadable => Marked::default(),
+            StoredMark::Read(marked) => marked,
+            StoredMark::Absent | StoredMark::Unreadable => Marked::default(),
         }
     }
 }
@@ -123,15 +123,15 @@ impl Watermark {
     }
 }
 
-fn parse(bytes: &[u8]) -> Mark {
+fn parse(bytes: &[u8]) -> StoredMark {
     // It was made and the process ended before it was written.
     if bytes.is_empty() {
-        return Mark::Absent;
+        return StoredMark::Absent;
     }
-    let Some((before, check)) = bytes.split_last_chunk() else { return Mark::Unreadable };
+    let Some((before, check)) = bytes.split_last_chunk() else { return StoredMark::Unreadable };
     let is_known = bytes.len() == BYTES || EARLIER_BYTES.contains(&bytes.len());
     if !is_known || u64::from_be_bytes(*check) != xxh3_64(before) {
-        return Mark::Unreadable;
+        return StoredMark::Unreadable;
     }
     let number = |at: usize| {
         let bytes = before.get(at * 8..).and_then(|rest| rest.first_chunk());
@@ -139,7 +139,7 @@ fn parse(bytes: &[u8]) -> Mark {
     };
     let touched = [number(2), number(3), number(4)];
     let reached = Reached { number: number(0), touched };
-    Mark::Read(Marked { reached, clean: number(1) == 1, start: number(5) })
+    StoredMark::Read(Marked { reached, clean: number(1) == 1, start: number(5) })
 }
 
 #[cfg(test)]
@@ -153,36 +153,39 @@ mod tests {
         bytes.extend_from_slice(&1_u64.to_be_bytes());
         bytes.extend_from_slice(&xxh3_64(&bytes).to_be_bytes());
         let reached = Reached { number: 7, touched: [0; 3] };
-        assert_eq!(parse(&bytes), Mark::Read(Marked { reached, clean: true, start: 0 }));
-        assert_eq!(parse(&bytes[..23]), Mark::Unreadable);
+        assert_eq!(parse(&bytes), StoredMark::Read(Marked { reached, clean: true, start: 0 }));
+        assert_eq!(parse(&bytes[..23]), StoredMark::Unreadable);
     }
 
     #[test]
     fn what_is_written_over_an_earlier_mark_is_read() {
         let directory = tempfile::tempdir().unwrap();
         std::fs::write(directory.path().join(NAMES[0]), [1; 100]).unwrap();
-        assert_eq!(Mark::read(directory.path()).unwrap(), [Mark::Unreadable, Mark::Absent]);
+        assert_eq!(
+            StoredMark::read(directory.path()).unwrap(),
+            [StoredMark::Unreadable, StoredMark::Absent]
+        );
         let reached = Reached { number: 9, touched: [8, 7, 6] };
         Watermark::open(directory.path(), 3).unwrap().write(reached, false).unwrap();
-        let written = Mark::Read(Marked { reached, clean: false, start: 3 });
-        assert_eq!(Mark::read(directory.path()).unwrap(), [written; 2]);
+        let written = StoredMark::Read(Marked { reached, clean: false, start: 3 });
+        assert_eq!(StoredMark::read(directory.path()).unwrap(), [written; 2]);
     }
 
     #[test]
     fn the_mark_that_is_ahead_is_right() {
         let mark = |number, clean| {
             let reached = Reached { number, touched: [0; 3] };
-            Mark::Read(Marked { reached, clean, start: 1 })
+            StoredMark::Read(Marked { reached, clean, start: 1 })
         };
         for (one, other, both) in [
             (mark(7, true), mark(9, false), mark(9, false)),
             (mark(7, false), mark(9, true), mark(9, true)),
             (mark(9, true), mark(9, false), mark(9, false)),
             (mark(9, true), mark(9, true), mark(9, true)),
-            (mark(9, true), Mark::Absent, mark(9, true)),
-            (mark(9, true), Mark::Unreadable, mark(9, true)),
-            (Mark::Absent, Mark::Unreadable, Mark::Unreadable),
-            (Mark::Absent, Mark::Absent, Mark::Absent),
+            (mark(9, true), StoredMark::Absent, mark(9, true)),
+            (mark(9, true), StoredMark::Unreadable, mark(9, true)),
+            (StoredMark::Absent, StoredMark::Unreadable, StoredMark::Unreadable),
+            (StoredMark::Absent, StoredMark::Absent, StoredMark::Absent),
         ] {
             assert_eq!(one.join(other), both);
             assert_eq!(other.join(one), both);

@@ -1,8 +1,8 @@
 //! The entries of an index within bounds, in the order of their whole keys.
 
-use super::run::Run;
+use super::run::EntryRun;
 use super::{Entry, HASH_BYTES, INDEX_BYTES, RECORD_BYTES, WHOLE_KEY_BYTES_MAX, is_long, place};
-use crate::storage::trees::{Failure, Pairs, Snapshot, Tree};
+use crate::storage::trees::{Failure, Pairs, Tree, TreeSnapshot};
 use crate::storage::view::is_empty;
 use crate::storage::{IndexId, RecordId, failed};
 use error::Result;
@@ -16,10 +16,10 @@ pub struct Entries {
     bare: bool,
     backward: bool,
     /// Where the pairs have come to long keys that begin alike.
-    run: Option<Box<Run>>,
+    run: Option<Box<EntryRun>>,
     /// Bounds that the tree's keys cannot tell.
     limits: Option<Box<Limits>>,
-    snapshot: Arc<dyn Snapshot>,
+    snapshot: Arc<dyn TreeSnapshot>,
 }
 
 /// Bounds that are longer than what the tree's keys hold of a key; an empty one is none.
@@ -43,7 +43,7 @@ impl Limits {
 impl Entries {
     /// Those with keys from `low` up to, not including, `high`; no `high` is no end.
     pub(in crate::storage) fn between(
-        snapshot: Arc<dyn Snapshot>,
+        snapshot: Arc<dyn TreeSnapshot>,
         index: IndexId,
         bare: bool,
         low: &[u8],
@@ -60,7 +60,7 @@ impl Entries {
 
     /// Those of a whole key. Among long keys that begin alike they have a place of their own.
     pub(in crate::storage) fn of(
-        snapshot: Arc<dyn Snapshot>,
+        snapshot: Arc<dyn TreeSnapshot>,
         index: IndexId,
         bare: bool,
         key: &[u8],
@@ -85,7 +85,7 @@ impl Entries {
 
     /// Takes up the long keys that begin like this one.
     fn begin_run(&mut self, first: (Slice, Slice)) -> Result<()> {
-        let mut run = Run::new(&first.0, self.bare, self.backward);
+        let mut run = EntryRun::new(&first.0, self.bare, self.backward);
         let backward = self.backward;
         let pairs = &mut self.pairs;
         let mut rest = std::iter::from_fn(|| match backward {

@@ -8,7 +8,7 @@
 use super::entries::Limits;
 use super::{Entry, HASH_BYTES, RECORD_BYTES, WHOLE_KEY_BYTES_MAX, shared};
 use crate::storage::failed;
-use crate::storage::trees::{Failure, Snapshot, Tree};
+use crate::storage::trees::{Failure, Tree, TreeSnapshot};
 use budget::{Held, Kind};
 use error::Result;
 use fjall::Slice;
@@ -22,7 +22,7 @@ const RUN_BYTES_MAX: usize = 32 * 1024 * 1024;
 
 type Pair = (Slice, Slice);
 
-pub(super) struct Run {
+pub(super) struct EntryRun {
     /// How the tree's keys of the run begin.
     shared: Slice,
     bare: bool,
@@ -45,10 +45,10 @@ struct Ranked {
     backward: bool,
 }
 
-impl Run {
+impl EntryRun {
     /// That of a long key.
-    pub fn new(key: &[u8], bare: bool, backward: bool) -> Run {
-        Run {
+    pub fn new(key: &[u8], bare: bool, backward: bool) -> EntryRun {
+        EntryRun {
             shared: shared(key).into(),
             bare,
             backward,
@@ -63,7 +63,7 @@ impl Run {
     /// The next entry; it is looked for in the tree again where not all have been kept.
     pub fn next(
         &mut self,
-        snapshot: &dyn Snapshot,
+        snapshot: &dyn TreeSnapshot,
         limits: Option<&Limits>,
     ) -> Result<Option<Entry>> {
         if self.next.is_empty() && self.more {

@@ -1,5 +1,5 @@
 use super::*;
-use crate::storage::trees::{Failure, Pairs, Range, Snapshot, Tree};
+use crate::storage::trees::{Failure, Pairs, Range, Tree, TreeSnapshot};
 use bson::{Binary, RawBsonRef, spec::BinarySubtype};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
@@ -14,7 +14,7 @@ const WHOLE_TEXT_BYTES_MAX: usize = WHOLE_KEY_BYTES_MAX - TEXT_OVERHEAD_BYTES;
 #[derive(Default)]
 struct Fixed(BTreeMap<Slice, Slice>);
 
-impl Snapshot for Fixed {
+impl TreeSnapshot for Fixed {
     fn get(&self, _: Tree, key: &[u8]) -> std::result::Result<Option<Slice>, Failure> {
         Ok(self.0.get(key).cloned())
     }

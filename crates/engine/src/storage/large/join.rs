@@ -1,8 +1,8 @@
 //! Putting documents together again.
 
 use super::segments::Segment;
-use super::stub::{Place, Secret, Stub};
-use crate::storage::trees::{Snapshot, Tree};
+use super::stub::{Secret, Stub, ValuePlace};
+use crate::storage::trees::{Tree, TreeSnapshot};
 use crate::storage::{CollectionId, Record, RecordId, View, failed, keys};
 use bson::spec::ElementType;
 use bson::{RawDocument, RawDocumentBuf};
@@ -42,16 +42,32 @@ pub fn join_within(
         secret: view.secret(),
         needs,
     };
-    let size = record.size();
-    match size >= ASIDE_BYTES {
-        true => turn::aside(|| joiner.join(document, size, Some(memory))),
-        false => joiner.join(document, size, None),
+    if matches!(needs, Needs::Paths(paths) if paths.is_empty()) {
+        return Ok(None);
     }
+    // Most often nothing is to be loaded, however large the other values are: that is found
+    // out without leaving the thread.
+    let stored = document.as_bytes().len();
+    let Some(loaded) = aside_from(stored, || joiner.loaded(document, &mut String::new())) else {
+        return Ok(None);
+    };
+    let size = stored + loaded;
+    aside_from(size, || {
+        if size >= ASIDE_BYTES {
+            memory.resize(size)?;
+        }
+        joiner.join(document, size).map(Some)
+    })
+}
+
+/// Does work on so many bytes, beside the threads that serve sockets where they are many.
+fn aside_from<T>(bytes: usize, work: impl FnOnce() -> T) -> T {
+    if bytes >= ASIDE_BYTES { turn::aside(work) } else { work() }
 }
 
 /// Puts back the large values that `needs` looks at; the others stay stubs.
 struct Joiner<'a> {
-    snapshot: &'a dyn Snapshot,
+    snapshot: &'a dyn TreeSnapshot,
     collection: CollectionId,
     record: RecordId,
     secret: &'a Secret,
@@ -59,37 +75,27 @@ struct Joiner<'a> {
 }
 
 impl Joiner<'_> {
-    fn join(
-        &self,
-        document: &RawDocument,
-        size: usize,
-        memory: Option<&mut Held>,
-    ) -> Result<Option<RawDocumentBuf>> {
-        if matches!(self.needs, Needs::Paths(paths) if paths.is_empty()) {
-            return Ok(None);
-        }
-        let mut path = String::new();
-        if !self.wants(document, &mut path) {
-            return Ok(None);
-        }
-        memory.map_or(Ok(()), |memory| memory.resize(size))?;
+    fn join(&self, document: &RawDocument, size: usize) -> Result<RawDocumentBuf> {
         let mut writer = DocumentWriter::with_capacity(size);
-        self.document(document, &mut path, &mut writer)?;
-        Ok(Some(writer.finish()))
+        self.document(document, &mut String::new(), &mut writer)?;
+        Ok(writer.finish())
     }
 
-    /// Whether there is a stub to follow. Asked first: most often there is none, and
-    /// then nothing is copied.
-    fn wants(&self, document: &RawDocument, path: &mut String) -> bool {
-        elements(document).any(|element| {
+    /// The bytes of the values that are to be loaded; `None` if there are no such values.
+    /// Asked first: then nothing is copied.
+    fn loaded(&self, document: &RawDocument, path: &mut String) -> Option<usize> {
+        let loaded = elements(document).filter_map(|element| {
             let parent = enter(path, element.key);
-            let wants = match inner(&element) {
-                Some(inner) => self.wants(inner, path),
-                None => Stub::read(&element, self.secret).is_some() && self.needs_value(path),
+            let loaded = match inner(&element) {
+                Some(inner) => self.loaded(inner, path),
+                None => Stub::read(&element, self.secret)
+                    .filter(|_| self.needs_value(path))
+                    .map(|stub| stub.length as usize),
             };
             path.truncate(parent);
-            wants
-        })
+            loaded
+        });
+        loaded.reduce(|sum, loaded| sum + loaded)
     }
 
     fn document(
@@ -123,11 +129,11 @@ impl Joiner<'_> {
     fn load(&self, stub: &Stub<'_>, key: &str, writer: &mut DocumentWriter) -> Result<()> {
         let start = writer.len();
         match stub.place {
-            Place::Whole(number) => {
+            ValuePlace::Whole(number) => {
                 let bytes = self.stored(number, key)?;
                 writer.copy(Element { kind: stub.kind, key, bytes: &bytes });
             }
-            Place::Segments(segments) => {
+            ValuePlace::Segments(segments) => {
                 writer.begin_array(key);
                 for segment in segments.iter() {
                     self.load_segment(segment, key, writer)?;

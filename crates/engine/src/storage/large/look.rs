@@ -25,6 +25,11 @@ fn grown(element: &Element<'_>, secret: &Secret) -> usize {
     }
 }
 
+/// What a value takes, be it out of line.
+pub fn bytes(element: &Element<'_>, secret: &Secret) -> usize {
+    element.bytes.len() + grown(element, secret)
+}
+
 /// How many elements an array has.
 pub fn items(array: &Element<'_>) -> u32 {
     u32::try_from(array.children().count()).unwrap_or(u32::MAX)

@@ -24,7 +24,7 @@ mod stub;
 mod tests;
 
 pub use join::{join, join_within};
-pub use look::{Hidden, Large, find, hidden, items, numbers, size};
+pub use look::{Hidden, Large, bytes, find, hidden, items, numbers, size};
 pub use split::{Before, Split, split};
 pub use stub::Secret;
 

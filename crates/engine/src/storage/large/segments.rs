@@ -60,7 +60,7 @@ pub struct Former<'a> {
 
 /// A run of elements of an array that is to be stored.
 #[derive(Debug)]
-pub struct Run {
+pub struct ElementRun {
     /// The number of its first element.
     first: u32,
     items: u32,
@@ -70,9 +70,9 @@ pub struct Run {
     pub stored: Option<u32>,
 }
 
-impl Run {
-    fn starting(at: Place) -> Run {
-        Run { first: at.index, items: 0, range: at.offset..at.offset, stored: None }
+impl ElementRun {
+    fn starting(at: Place) -> ElementRun {
+        ElementRun { first: at.index, items: 0, range: at.offset..at.offset, stored: None }
     }
 
     /// Goes on to here.
@@ -82,7 +82,7 @@ impl Run {
     }
 
     /// Takes the run that follows it.
-    fn join(&mut self, next: &Run) {
+    fn join(&mut self, next: &ElementRun) {
         self.items += next.items;
         self.range.end = next.range.end;
         self.stored = None;
@@ -146,7 +146,7 @@ fn digits(first: u32, count: u32) -> usize {
 }
 
 /// Cuts an array, if it is long and can be put together again as it is.
-pub fn cut(array: &Element<'_>, former: Option<&Former<'_>>) -> Option<Vec<Run>> {
+pub fn cut(array: &Element<'_>, former: Option<&Former<'_>>) -> Option<Vec<ElementRun>> {
     if array.bytes.len() <= WHOLE_BYTES_MAX || array.kind != ElementType::Array {
         return None;
     }
@@ -187,11 +187,11 @@ fn elements_from(array: &[u8], offset: usize) -> Elements<'_> {
 
 /// The array as runs that were there before and runs that were not; `None` if its keys
 /// are not "0", "1", …: they would not come back.
-fn found_again(array: &[u8], former: Option<&Former<'_>>) -> Option<Vec<Run>> {
+fn found_again(array: &[u8], former: Option<&Former<'_>>) -> Option<Vec<ElementRun>> {
     let old = former.map(old_segments).unwrap_or_default();
     let mut ahead = &old[..];
     let mut search = Search { array, bytes_left: SEARCH_FACTOR * array.len() };
-    let mut runs: Vec<Run> = Vec::new();
+    let mut runs: Vec<ElementRun> = Vec::new();
     let mut at = Place::START;
     let mut rest = elements_from(array, at.offset);
     let mut number = Decimal::at(0);
@@ -200,7 +200,10 @@ fn found_again(array: &[u8], former: Option<&Former<'_>>) -> Option<Vec<Run>> {
         if let Some((place, end)) =
             look.find_map(|(place, old)| Some((place, search.same(at, old)?)))
         {
-            let mut run = Run { stored: Some(ahead[place].segment.number), ..Run::starting(at) };
+            let mut run = ElementRun {
+                stored: Some(ahead[place].segment.number),
+                ..ElementRun::starting(at)
+            };
             run.extend(end);
             runs.push(run);
             ahead = &ahead[place + 1..];
@@ -218,7 +221,7 @@ fn found_again(array: &[u8], former: Option<&Former<'_>>) -> Option<Vec<Run>> {
         match runs.last_mut() {
             Some(run) if run.stored.is_none() => run.extend(end),
             _ => {
-                let mut run = Run::starting(at);
+                let mut run = ElementRun::starting(at);
                 run.extend(end);
                 runs.push(run);
             }
@@ -340,8 +343,8 @@ impl Decimal {
 }
 
 /// New runs, each with the small segments beside it.
-fn joined(runs: Vec<Run>) -> Vec<Run> {
-    let mut joined: Vec<Run> = Vec::with_capacity(runs.len());
+fn joined(runs: Vec<ElementRun>) -> Vec<ElementRun> {
+    let mut joined: Vec<ElementRun> = Vec::with_capacity(runs.len());
     for run in runs {
         match joined.last_mut() {
             Some(last)
@@ -356,12 +359,12 @@ fn joined(runs: Vec<Run>) -> Vec<Run> {
     joined
 }
 
-fn cut_run(array: &[u8], run: Run, target_bytes: usize, segments: &mut Vec<Run>) {
+fn cut_run(array: &[u8], run: ElementRun, target_bytes: usize, segments: &mut Vec<ElementRun>) {
     let mut at = Place { offset: run.range.start, index: run.first };
     let mut rest = elements_from(array, at.offset);
     let mut left = run;
     while left.bytes() > target_bytes {
-        let mut segment = Run::starting(at);
+        let mut segment = ElementRun::starting(at);
         while segment.bytes() < target_bytes
             && let Some((key, item)) = rest.next_keyed()
         {
@@ -371,7 +374,7 @@ fn cut_run(array: &[u8], run: Run, target_bytes: usize, segments: &mut Vec<Run>)
         if segment.items == 0 {
             break;
         }
-        left = Run {
+        left = ElementRun {
             first: at.index,
             items: left.items - segment.items,
             range: at.offset..left.range.end,
@@ -384,7 +387,7 @@ fn cut_run(array: &[u8], run: Run, target_bytes: usize, segments: &mut Vec<Run>)
     }
 }
 
-fn put_smallest_together(segments: &mut Vec<Run>) {
+fn put_smallest_together(segments: &mut Vec<ElementRun>) {
     while segments.len() > SEGMENTS_MAX {
         let pairs = segments.windows(2).map(|pair| pair[0].bytes() + pair[1].bytes());
         let Some((place, _)) = pairs.enumerate().min_by_key(|(_, bytes)| *bytes) else { return };

@@ -1,7 +1,7 @@
 //! Taking documents apart.
 
-use super::segments::{Former, Run, Segment, WHOLE_BYTES_MAX, cut};
-use super::stub::{Place, Secret, Stub, write_segments, write_whole};
+use super::segments::{ElementRun, Former, Segment, WHOLE_BYTES_MAX, cut};
+use super::stub::{Secret, Stub, ValuePlace, write_segments, write_whole};
 use super::{COLD_VALUE_BYTES, LARGE_VALUE_BYTES, items};
 use bson::RawDocument;
 use bson::spec::ElementType;
@@ -116,7 +116,7 @@ impl Wanted {
     }
 
     fn is(self, stub: &Stub<'_>) -> bool {
-        matches!(self, Wanted::All) || matches!(stub.place, Place::Segments(_))
+        matches!(self, Wanted::All) || matches!(stub.place, ValuePlace::Segments(_))
     }
 }
 
@@ -134,7 +134,7 @@ impl<'a> Was<'a> {
 
     fn segments(&self) -> Option<Former<'a>> {
         match self.stub.place {
-            Place::Segments(segments) if self.value.kind == ElementType::Array => {
+            ValuePlace::Segments(segments) if self.value.kind == ElementType::Array => {
                 Some(Former { array: self.value, segments: segments.iter().collect() })
             }
             _ => None,
@@ -279,7 +279,7 @@ impl Splitter<'_> {
         self.grown += element.bytes.len().saturating_sub(stub_bytes);
     }
 
-    fn segment(&mut self, run: &Run, array: &Element<'_>) -> Segment {
+    fn segment(&mut self, run: &ElementRun, array: &Element<'_>) -> Segment {
         let number = match run.stored {
             Some(number) => {
                 self.kept.push(number);

@@ -45,12 +45,12 @@ pub struct Stub<'a> {
     pub length: u32,
     /// How many elements an array has, where that is known.
     pub items: Option<u32>,
-    pub place: Place<'a>,
+    pub place: ValuePlace<'a>,
 }
 
 /// Where the value is.
 #[derive(Debug, Clone, Copy)]
-pub enum Place<'a> {
+pub enum ValuePlace<'a> {
     Whole(u32),
     Segments(Segments<'a>),
 }
@@ -77,8 +77,8 @@ impl<'a> Stub<'a> {
     /// The numbers that the value takes.
     pub fn numbers(&self) -> impl Iterator<Item = u32> + use<'a> {
         let (whole, segments) = match self.place {
-            Place::Whole(number) => (Some(number), None),
-            Place::Segments(segments) => (None, Some(segments)),
+            ValuePlace::Whole(number) => (Some(number), None),
+            ValuePlace::Segments(segments) => (None, Some(segments)),
         };
         let segments = segments.into_iter().flat_map(Segments::iter);
         whole.into_iter().chain(segments.map(|segment| segment.number))
@@ -113,7 +113,7 @@ fn read_whole(payload: &[u8]) -> Option<Stub<'_>> {
         kind,
         length: u32::from_be_bytes(*length),
         items: items.filter(|_| kind == ElementType::Array),
-        place: Place::Whole(u32::from_be_bytes(*number)),
+        place: ValuePlace::Whole(u32::from_be_bytes(*number)),
     })
 }
 
@@ -125,7 +125,7 @@ fn read_segments(payload: &[u8]) -> Option<Stub<'_>> {
         kind: ElementType::Array,
         length: u32::from_be_bytes(*length),
         items: Some(u32::from_be_bytes(*items)),
-        place: Place::Segments(Segments { rows }),
+        place: ValuePlace::Segments(Segments { rows }),
     })
 }
 

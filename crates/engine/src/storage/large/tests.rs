@@ -1,9 +1,10 @@
 //! Large values: what is written when, and that it comes back.
 
 use super::*;
-use crate::storage::trees::{Failure, Pairs, Snapshot, Tree};
+use crate::storage::trees::{Failure, Pairs, Tree, TreeSnapshot};
 use crate::storage::{CollectionId, RecordId, View, keys};
 use bson::{Bson, Document, RawDocumentBuf, doc, rawdoc};
+use budget::{Held, Kind};
 use fjall::Slice;
 use language::Needs;
 use proptest::prelude::*;
@@ -128,7 +129,7 @@ impl Stored {
     }
 }
 
-impl Snapshot for Stored {
+impl TreeSnapshot for Stored {
     fn get(&self, tree: Tree, key: &[u8]) -> Result<Option<Slice>, Failure> {
         Ok(self.pairs.get(&(tree, key.into())).cloned())
     }
@@ -249,6 +250,48 @@ fn numbers_begin_anew_past_those_in_use() {
     let new: Vec<u32> = split.values.iter().map(|(number, _)| *number).collect();
     assert_eq!(new, [u32::MAX, numbers.len() as u32]);
     assert_eq!(split.kept, numbers);
+}
+
+/// Whether a document whose array has megabytes is loaded without leaving the thread.
+async fn stays_on_the_thread(needs: Needs) -> bool {
+    let array: Vec<Bson> = (0..20_000).map(activity).collect();
+    let text = "x".repeat(LARGE_VALUE_BYTES + 1);
+    let stored = Stored::of(&doc! { "_id": 1, "array": array, "text": text, "n": 5 });
+    let load = turn::fair(async move {
+        let view = stored.view();
+        let record = view.record(COLLECTION, RECORD).unwrap().unwrap();
+        // Whoever has left the thread begins a new turn.
+        turn::is_over();
+        std::thread::sleep(turn::TURN_MAX);
+        record.load(&view, &needs).unwrap();
+        turn::is_over()
+    });
+    tokio::spawn(load).await.unwrap()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 1)]
+async fn what_is_not_loaded_costs_nothing_however_large() {
+    let path = |path| Needs::Paths(vec![Path::new(path)]);
+    assert!(stays_on_the_thread(path("n")).await);
+    assert!(stays_on_the_thread(path("text")).await);
+    assert!(!stays_on_the_thread(path("array")).await);
+    assert!(!stays_on_the_thread(Needs::All).await);
+}
+
+#[test]
+fn no_more_is_reserved_than_is_loaded() {
+    let array: Vec<Bson> = (0..20_000).map(activity).collect();
+    let text = "x".repeat(2 * LARGE_VALUE_BYTES);
+    let stored = Stored::of(&doc! { "_id": 1, "array": array, "text": text });
+    let view = stored.view();
+    let record = view.record(COLLECTION, RECORD).unwrap().unwrap();
+    let reserved = |needs: &Needs| {
+        let mut memory = Held::new(Kind::Work);
+        join_within(&view, &record, record.stored(), needs, &mut memory).unwrap().unwrap();
+        memory.bytes() as usize
+    };
+    assert_eq!(reserved(&Needs::Paths(vec![Path::new("text")])), 0);
+    assert!(reserved(&Needs::All) >= record.size());
 }
 
 /// A change of an array.

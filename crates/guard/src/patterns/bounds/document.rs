@@ -6,7 +6,7 @@ use bson::RawDocument;
 use error::Result;
 
 /// Refuses a document that has grown past its bound. That it passes the mark for
-/// warnings is told by whoever commits it: here it may still come to nothing.
+/// warnings is logged at the commit: until then it may be rolled back.
 pub fn check(
     policy: &Policy,
     document: &RawDocument,

@@ -16,6 +16,7 @@ pub use document::check as check_size;
 use names::check as check_names;
 pub(crate) use pattern::{ArrayBounds, SizeBound};
 pub use undeclared::{check as check_undeclared, over as undeclared_over};
+pub use violation::{total_too_large, total_too_long};
 
 use crate::policy::{ArrayRule, OnLimit, Policy};
 use bson::RawDocument;

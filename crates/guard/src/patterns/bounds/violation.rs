@@ -3,7 +3,7 @@
 
 use crate::policy::Bounds;
 use bson::spec::ElementType;
-use bson::{RawBson, RawDocument};
+use bson::{RawBson, RawBsonRef, RawDocument};
 use error::{Code, Error};
 use language::report::{self, Report};
 use value::{DocumentWriter, Element, Path, elements};
@@ -211,6 +211,62 @@ pub fn document_too_large(document: &RawDocument, max: usize, bytes: usize) -> E
         considered: None,
     };
     failed(document, &broken, |report| broken.write(report))
+}
+
+/// The error of an array that holds more, on pages too, than its policy allows in all.
+pub fn total_too_long(id: RawBsonRef<'_>, path: &Path, max: usize, len: usize) -> Error {
+    let broken = Broken {
+        keyword: "maxItems",
+        limit: number(max),
+        reason: "array did not match specified length",
+        measured: ("numberOfItems", len),
+        message: format!(
+            "the array '{path}' would hold {len} elements with its pages, and its policy allows \
+             {max} (total_max). {TOTAL_REMEDY}."
+        ),
+        considered: None,
+    };
+    over_total(id, path, &broken)
+}
+
+/// The same of one that takes more.
+pub fn total_too_large(id: RawBsonRef<'_>, path: &Path, max: usize, bytes: usize) -> Error {
+    let broken = Broken {
+        keyword: "maxBytes",
+        limit: number(max),
+        reason: "array did not match specified size",
+        measured: ("numberOfBytes", bytes),
+        message: format!(
+            "the array '{path}' would take {bytes} bytes with its pages, and its policy allows \
+             {max} (total_bytes). {TOTAL_REMEDY}."
+        ),
+        considered: None,
+    };
+    over_total(id, path, &broken)
+}
+
+const TOTAL_REMEDY: &str = "Remove elements first, or raise the bound with setGrowthPolicy \
+                            (on_total: drop_oldest drops the oldest elements instead)";
+
+/// The array is in no one place, so that it is named by its path alone.
+fn over_total(id: RawBsonRef<'_>, path: &Path, broken: &Broken<'_>) -> Error {
+    let mut document = DocumentWriter::new();
+    document.append("_id", id);
+    failed(&document.finish(), broken, |report| {
+        for at in 0..path.len() {
+            let out = &mut report.out;
+            out.begin_next_document();
+            out.append_str("operatorName", "properties");
+            out.begin_array("propertiesNotSatisfied");
+            out.begin_next_document();
+            out.append_str("propertyName", path.component(at));
+            if at + 1 == path.len() {
+                out.append_str("description", &broken.message);
+            }
+            out.begin_array("details");
+        }
+        broken.write(report);
+    })
 }
 
 fn number(size: usize) -> RawBson {

@@ -1,6 +1,6 @@
 //! Elements added at the end of the pages.
 
-use super::pack::{Held, Packer, pages_of};
+use super::pack::{Packer, PageFill, pages_of};
 use super::{Work, limits};
 use error::Result;
 use value::Element;
@@ -32,7 +32,7 @@ impl<T: Transaction> Work<'_, T> {
         let mut made = 0;
         while !rest.is_empty() {
             let (fit, more) =
-                rest.split_at(packer.take(Held::default(), rest).max(1).min(rest.len()));
+                rest.split_at(packer.take(PageFill::default(), rest).max(1).min(rest.len()));
             number += 1;
             made += 1;
             self.insert_page(number, fit).await?;

@@ -40,7 +40,9 @@ impl<T: Transaction> Work<'_, T> {
         let old = place::find(row, &self.rule.path);
         let new = place::find(after, &self.rule.path);
         match assigned.scope {
-            Scope::Renamed => return Err(limits::renamed(self.rule)),
+            Scope::Renamed if self.rule.read == Read::Head => {
+                return Err(limits::renamed(self.rule));
+            }
             Scope::Removed => return self.emptied(None).await,
             Scope::Compared if self.rule.read == Read::Head => {
                 return Err(limits::compares_head(self.rule, counters.pages));
@@ -108,8 +110,8 @@ impl<T: Transaction> Work<'_, T> {
         if !identical(&old, &new) {
             return Ok(false);
         }
-        let telling = self.rule.read == Read::Head && !is_empty(new);
-        if telling || (assigned.update.is_replacement() && self.rule.read == Read::Head) {
+        let head_only = self.rule.read == Read::Head && !is_empty(new);
+        if head_only || (assigned.update.is_replacement() && self.rule.read == Read::Head) {
             return Ok(true);
         }
         let mut other = RawArrayBuf::new();
@@ -126,7 +128,7 @@ impl<T: Transaction> Work<'_, T> {
     /// All pages go. `count` is what is left: an empty array, or none.
     async fn emptied(&mut self, count: Option<usize>) -> Result<Done> {
         self.clear().await?;
-        let counters = Counters { count, pages: 0 };
+        let counters = Counters { count, ..Counters::default() };
         Ok(Done { head: Head::AsWritten, counters, paged: true })
     }
 

@@ -3,26 +3,27 @@
 use super::apart::TakenApart;
 use super::glance::{Met, missing};
 use super::settle::Settled;
-use super::{Amends, Done, Head, Seen, Work, assign, limits, load, whole};
+use super::{Amends, Counters, Done, Head, Seen, Work, assign, limits, load, whole};
 use crate::patterns::measured::Measured;
 use crate::patterns::pattern::Change;
 use crate::patterns::place::id;
+use crate::patterns::plan::Plan;
 use crate::policy::Read;
 use bson::RawDocument;
-use error::Result;
+use error::{Code, Result};
 use language::Needs;
 use language::update::{Part, Scope, Update};
 use smallvec::SmallVec;
 use std::sync::Arc;
 use value::wide;
-use write::{StoredRow, Transaction, Version};
+use write::{Applied, StoredRow, Transaction, Version};
 
 /// What an update is applied to, where that is not the row as it is.
 pub struct Basis<T: Transaction> {
     /// The row with more of it loaded.
     pub loaded: Option<T::Row>,
     /// The document with some of its arrays whole.
-    whole: Option<whole::Document<T>>,
+    whole: Option<whole::WholeDocument<T>>,
     /// The update without the parts that are carried out on pages.
     pub rest: Option<Arc<Update>>,
     /// Whether some arrays have pages: then the update is not all that happens.
@@ -91,19 +92,24 @@ pub async fn with_pages<T: Transaction>(
             amends.add(met, done, &now);
             continue;
         }
-        let counters = work.counters(row, applied.loaded).await?;
+        let counters = match part {
+            None => work.counters(row, applied.loaded).await?,
+            Some(_) => work.weighed(row, applied.loaded).await?,
+        };
         let done = match part {
             None => Done::stays(counters),
             Some(part) => match &part.update {
                 Some(update) if part.scope != Scope::Matched => {
-                    work.run(part, update, row, applied.loaded, counters).await?
+                    let done = work.run(part, update, row, applied.loaded, counters).await;
+                    work.as_of_whole(done, applied, row, counters).await?
                 }
                 // The filter has seen the whole array, or is refused.
                 Some(_) if rule.read == Read::Head => return Err(limits::positional(rule)),
                 Some(update) => {
                     let part = part.at_match(applied.matched)?;
                     let update = part.update.as_ref().unwrap_or(update);
-                    work.run(&part, update, row, applied.loaded, counters).await?
+                    let done = work.run(&part, update, row, applied.loaded, counters).await;
+                    work.as_of_whole(done, applied, row, counters).await?
                 }
                 None => {
                     let assigned = assign::Assigned {
@@ -116,6 +122,7 @@ pub async fn with_pages<T: Transaction>(
                 }
             },
         };
+        let done = work.bound(done, counters, row, applied.loaded).await?;
         let done = work.refill(done).await?;
         change.elsewhere |= done.paged;
         if let (Head::Stays, Some(whole)) = (&done.head, whole) {
@@ -127,6 +134,32 @@ pub async fn with_pages<T: Transaction>(
     amends.write(&mut change.after, &mut change.altered)?;
     change.measured = Measured { arrays: amends.lengths, complete: false };
     Ok(())
+}
+
+impl<T: Transaction> Work<'_, T> {
+    /// The error that the update gives on the whole array, where it fails on a part: elements
+    /// have other numbers there, and parts are not taken in the order of the array.
+    async fn as_of_whole(
+        &mut self,
+        done: Result<Done>,
+        applied: &Applied<'_, Plan>,
+        row: &T::Row,
+        counters: Counters,
+    ) -> Result<Done> {
+        let Err(error) = done else { return done };
+        if self.rule.read == Read::Head || !matches!(error.code(), Code::PathNotViable) {
+            return Err(error);
+        }
+        let Ok(loaded) = self.load_all(row, applied.loaded, counters).await else {
+            return Err(error);
+        };
+        let mut whole = whole::WholeDocument::<T>::new(row);
+        whole.add(self.rule, loaded)?;
+        match applied.update.apply(&whole.document, applied.matched) {
+            Err(of_whole) => Err(of_whole),
+            Ok(_) => Err(error),
+        }
+    }
 }
 
 /// Each array, and what the update does to it.
@@ -159,13 +192,15 @@ async fn load_whole<T: Transaction>(
     change: &Change<'_, T>,
     arrays: &[Met<'_>],
     taken: &TakenApart,
-) -> Result<Option<whole::Document<T>>> {
+) -> Result<Option<whole::WholeDocument<T>>> {
     let (policy, row, applied) = (change.policy, change.row, change.applied);
     let mut needs = Needs::none();
     applied.update.needs(&mut needs);
     let mut whole = None;
     for (Met { rule, paged, .. }, part) in parts(arrays, taken) {
-        let looks = part.is_some_and(|part| matches!(part.scope, Scope::Compared | Scope::Inside));
+        let looks = part.is_some_and(|part| {
+            matches!(part.scope, Scope::Compared | Scope::Inside | Scope::Renamed)
+        });
         let seen = looks || (applied.update.is_pipeline() && needs.contains(&rule.path));
         if rule.read != Read::Merged || !paged || !seen {
             continue;
@@ -173,7 +208,7 @@ async fn load_whole<T: Transaction>(
         let mut work = Work { policy, rule, transaction, parent: id(row) };
         let counters = work.counters(row, applied.loaded).await?;
         let loaded = work.load_all(row, applied.loaded, counters).await?;
-        whole.get_or_insert_with(|| whole::Document::new(row)).add(rule, loaded)?;
+        whole.get_or_insert_with(|| whole::WholeDocument::new(row)).add(rule, loaded)?;
     }
     Ok(whole)
 }

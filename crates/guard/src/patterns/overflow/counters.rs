@@ -1,6 +1,7 @@
 //! How many elements and pages an array has, as its document and its sidecar say.
 
 use super::amends::Amends;
+use super::mass::Mass;
 use super::sidecar;
 use crate::patterns::measured::Length;
 use crate::patterns::place;
@@ -16,6 +17,12 @@ pub struct Counters {
     /// is there to be counted.
     pub count: Option<usize>,
     pub pages: usize,
+    /// What the values of all elements take, where that is kept and known (`Mass`). Documents
+    /// that an earlier version wrote do not say: they are counted when a read needs the number.
+    pub bytes: Option<usize>,
+    /// No page has a lower number, where that is known: what was dropped before it need not be
+    /// passed over to find the first page.
+    pub first: Option<i64>,
 }
 
 /// A document's array and what counts it, found in one walk.
@@ -113,8 +120,12 @@ fn counters(
 ) -> Counters {
     match (rule.is_hidden(), hidden) {
         (true, Some(hidden)) => hidden,
-        (true, None) => Counters { count: number(count), pages: 0 },
-        (false, _) => Counters { count: number(count), pages: number(pages).unwrap_or(0) },
+        (true, None) => Counters { count: number(count), ..Counters::default() },
+        (false, hidden) => Counters {
+            count: number(count),
+            pages: number(pages).unwrap_or(0),
+            ..hidden.unwrap_or_default()
+        },
     }
 }
 
@@ -129,18 +140,43 @@ impl Counters {
                 let hidden = sidecar::read(version.sidecar, rule);
                 hidden.unwrap_or_else(|| counters(rule, None, find(&rule.count), None))
             }
-            false => counters(rule, None, find(&rule.count), find(&rule.pages)),
+            false => {
+                let hidden = sidecar::read(version.sidecar, rule);
+                counters(rule, hidden, find(&rule.count), find(&rule.pages))
+            }
         }
     }
 
-    pub fn of(count: usize, pages: usize) -> Counters {
-        Counters { count: Some(count), pages }
+    pub fn of(mass: Mass, pages: usize) -> Counters {
+        Counters { count: Some(mass.count), pages, bytes: Some(mass.bytes), first: None }
+    }
+
+    /// Of an array without pages, whose size nobody needs.
+    pub fn of_whole(count: usize) -> Counters {
+        Counters { count: Some(count), ..Counters::default() }
+    }
+
+    /// Once some elements are others, on so many pages.
+    pub fn exchange(self, before: Mass, after: Mass, pages: usize) -> Counters {
+        let exchange =
+            |sum: usize, before: usize, after: usize| (sum + after).saturating_sub(before);
+        Counters {
+            count: Some(exchange(self.count.unwrap_or(0), before.count, after.count)),
+            pages,
+            bytes: self.bytes.map(|bytes| exchange(bytes, before.bytes, after.bytes)),
+            first: None,
+        }
+    }
+
+    /// All elements, as far as they are known.
+    pub fn mass(self) -> Mass {
+        Mass { count: self.count.unwrap_or(0), bytes: self.bytes.unwrap_or(0) }
     }
 
     /// The count, the flag and the pages that are to be said of an array, as `Seen::said`.
     pub fn expected(self, rule: &Overflow) -> [Option<RawBson>; 3] {
         let [count, flag, pages] = self.values();
-        let is_hidden = self.hidden(rule).is_some();
+        let is_hidden = rule.is_hidden() && self.pages > 0;
         [
             count.filter(|_| rule.count.is_some() || is_hidden),
             flag.filter(|_| rule.flag.is_some()),
@@ -156,7 +192,13 @@ impl Counters {
 
     /// What the sidecar is to keep.
     pub fn hidden(self, rule: &Overflow) -> Option<Counters> {
-        (rule.is_hidden() && self.pages > 0).then_some(self)
+        let (hidden, weighed, drops) = (rule.is_hidden(), rule.is_weighed(), rule.drops());
+        let kept = Counters {
+            bytes: self.bytes.filter(|_| weighed),
+            first: self.first.filter(|_| drops),
+            ..self
+        };
+        (self.pages > 0 && (hidden || weighed || drops)).then_some(kept)
     }
 
     /// How long the array is, if that is known.
@@ -169,7 +211,21 @@ impl Counters {
         let names = rule.names();
         let mut fields = names.iter().zip(seen.fields).zip(self.values());
         let are_said = fields.all(|((name, field), value)| name.is_none() || says(field, &value));
-        are_said && seen.hidden == self.hidden(rule)
+        are_said && self.is_kept(rule, seen.hidden)
+    }
+
+    /// Whether the sidecar says no less than it must. What a document weighs may still be to be
+    /// counted, and where its first page is need not be known.
+    fn is_kept(self, rule: &Overflow, hidden: Option<Counters>) -> bool {
+        match (hidden, self.hidden(rule)) {
+            (Some(hidden), Some(expected)) => {
+                let is_counted = (hidden.count, hidden.pages) == (expected.count, expected.pages);
+                is_counted && hidden.bytes.zip(expected.bytes).is_none_or(|(is, was)| is == was)
+            }
+            (None, Some(_)) => !rule.is_hidden(),
+            (Some(_), None) => self.pages > 0,
+            (None, None) => true,
+        }
     }
 
     /// Whether something else is said. A document of which nothing is said has not been
@@ -230,6 +286,15 @@ fn says(field: Option<Element<'_>>, value: &Option<RawBson>) -> bool {
         (None, None) => true,
         _ => false,
     }
+}
+
+/// A number of a page, which may be below zero.
+pub fn signed(number: i64) -> RawBson {
+    i32::try_from(number).map_or(RawBson::Int64(number), RawBson::Int32)
+}
+
+pub fn signed_number(element: Option<Element<'_>>) -> Option<i64> {
+    Number::from_value(element?.value())?.to_i64_exact()
 }
 
 pub fn int(number: usize) -> RawBson {

@@ -2,7 +2,7 @@
 
 use super::page::{Look, Page, Walk};
 use super::piece::Piece;
-use super::{Counters, Done, Work, limits};
+use super::{Counters, Done, Mass, Work, limits};
 use error::Result;
 use language::update::Update;
 use value::Element;
@@ -17,12 +17,12 @@ pub struct Changed<R> {
     pub bytes: usize,
     /// Pages that have been deleted, and the elements they held.
     pub deleted: usize,
-    pub removed: usize,
+    pub removed: Mass,
 }
 
 impl<R> Default for Changed<R> {
     fn default() -> Self {
-        Changed { head: None, pages: Vec::new(), bytes: 0, deleted: 0, removed: 0 }
+        Changed { head: None, pages: Vec::new(), bytes: 0, deleted: 0, removed: Mass::default() }
     }
 }
 
@@ -46,7 +46,7 @@ impl<T: Transaction> Work<'_, T> {
                 match self.apply(update, &page.items(self.rule))? {
                     Some(piece) if piece.items().is_empty() => {
                         // It goes at once, whatever becomes of the others: many may go.
-                        changed.removed += page.items(self.rule).len();
+                        changed.removed = changed.removed + Mass::of(&page.items(self.rule));
                         changed.deleted += 1;
                         self.delete_page(&page).await?;
                     }

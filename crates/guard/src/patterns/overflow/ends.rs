@@ -1,7 +1,7 @@
 //! Both ends of an array with pages: `$push` and `$pop`.
 
 use super::pack::head_len;
-use super::{Counters, Done, Head, Work, array};
+use super::{Counters, Done, Head, Mass, Work, array};
 use crate::policy::Keep;
 use error::Result;
 use language::update::Update;
@@ -16,8 +16,9 @@ impl<T: Transaction> Work<'_, T> {
         };
         let added = piece.items();
         let made = self.append(&added, false).await?;
-        let count = counters.count.unwrap_or(0) + added.len();
-        let counters = Counters::of(count, counters.pages + made);
+        let first = counters.first;
+        let counters = counters.exchange(Mass::default(), Mass::of(&added), counters.pages + made);
+        let counters = Counters { first, ..counters };
         Ok(Done { head: Head::Stays, counters, paged: !added.is_empty() })
     }
 
@@ -34,10 +35,11 @@ impl<T: Transaction> Work<'_, T> {
         let all = piece.items();
         let (moved, kept) = all.split_at(all.len() - head_len(self.rule, &all));
         let made = self.append(moved, false).await?;
-        let count = counters.count.unwrap_or(0) + all.len() - head.len();
+        let first = counters.first;
+        let counters = counters.exchange(Mass::of(head), Mass::of(&all), counters.pages + made);
         Ok(Done {
             head: Head::Becomes(array(kept)),
-            counters: Counters::of(count, counters.pages + made),
+            counters: Counters { first, ..counters },
             paged: !moved.is_empty(),
         })
     }
@@ -50,7 +52,6 @@ impl<T: Transaction> Work<'_, T> {
         counters: Counters,
         last: bool,
     ) -> Result<Done> {
-        let count = counters.count.unwrap_or(0).saturating_sub(1);
         let head_is_at_end = (self.rule.keep == Keep::Newest) == last;
         let page = match head_is_at_end && !head.is_empty() {
             true => None,
@@ -58,20 +59,26 @@ impl<T: Transaction> Work<'_, T> {
         };
         let Some(page) = page else {
             return Ok(match self.apply(update, head)? {
-                Some(piece) => Done {
-                    head: Head::Becomes(array(&piece.items())),
-                    counters: Counters::of(count, counters.pages),
-                    paged: false,
-                },
+                Some(piece) => {
+                    let left = piece.items();
+                    let (before, after) = (Mass::of(head), Mass::of(&left));
+                    Done {
+                        head: Head::Becomes(array(&left)),
+                        counters: counters.exchange(before, after, counters.pages),
+                        paged: false,
+                    }
+                }
                 None => Done::stays(counters),
             });
         };
-        let Some(piece) = self.apply(update, &page.items(self.rule))? else {
+        let held = page.items(self.rule);
+        let Some(piece) = self.apply(update, &held)? else {
             return Ok(Done::stays(counters));
         };
         let left = piece.items();
         self.replace_page(&page, &left).await?;
         let pages = counters.pages.saturating_sub(usize::from(left.is_empty()));
-        Ok(Done { head: Head::Stays, counters: Counters::of(count, pages), paged: true })
+        let counters = counters.exchange(Mass::of(&held), Mass::of(&left), pages);
+        Ok(Done { head: Head::Stays, counters, paged: true })
     }
 }

@@ -17,8 +17,8 @@ pub const CHANGED_BYTES_MAX: usize = 64 * 1024 * 1024;
 pub fn too_long(rule: &Overflow, count: usize) -> Error {
     Code::ExceededMemoryLimit.error(format!(
         "this update must look at all {count} elements of '{}', which is done up to \
-         {LOOK_ELEMENTS_MAX} elements and {LOOK_BYTES_MAX} bytes; use $push without modifiers, \
-         $pull, $pop, an element's number or a filtered $[<identifier>] instead",
+         {LOOK_ELEMENTS_MAX} elements and {LOOK_BYTES_MAX} bytes; use $push at an end, with a \
+         $slice or without, $pull, $pop, an element's number or a filtered $[<identifier>] instead",
         rule.path
     ))
 }
@@ -50,7 +50,7 @@ pub fn element_too_large(rule: &Overflow, bytes: usize) -> Error {
 
 pub fn too_long_to_repack(rule: &Overflow, count: usize) -> Error {
     Code::ExceededMemoryLimit.error(format!(
-        "the array '{}' has {count} elements, and its pages would have to be packed anew, which is \
+        "the array '{}' has {count} elements, and its pages would have to be repacked, which is \
          done up to {LOOK_ELEMENTS_MAX} elements and {LOOK_BYTES_MAX} bytes; give max, max_bytes, \
          page and page_bytes their earlier values, or shorten the array",
         rule.path
@@ -61,6 +61,29 @@ pub fn not_proved(rule: &Overflow) -> Error {
     Code::InternalError.error(format!(
         "the pages of '{}' did not hold what was moved to them; the document was left as it was",
         rule.path
+    ))
+}
+
+pub fn not_restored(rule: &Overflow) -> Error {
+    Code::InternalError.error(format!(
+        "the document did not hold what was put back into '{}'; it was left as it was",
+        rule.path
+    ))
+}
+
+pub fn miscounted(rule: &Overflow, counted: usize, found: usize) -> Error {
+    Code::OperationFailed.error(format!(
+        "the array '{}' is counted as {counted} elements, and head and pages hold {found}; \
+         'freeboard verify' says what is wrong, and with --repair mends the count",
+        rule.path
+    ))
+}
+
+pub fn no_array(rule: &Overflow) -> Error {
+    Code::OperationFailed.error(format!(
+        "'{}' is no array, and has pages in '{}' that would be put back into it; 'freeboard \
+         verify' says what is wrong",
+        rule.path, rule.into
     ))
 }
 

@@ -12,13 +12,13 @@
 //! |---|---|---|
 //! | `End` | the last page, or the head | `append` |
 //! | `First`, `Last` | the piece at that end | `ends` |
+//! | `Ends` | what is added at one end, and what is cut off | `cut` |
 //! | `Each` | the pieces it changes | `each` |
 //! | `Numbered` | the pieces that hold the numbers | `numbered` |
 //! | `Whole` | everything, up to a limit | `whole` |
 //! | `Value`, `Removed` | the array as a value | `assign` |
 //!
-//! Whoever writes to pages holds the intent on their document, so nobody else
-//! does at the same time.
+//! A writer of pages holds the intent on their document, so that there is one at a time.
 
 mod amends;
 mod apart;
@@ -26,22 +26,27 @@ mod append;
 mod assign;
 mod change;
 mod counters;
+mod cut;
 mod each;
 mod ends;
 mod glance;
 mod insert;
-mod limits;
+pub(crate) mod limits;
+mod mass;
 mod numbered;
 mod pack;
 pub(crate) mod page;
 mod pattern;
 mod piece;
+mod prepend;
 mod push;
 mod refill;
 mod resettle;
+mod restore;
 mod ripple;
 mod settle;
 mod sidecar;
+mod total;
 mod update;
 mod whole;
 
@@ -53,10 +58,14 @@ pub(crate) use counters::int;
 pub use counters::{Counters, Seen, has_pages, shows_pages};
 pub(crate) use glance::Glance;
 pub(crate) use limits::filters_head;
+pub use mass::Mass;
 pub use pack::{head_len, pages_of};
-pub use page::{filter as page_filter, id as page_id};
+pub use page::{bytes as page_bytes, filter as page_filter, id as page_id};
 pub(crate) use pattern::Outlier;
+pub(crate) use restore::Gathered;
+pub(crate) use total::has_room;
 
+use crate::adopt::Over;
 use crate::patterns::place::{self, id};
 use crate::policy::{Keep, Overflow, Policy, Read};
 use bson::spec::ElementType;
@@ -64,7 +73,6 @@ use bson::{RawArrayBuf, RawBson, RawBsonRef, RawDocument};
 use error::Result;
 use language::Needs;
 use language::update::{Part, Scope, Update};
-use page::{Look, Page, Walk};
 use value::Element;
 use write::{StoredRow, Transaction};
 
@@ -101,7 +109,7 @@ enum Head {
 impl Done {
     /// Of an array that its document keeps whole.
     fn whole(len: usize) -> Done {
-        Done { counters: Counters::of(len, 0), ..Done::default() }
+        Done { counters: Counters::of_whole(len), ..Done::default() }
     }
 
     /// Of an array that stays as it is, its pages too.
@@ -116,6 +124,12 @@ impl Done {
             Head::Becomes(_) => self,
             _ => Done { head: Head::Becomes(head.clone()), ..self },
         }
+    }
+
+    /// The array, if it is over its bounds as a whole. One without pages is not.
+    pub fn over_total(&self, rule: &Overflow) -> Option<Over> {
+        let mass = Some(self.counters).filter(|it| it.pages > 0)?.mass();
+        Over::total(rule, mass)
     }
 
     /// The edits of the document that come of it.
@@ -158,6 +172,7 @@ impl<T: Transaction> Work<'_, T> {
         let head = items(holder.as_deref().unwrap_or(row), self.rule);
         match part.scope {
             Scope::End => self.append_head(update, &head, counters).await,
+            Scope::Ends(ends) => self.push(ends, &part.added(), &head, counters).await,
             Scope::First => self.pop(update, &head, counters, false).await,
             Scope::Last => self.pop(update, &head, counters, true).await,
             Scope::Each { all } => self.each(update, &head, counters, all).await,
@@ -176,17 +191,22 @@ impl<T: Transaction> Work<'_, T> {
         self.recount(row, loaded).await
     }
 
+    /// The same, and what the array takes, where that is to be kept.
+    async fn weighed(&mut self, row: &T::Row, loaded: &Needs) -> Result<Counters> {
+        let counters = self.counters(row, loaded).await?;
+        match self.rule.is_weighed() && counters.bytes.is_none() {
+            true => self.recount(row, loaded).await,
+            false => Ok(counters),
+        }
+    }
+
     /// What the counters of a document with pages ought to be.
     async fn recount(&mut self, row: &T::Row, loaded: &Needs) -> Result<Counters> {
         let holder = self.head(row, loaded).await?;
-        let mut count = items(holder.as_deref().unwrap_or(row), self.rule).len();
-        let mut pages = 0;
-        let mut walk = Walk::new(Look::Count);
-        while let Some(next) = self.next(&mut walk).await? {
-            pages += next.len();
-            count += next.iter().map(Page::count).sum::<usize>();
-        }
-        Ok(Counters::of(count, pages))
+        let head = Mass::of(&items(holder.as_deref().unwrap_or(row), self.rule));
+        let pages = self.page_sizes().await?;
+        let paged: Mass = pages.iter().map(|page| page.mass).sum();
+        Ok(Counters::of(head + paged, pages.len()))
     }
 
     /// The document with its head loaded, if the row has not got it.

@@ -2,7 +2,7 @@
 
 use super::each::Changed;
 use super::page::{Look, Walk};
-use super::{Counters, Done, Head, Work, array};
+use super::{Counters, Done, Head, Mass, Work, array};
 use crate::policy::Keep;
 use error::Result;
 use language::Needs;
@@ -79,7 +79,6 @@ impl<T: Transaction> Work<'_, T> {
         head: &[Element<'_>],
         done: &mut Done,
     ) -> Result<()> {
-        let count = done.counters.count.unwrap_or(0) + added.len();
         let made = match self.rule.keep {
             Keep::Oldest => self.append(added, false).await?,
             Keep::Newest => {
@@ -96,7 +95,8 @@ impl<T: Transaction> Work<'_, T> {
             }
         };
         done.paged = true;
-        done.counters = Counters::of(count, done.counters.pages + made);
+        let pages = done.counters.pages + made;
+        done.counters = done.counters.exchange(Mass::default(), Mass::of(added), pages);
         Ok(())
     }
 }

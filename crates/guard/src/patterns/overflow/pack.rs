@@ -24,7 +24,7 @@ pub fn head_len(rule: &Overflow, items: &[Element<'_>]) -> usize {
 
 /// What a page holds already.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Held {
+pub struct PageFill {
     pub len: usize,
     /// What its elements weigh in their array.
     pub bytes: usize,
@@ -36,7 +36,7 @@ pub fn pages_of(rule: &Overflow, parent: RawBsonRef<'_>, items: &[Element<'_>]) 
     let (mut pages, mut bytes) = (0, 0);
     let mut rest = items;
     while !rest.is_empty() {
-        let taken = packer.take(Held::default(), rest).max(1).min(rest.len());
+        let taken = packer.take(PageFill::default(), rest).max(1).min(rest.len());
         let (fit, more) = rest.split_at(taken);
         let weights = fit.iter().enumerate().map(|(at, item)| weight(*item, at));
         bytes += packer.empty_bytes + weights.sum::<usize>();
@@ -60,7 +60,7 @@ impl<'a> Packer<'a> {
     }
 
     /// How many of `items` fit on a page. One element always does.
-    pub fn take(&self, held: Held, items: &[Element<'_>]) -> usize {
+    pub fn take(&self, held: PageFill, items: &[Element<'_>]) -> usize {
         let mut bytes = self.empty_bytes + held.bytes;
         let mut len = held.len;
         for item in items {

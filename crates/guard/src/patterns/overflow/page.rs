@@ -1,7 +1,7 @@
 //! Pages: documents with a stretch of the array each, in order of their numbers.
 
-use super::counters::int;
-use super::pack::Held;
+use super::counters::{Counters, int, signed};
+use super::pack::PageFill;
 use super::{Work, limits};
 use crate::patterns::place::EMPTY_ARRAY_BYTES;
 use crate::policy::Overflow;
@@ -40,11 +40,11 @@ impl<R: Deref<Target = RawDocument>> Page<R> {
         get(&self.row, rule.name())
     }
 
-    /// How much it holds, as its count and its size tell: the elements are not
+    /// How much it holds, by its count and its size: the elements are not
     /// looked at.
-    pub fn held(&self, rule: &Overflow) -> Held {
+    pub fn held(&self, rule: &Overflow) -> PageFill {
         let bytes = self.array(rule).map_or(EMPTY_ARRAY_BYTES, |array| array.bytes.len());
-        Held { len: self.count(), bytes: bytes.saturating_sub(EMPTY_ARRAY_BYTES) }
+        PageFill { len: self.count(), bytes: bytes.saturating_sub(EMPTY_ARRAY_BYTES) }
     }
 
     pub fn document(&self) -> &RawDocument {
@@ -87,9 +87,8 @@ fn extended(
     page.begin_document("_id");
     write_id(rule, parent, number, &mut page);
     page.end();
-    let number = usize::try_from(number).map_or(RawBsonRef::Int64(number).into(), int);
     page.append(&rule.parent_key, parent);
-    page.append("page", number.as_raw_bson_ref());
+    page.append("page", signed(number).as_raw_bson_ref());
     page.append("count", int(len + items.len()).as_raw_bson_ref());
     match array {
         Some(array) => page.begin_array_with(rule.name(), array, len),
@@ -100,6 +99,11 @@ fn extended(
     page.finish()
 }
 
+/// What a page takes beside its array.
+pub fn bytes(rule: &Overflow, parent: RawBsonRef<'_>, number: i64) -> usize {
+    document(rule, parent, number, &[]).as_bytes().len() - EMPTY_ARRAY_BYTES
+}
+
 /// The `_id` of a page.
 pub fn id(rule: &Overflow, parent: RawBsonRef<'_>, number: i64) -> RawDocumentBuf {
     let mut id = DocumentWriter::with_capacity(64);
@@ -108,10 +112,9 @@ pub fn id(rule: &Overflow, parent: RawBsonRef<'_>, number: i64) -> RawDocumentBu
 }
 
 fn write_id(rule: &Overflow, parent: RawBsonRef<'_>, number: i64, out: &mut DocumentWriter) {
-    let number = usize::try_from(number).map_or(RawBsonRef::Int64(number).into(), int);
     out.append("parent", parent);
     out.append_str("path", rule.path.as_str());
-    out.append("page", number.as_raw_bson_ref());
+    out.append("page", signed(number).as_raw_bson_ref());
 }
 
 /// The filter of a document's pages, from those after a number on.
@@ -136,14 +139,15 @@ pub enum Look {
 /// A way through the pages in order, some at a time.
 #[derive(Debug)]
 pub struct Walk {
-    /// The number of the last page that was met.
+    /// The number of the last page that was met, and at first one that no page has.
     pub last: i64,
     look: Look,
 }
 
 impl Walk {
     pub fn new(look: Look) -> Walk {
-        Walk::after(0, look)
+        // Numbers are signed: what is prepended goes below.
+        Walk::after(i64::MIN, look)
     }
 
     /// From the page after a number on.
@@ -156,8 +160,21 @@ impl<T: Transaction> Work<'_, T> {
     /// The first page, or the last.
     pub async fn end_page(&mut self, last: bool) -> Result<Option<Page<T::Row>>> {
         let direction = if last { -1 } else { 1 };
+        self.page_after(None, direction).await
+    }
+
+    /// The first page, looked for from where it is known to be on.
+    pub async fn first_page(&mut self, counters: Counters) -> Result<Option<Page<T::Row>>> {
+        self.page_after(counters.first.map(|first| first - 1), 1).await
+    }
+
+    async fn page_after(
+        &mut self,
+        after: Option<i64>,
+        direction: i32,
+    ) -> Result<Option<Page<T::Row>>> {
         let find = Find {
-            filter: &filter(self.rule, self.parent, None)?,
+            filter: &filter(self.rule, self.parent, after)?,
             sort: &rawdoc! { "page": direction },
             limit: 1,
             bytes: BATCH_BYTES,

@@ -43,6 +43,12 @@ impl<T: Transaction> Work<'_, T> {
         Ok(Some(Piece { document, path: before.path }))
     }
 
+    /// Refuses elements that hold arrays which nobody declared, and which are too long.
+    pub fn check_added(&self, added: &[Element<'_>]) -> Result<()> {
+        let (before, after) = (self.piece(&[]), self.piece(added));
+        bounds::check_undeclared(self.policy, Some(&before.document), &after.document)
+    }
+
     fn piece(&self, items: &[Element<'_>]) -> Piece {
         let path = &self.rule.path;
         let bytes: usize = items.iter().map(|item| item.bytes.len() + 8).sum();

@@ -1,4 +1,4 @@
-//! A head that has run empty while there are pages takes in what is next to it. Whoever
+//! A head that has run empty while there are pages takes in what is next to it. A client that
 //! reads an array and writes it back would write `[]` otherwise, which clears everything.
 
 use super::{Counters, Done, Head, Work, array};
@@ -15,9 +15,11 @@ impl<T: Transaction> Work<'_, T> {
         if !is_empty || done.counters.pages == 0 {
             return Ok(done);
         }
-        let Some(page) = self.end_page(self.rule.keep == Keep::Newest).await? else {
-            return Ok(done);
+        let page = match self.rule.keep {
+            Keep::Oldest => self.first_page(done.counters).await?,
+            Keep::Newest => self.end_page(true).await?,
         };
+        let Some(page) = page else { return Ok(done) };
         let items = page.items(self.rule);
         let (head, rest) = self.divide(&items);
         if head.is_empty() {
@@ -25,9 +27,14 @@ impl<T: Transaction> Work<'_, T> {
         }
         self.replace_page(&page, rest).await?;
         let pages = done.counters.pages.saturating_sub(usize::from(rest.is_empty()));
+        // Its numbers are those from this page on, or from the next.
+        let first = match self.rule.keep {
+            Keep::Oldest => Some(page.number + i64::from(rest.is_empty())),
+            Keep::Newest => done.counters.first,
+        };
         Ok(Done {
             head: Head::Becomes(array(head)),
-            counters: Counters { pages, ..done.counters },
+            counters: Counters { pages, first, ..done.counters },
             paged: true,
         })
     }

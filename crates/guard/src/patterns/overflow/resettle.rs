@@ -1,10 +1,10 @@
 //! Arrays of documents that are there already, brought into shape: cut where no
-//! write has cut them yet, packed anew where the policy's bounds have come down.
+//! write has cut them yet, repacked where the policy's bounds have come down, or up by far.
 //! What was moved is read back and compared before the transaction commits.
 
 use super::page::{Look, Walk};
 use super::whole::join;
-use super::{Counters, Done, Head, Work, array, items, limits, pages_of};
+use super::{Counters, Done, Head, Mass, Work, array, items, limits, pages_of};
 use crate::adopt::{Aim, Cost, PageSize};
 use crate::patterns::place::{self, identical};
 use crate::policy::Keep;
@@ -15,7 +15,7 @@ use value::Element;
 use write::Transaction;
 
 impl<T: Transaction> Work<'_, T> {
-    /// Tells which head and counters the document is to have, and moves the rest.
+    /// Decides which head and counters the document is to have, and moves the rest.
     /// The row must have its array loaded.
     pub async fn resettle(
         &mut self,
@@ -31,23 +31,43 @@ impl<T: Transaction> Work<'_, T> {
         if pages.is_empty() {
             self.check_path(row)?;
             if fits || aim == Aim::Counters {
-                let counters = found.map(|_| Counters::of(head.len(), 0)).unwrap_or_default();
+                let counters = found.map(|_| Counters::of_whole(head.len())).unwrap_or_default();
                 return Ok((Done::stays(counters), Cost::default()));
             }
-            let (kept, moved) = self.divide(&head);
+            let all = self.within_total(&head, Mass::of(&head))?;
+            let (kept, moved) = self.divide(all);
             let pages = self.append(moved, true).await?;
             self.prove(0, moved).await?;
-            return Ok((done(kept, head.len(), pages), self.cost(moved, pages)));
+            let dropped = (head.len() - all.len()) as u64;
+            let cost = Cost { dropped, ..self.cost(moved, pages) };
+            return Ok((done(kept, Counters::of(Mass::of(all), pages)), cost));
         }
         let counters = self.recount(row, loaded).await?;
-        let pages_fit = !pages.iter().any(|page| page.is_over(self.rule));
+        if aim == Aim::Bounds && self.rule.drops() && !counters.mass().is_within(self.rule.total) {
+            return self.shorten(row, loaded, counters).await;
+        }
+        let pages_fit = !pages.iter().any(|page| page.is_over(self.rule))
+            && !PageSize::are_sparse(&pages, self.rule);
         if (fits && pages_fit) || aim == Aim::Counters {
             return Ok((Done::stays(counters), Cost::default()));
         }
         if pages_fit && self.rule.keep == Keep::Newest {
             return self.move_head(&head, counters).await;
         }
-        self.pack_anew(&head, counters).await
+        self.repack_all(&head, counters).await
+    }
+
+    /// The oldest elements go; what is left is brought into shape by another look.
+    async fn shorten(
+        &mut self,
+        row: &T::Row,
+        loaded: &Needs,
+        before: Counters,
+    ) -> Result<(Done, Cost)> {
+        let done = self.drop_oldest(Done::stays(before), row, loaded).await?;
+        let done = self.refill(done).await?;
+        let dropped = before.mass().count.saturating_sub(done.counters.mass().count) as u64;
+        Ok((done, Cost { dropped, ..Cost::default() }))
     }
 
     /// The older part of a head goes behind the last page.
@@ -63,12 +83,12 @@ impl<T: Transaction> Work<'_, T> {
         expected.extend_from_slice(moved);
         let made = self.append(moved, false).await?;
         self.prove(number - 1, &expected).await?;
-        let count = counters.count.unwrap_or_default();
-        Ok((done(kept, count, counters.pages + made), self.cost(moved, made)))
+        let counters = Counters { pages: counters.pages + made, ..counters };
+        Ok((done(kept, counters), self.cost(moved, made)))
     }
 
     /// The whole sequence is cut and packed once more.
-    async fn pack_anew(
+    async fn repack_all(
         &mut self,
         head: &[Element<'_>],
         counters: Counters,
@@ -82,8 +102,8 @@ impl<T: Transaction> Work<'_, T> {
         let all = join(self.rule, head, &pages);
         let (kept, paged) = self.divide(&all);
         let made = self.repack(&pages, paged, 0).await?;
-        self.prove(0, paged).await?;
-        Ok((done(kept, all.len(), made), self.cost(paged, made)))
+        self.prove(i64::MIN, paged).await?;
+        Ok((done(kept, Counters::of(Mass::of(&all), made)), self.cost(paged, made)))
     }
 
     /// Gives pages the count of what they hold, and deletes those that hold nothing.
@@ -105,7 +125,8 @@ impl<T: Transaction> Work<'_, T> {
         let mut walk = Walk::new(Look::Count);
         while let Some(pages) = self.next(&mut walk).await? {
             for page in &pages {
-                sizes.push(PageSize { count: page.count(), bytes: page.size(self.transaction) });
+                let bytes = page.size(self.transaction);
+                sizes.push(PageSize::of(self.rule, self.parent, page.document(), bytes));
             }
         }
         Ok(sizes)
@@ -136,7 +157,6 @@ impl<T: Transaction> Work<'_, T> {
     }
 }
 
-fn done(head: &[Element<'_>], count: usize, pages: usize) -> Done {
-    let head = Head::Becomes(array(head));
-    Done { head, counters: Counters::of(count, pages), paged: true }
+fn done(head: &[Element<'_>], counters: Counters) -> Done {
+    Done { head: Head::Becomes(array(head)), counters, paged: true }
 }

@@ -2,10 +2,10 @@
 //! next, whose last elements may have to go on in their turn.
 
 use super::each::Changed;
-use super::pack::{Held, Packer};
+use super::pack::{Packer, PageFill};
 use super::page::{Look, Page, Walk};
 use super::piece::Piece;
-use super::{Counters, Done, Head, Work, array, limits};
+use super::{Counters, Done, Head, Mass, Work, array, limits};
 use crate::patterns::place::{EMPTY_ARRAY_BYTES, weight};
 use crate::policy::Keep;
 use bson::RawArrayBuf;
@@ -24,15 +24,17 @@ impl<T: Transaction> Work<'_, T> {
         counters: Counters,
     ) -> Result<Done> {
         let Changed { head: piece, pages, bytes, deleted, removed } = changed;
-        let mut count = counters.count.unwrap_or(0).saturating_sub(removed);
+        let (mut before, mut after) = (removed, Mass::default());
         for (page, piece) in &pages {
-            count = (count + piece.items().len()).saturating_sub(page.items(self.rule).len());
+            before = before + Mass::of(&page.items(self.rule));
+            after = after + Mass::of(&piece.items());
         }
         let new_items = piece.as_ref().map(Piece::items);
         let mut new_head = Head::Stays;
         let mut moved: &[Element<'_>] = &[];
         if let Some(items) = &new_items {
-            count = (count + items.len()).saturating_sub(head.len());
+            before = before + Mass::of(head);
+            after = after + Mass::of(items);
             let kept;
             (kept, moved) = match self.head_holds(items, head) {
                 true => (items.as_slice(), &[][..]),
@@ -40,17 +42,18 @@ impl<T: Transaction> Work<'_, T> {
             };
             new_head = Head::Becomes(array(kept));
         }
-        let paged = !pages.is_empty() || deleted > 0 || !moved.is_empty();
-        let (before, behind) = match self.rule.keep {
+        // An update that writes the value already stored still counts as a write.
+        let paged = piece.is_some() || !pages.is_empty() || deleted > 0;
+        let (ahead, behind) = match self.rule.keep {
             Keep::Oldest => (moved, &[][..]),
             Keep::Newest => (&[][..], moved),
         };
-        let mut ripple = Ripple::new(pages, array(before), bytes);
+        let mut ripple = Ripple::new(pages, array(ahead), bytes);
         while self.step(&mut ripple).await? {}
         let left: Vec<Element<'_>> = array_elements(&ripple.carried).items().collect();
         let made = self.append(&left, false).await? + self.append(behind, false).await?;
         let pages = counters.pages.saturating_sub(deleted) + made;
-        Ok(Done { head: new_head, counters: Counters::of(count, pages), paged })
+        Ok(Done { head: new_head, counters: counters.exchange(before, after, pages), paged })
     }
 
     /// Whether the head may hold these: they are within its bounds, or it was over them before
@@ -71,7 +74,7 @@ impl<T: Transaction> Work<'_, T> {
         let packer = Packer::new(self.rule, self.parent);
         let fits = match stays {
             true => items.len(),
-            false => packer.take(Held::default(), &items),
+            false => packer.take(PageFill::default(), &items),
         };
         let (fit, more) = items.split_at(fits);
         let more = array(more);
@@ -139,7 +142,8 @@ struct Ripple<R> {
 
 impl<R> Ripple<R> {
     fn new(changed: Vec<(Page<R>, Piece)>, carried: RawArrayBuf, bytes: usize) -> Ripple<R> {
-        Ripple { changed: changed.into(), carried, read: VecDeque::new(), last: 0, bytes }
+        let last = i64::MIN;
+        Ripple { changed: changed.into(), carried, read: VecDeque::new(), last, bytes }
     }
 
     fn carries_nothing(&self) -> bool {

@@ -1,7 +1,7 @@
 //! Arrays that have no pages yet: counted, and cut where they pass the bounds.
 
 use super::pack::head_len;
-use super::{Counters, Done, Head, Seen, Work, array, is_missing, items, limits, load};
+use super::{Counters, Done, Head, Mass, Seen, Work, array, is_missing, items, limits, load};
 use crate::patterns::{bounds, place};
 use crate::policy::{Keep, Overflow};
 use bson::RawDocument;
@@ -71,7 +71,7 @@ impl<T: Transaction> Work<'_, T> {
             // It keeps its pages: the insert fails.
             return Ok(None);
         }
-        match self.keep(found, len).await {
+        match self.keep(found, len, Mass::default()).await {
             // Someone else has inserted the document meanwhile. Done over, the insert fails by
             // the key that the client knows, not by that of a page.
             Err(error) if error.code() == Code::DuplicateKey && self.is_there().await? => {
@@ -102,7 +102,14 @@ impl<T: Transaction> Work<'_, T> {
         }
         self.check_path(after)?;
         match now.array.filter(is_array) {
-            Some(found) => self.keep(found, found.children().count()).await,
+            Some(found) => {
+                let len = found.children().count();
+                let before = match old.filter(is_array) {
+                    Some(old) => Mass::of_array(old.children().count(), old.bytes.len()),
+                    None => Mass::default(),
+                };
+                self.keep(found, len, before).await
+            }
             None => Ok(Done::default()),
         }
     }
@@ -122,10 +129,10 @@ impl<T: Transaction> Work<'_, T> {
         if let Counters { count: Some(count), .. } = was
             && self.rule.counted
         {
-            return Ok(Counters::of(count, 0));
+            return Ok(Counters::of_whole(count));
         }
         if found.kind == ElementType::Array {
-            return Ok(Counters::of(found.children().count(), 0));
+            return Ok(Counters::of_whole(found.children().count()));
         }
         let nothing = Needs::none();
         if !is_missing(self.rule, row, &nothing) {
@@ -133,21 +140,23 @@ impl<T: Transaction> Work<'_, T> {
         }
         let loaded = load(self.transaction, row, &nothing, &[self.rule]).await?;
         match place::find(&loaded, &self.rule.path).filter(is_array) {
-            Some(_) => Ok(Counters::of(items(&loaded, self.rule).len(), 0)),
+            Some(_) => Ok(Counters::of_whole(items(&loaded, self.rule).len())),
             None => Ok(Counters::default()),
         }
     }
 
-    /// Leaves in the document what it may keep, and moves the rest to pages.
-    async fn keep(&mut self, found: Element<'_>, len: usize) -> Result<Done> {
+    /// Leaves in the document what it may keep, and moves the rest to pages. `before` is what
+    /// the array held.
+    async fn keep(&mut self, found: Element<'_>, len: usize, before: Mass) -> Result<Done> {
         if self.rule.head.hold(len, found.bytes.len()) {
             return Ok(Done::whole(len));
         }
         let all: Vec<Element<'_>> = found.children().items().collect();
-        let (head, moved) = self.divide(&all);
+        let all = self.within_total(&all, before)?;
+        let (head, moved) = self.divide(all);
         let pages = self.append(moved, true).await?;
         let head = Head::Becomes(array(head));
-        Ok(Done { head, counters: Counters::of(len, pages), paged: true })
+        Ok(Done { head, counters: Counters::of(Mass::of(all), pages), paged: true })
     }
 
     /// Which elements the head keeps, and which go to pages.

@@ -1,9 +1,9 @@
 //! The whole sequence at once: for updates that must see all of it, and for
 //! elements that must move from piece to piece.
 
-use super::pack::{Held, Packer, head_len};
+use super::pack::{Packer, PageFill, head_len};
 use super::page::{Look, Page, Walk};
-use super::{Counters, Done, Head, Work, array, items, limits};
+use super::{Counters, Done, Head, Mass, Work, array, items, limits};
 use crate::patterns::fields::{self, Edits};
 use crate::patterns::place::{self, identical};
 use crate::policy::{Keep, Overflow};
@@ -44,14 +44,14 @@ pub fn join<'a, R: std::ops::Deref<Target = RawDocument>>(
 }
 
 /// A document with some of its arrays whole.
-pub struct Document<T: Transaction> {
+pub struct WholeDocument<T: Transaction> {
     pub document: RawDocumentBuf,
     loaded: Vec<(value::Path, Loaded<T::Row>)>,
 }
 
-impl<T: Transaction> Document<T> {
-    pub fn new(row: &RawDocument) -> Document<T> {
-        Document { document: row.to_owned(), loaded: Vec::new() }
+impl<T: Transaction> WholeDocument<T> {
+    pub fn new(row: &RawDocument) -> WholeDocument<T> {
+        WholeDocument { document: row.to_owned(), loaded: Vec::new() }
     }
 
     pub fn add(&mut self, rule: &Overflow, loaded: Loaded<T::Row>) -> Result<()> {
@@ -135,7 +135,7 @@ impl<T: Transaction> Work<'_, T> {
     }
 
     /// Makes the sequence `new`: pages that hold the same as before stay, the
-    /// others are packed anew.
+    /// others are repacked.
     pub async fn rewrite(
         &mut self,
         head: &[Element<'_>],
@@ -157,7 +157,7 @@ impl<T: Transaction> Work<'_, T> {
             true => Head::Becomes(array(new_head)),
             false => Head::Stays,
         };
-        Ok(Done { head, counters: Counters::of(new.len(), pages), paged: true })
+        Ok(Done { head, counters: Counters::of(Mass::of(new), pages), paged: true })
     }
 
     /// Which elements of the new sequence the head keeps, and which go to pages.
@@ -208,7 +208,7 @@ impl<T: Transaction> Work<'_, T> {
         let mut rest = &items[at..];
         while !rest.is_empty() {
             let (fit, more) =
-                rest.split_at(packer.take(Held::default(), rest).max(1).min(rest.len()));
+                rest.split_at(packer.take(PageFill::default(), rest).max(1).min(rest.len()));
             match (pages.get(slot), held.get(slot)) {
                 (Some(page), Some(held)) => {
                     let same = held.len() == fit.len()

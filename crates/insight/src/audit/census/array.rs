@@ -29,6 +29,8 @@ pub struct Longest {
     pub document_bytes: u64,
     /// When its elements were made, where they carry dates.
     pub span: Span,
+    /// Whether these go down along the array.
+    pub newest_first: bool,
     /// When the document was made, in milliseconds since 1970, where its `_id` tells it.
     pub created: Option<i64>,
 }

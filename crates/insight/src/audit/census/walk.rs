@@ -128,7 +128,10 @@ impl<'a> Walk<'a> {
         let mut length = 0;
         let mut kinds = 0;
         let mut span = Span::NONE;
+        // How often a date is later, or earlier, than all before it.
+        let (mut later, mut earlier) = (0_u64, 0_u64);
         for item in element.children().items() {
+            let before = span;
             length += 1;
             kinds |= bit(item.kind);
             match item.kind {
@@ -144,6 +147,8 @@ impl<'a> Walk<'a> {
                 ElementType::String => self.check_text(item),
                 _ => note_date(&mut span, item),
             }
+            later += u64::from(span.to > before.to);
+            earlier += u64::from(span.from < before.from);
         }
         let bytes = element.bytes.len() as u64;
         let (document, created, document_bytes) = (self.id, self.created, self.bytes);
@@ -154,6 +159,7 @@ impl<'a> Walk<'a> {
                 bytes,
                 document_bytes,
                 span,
+                newest_first: earlier > later,
                 created,
             });
         }

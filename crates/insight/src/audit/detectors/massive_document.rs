@@ -92,10 +92,9 @@ fn cure_of(subject: &Subject<'_>, large: &Large, size: u64) -> Cure {
         return cure;
     }
     match (subject.target, node) {
-        (Target::Freeboard, _) if size <= MAX_BYTES => Cure {
-            pattern: "bound".to_owned(),
-            remedy: Remedy::Policy(document_policy(subject, size)),
-        },
+        (Target::Freeboard, _) if size <= MAX_BYTES => {
+            Cure::new("bound", Remedy::Policy(document_policy(subject, size)))
+        }
         (Target::MongoDb, _) if size <= MAX_BYTES => {
             let rule = json!({ "$expr": { "$lte": [{ "$bsonSize": "$$ROOT" }, MAX_BYTES] } });
             cure::validator("bound", subject.collection, &rule, "strict")

@@ -5,7 +5,7 @@ use crate::audit::Target;
 use crate::audit::scan::is_refusal;
 use bson::{Document, doc};
 use mongodb::Client;
-use mongodb::options::{ClientOptions, ReadPreference, ReadPreferenceOptions, SelectionCriteria};
+use mongodb::options::{ReadPreference, ReadPreferenceOptions, SelectionCriteria};
 use std::sync::atomic::AtomicBool;
 
 /// What the server's log and profiler call this client.
@@ -29,7 +29,7 @@ pub struct Server {
 impl Server {
     /// Connects, and asks the server what it is.
     pub async fn connect(uri: &str, target: Option<Target>) -> Result<Server, Error> {
-        let mut options = ClientOptions::parse(uri).await.map_err(jobs::Error::Uri)?;
+        let mut options = jobs::options(uri).await?;
         options.app_name = Some(APPLICATION.to_owned());
         // The primary has work of its own.
         options.selection_criteria.get_or_insert(SelectionCriteria::ReadPreference(

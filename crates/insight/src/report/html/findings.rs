@@ -121,6 +121,10 @@ fn cure(cure: &Cure) -> Markup {
     html! {
         div.cure {
             h4 { "Cure: " (label(&cure.pattern)) }
+            @if !cure.why.is_empty() {
+                ul.why { @for why in &cure.why { li { (why) } } }
+            }
+            @if let Some(seen) = &cure.seen { p.seen { (seen) } }
             p.how { (how) }
             pre { code { (text) } }
         }

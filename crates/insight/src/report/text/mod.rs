@@ -82,7 +82,7 @@ fn one(finding: &Finding, out: &mut Out) {
     out.line(&format!("{mark} {}  {place}", finding.detector));
     out.indented(&finding.summary);
     let evidence = &finding.evidence;
-    let list = |values: &[Value]| values.iter().map(plain).collect::<Vec<_>>().join(", ");
+    let list = |values: &[Value]| values.iter().map(literal).collect::<Vec<_>>().join(", ");
     if !evidence.ids.is_empty() {
         out.labelled("ids", &list(&evidence.ids), LIST_LINES_MAX);
     }
@@ -92,7 +92,7 @@ fn one(finding: &Finding, out: &mut Out) {
     if !evidence.figures.is_empty() {
         let figures = evidence.figures.iter();
         let figures: Vec<String> = figures
-            .map(|(name, value)| format!("{}: {}", name.replace('_', " "), plain(value)))
+            .map(|(name, value)| format!("{}: {}", name.replace('_', " "), figure(value)))
             .collect();
         out.labelled("figures", &figures.join(", "), LIST_LINES_MAX + 1);
     }
@@ -110,6 +110,8 @@ fn cure(cure: &Cure, out: &mut Out) {
             command.lines().flat_map(|line| indented(line, COLUMNS - 2 * INDENT)).collect(),
         ),
     };
+    cure.why.iter().for_each(|why| out.labelled("why", why, 2));
+    cure.seen.iter().for_each(|seen| out.labelled("seen", seen, LIST_LINES_MAX + 1));
     out.labelled("cure", &format!("{} pattern; {how}:", cure.pattern.replace('_', " ")), 1);
     if lines.len() > CURE_LINES_MAX {
         lines.truncate(CURE_LINES_MAX);
@@ -165,13 +167,14 @@ fn notes(report: &Report, out: &mut Out) {
 }
 
 /// A value on a line, cut where it is long.
-fn plain(value: &Value) -> String {
+fn figure(value: &Value) -> String {
+    value.as_u64().map_or_else(|| literal(value), count)
+}
+
+/// A value of the data, as a query takes it: a number has no commas.
+fn literal(value: &Value) -> String {
     let text = match value {
         Value::String(text) => text.clone(),
-        Value::Number(number) => match number.as_u64() {
-            Some(number) => count(number),
-            None => number.to_string(),
-        },
         other => shell(other),
     };
     // What was asked says more than a value.

@@ -1,15 +1,14 @@
 //! `$sum`: the sum of numbers; all else is passed over.
 
 use super::sliding::Total;
-use super::summation::Summation;
 use super::{Accumulation, Accumulator};
 use crate::Context;
 use bson::{RawBson, RawBsonRef, RawDocument};
 use error::Result;
-use value::Number;
+use value::{ExactSum, Number};
 
 #[derive(Debug, Default)]
-pub struct Sum(Summation);
+pub struct Sum(ExactSum);
 
 pub fn parse(_: &'static str, value: RawBsonRef<'_>, context: &Context) -> Result<Accumulation> {
     Ok(Accumulation::unary(value, context, Sum::default)?.sliding(Total::sum))
@@ -24,6 +23,10 @@ impl Accumulator for Sum {
     }
 
     fn value(&self) -> Result<Option<RawBson>> {
-        Ok(Some(self.0.total()))
+        Ok(Some(self.0.sum()))
+    }
+
+    fn bytes(&self) -> usize {
+        self.0.bytes()
     }
 }

@@ -1,5 +1,5 @@
-//! Sums of numbers of every type: integers exactly, doubles with the rounding
-//! error carried along, decimals apart.
+//! Sums of what `$covariancePop`, `$integral` and the like compute: integers exactly, doubles with
+//! the rounding error carried along, decimals apart. `$sum` and `$avg` are exact (`value::ExactSum`).
 
 use crate::aggregate::expressions::{coerce, decimal};
 use bson::RawBson;

@@ -4,7 +4,7 @@
 use super::held::{self, Held};
 use super::table::Row;
 use super::{Evaluated, Node, Scope, coerce};
-use crate::{describe, interrupt};
+use crate::{Needs, describe, interrupt};
 use bson::RawBsonRef;
 use error::{Code, Result};
 use value::{Collator, Value};
@@ -32,6 +32,17 @@ pub struct Arguments<'v, 'a> {
 impl Call {
     pub fn is_pure(&self) -> bool {
         self.row.pure
+    }
+
+    pub fn needs(&self, needs: &mut Needs) {
+        let extent = (self.row.reach)(&self.operands);
+        for (at, node) in self.operands.iter().enumerate() {
+            match (node, extent) {
+                (Some(node), Some(extent)) if at == 0 => node.needs_extent(extent, needs),
+                (Some(node), _) => node.needs(needs),
+                (None, _) => {}
+            }
+        }
     }
 
     pub fn evaluate<'a>(&'a self, scope: &'a Scope<'a>) -> Evaluated<'a> {

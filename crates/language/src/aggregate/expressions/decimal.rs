@@ -21,6 +21,9 @@ const LN_10: &str = "2.302585092994045684017991454684364207601101488628772976033
 /// The digits of the binary numbers that MongoDB's library computes with.
 const BINARY_DIGITS: i32 = 113;
 
+/// How often the exponent of a binary number is guessed.
+const GUESSES_MAX: usize = 16;
+
 /// The largest exponent that the library computes powers and logarithms with.
 const TRANSCENDENTAL_EXPONENT_MAX: isize = 999_999;
 
@@ -186,7 +189,7 @@ fn binary(value: Wide) -> Wide {
     let shift = BINARY_DIGITS - 1 - (f64::from(tens) * std::f64::consts::LOG2_10) as i32;
     let mut scale = two(shift);
     // The first guess knows the power of ten alone, and is off by a few at most.
-    loop {
+    for _ in 0..GUESSES_MAX {
         let mut whole = magnitude * scale;
         context.round(&mut whole);
         if whole < *least {
@@ -198,6 +201,8 @@ fn binary(value: Wide) -> Wide {
             return if value.is_negative() { -nearest } else { nearest };
         }
     }
+    // Farther from one than any decimal128: no power of two leads there.
+    value
 }
 
 fn two(power: i32) -> Wide {

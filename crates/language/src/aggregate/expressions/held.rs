@@ -8,7 +8,7 @@ use bson::RawBsonRef;
 use budget::Kind;
 use error::{Code, Result};
 use std::cell::{Cell, RefCell};
-use value::Value;
+use value::{ArrayWriter, Value};
 
 /// The most bytes that the values of one evaluation may take together.
 pub const EVALUATION_BYTES_MAX: usize = 400 * 1024 * 1024;
@@ -66,6 +66,13 @@ impl Held {
     pub fn write(&mut self, bytes: usize) -> Result<()> {
         coerce::check_size(bytes)?;
         self.grow(bytes)
+    }
+
+    /// Counts what an array that is being written takes, each time it is more than before, and
+    /// refuses one that outgrows the limit of one value.
+    pub fn write_array(&mut self, out: &ArrayWriter) -> Result<()> {
+        coerce::check_size(out.bytes())?;
+        self.grow(out.room())
     }
 
     fn grow(&mut self, bytes: usize) -> Result<()> {

@@ -2,9 +2,9 @@
 
 use super::call::Call;
 use super::held::{self, Held};
-use super::{FieldPath, Scope};
+use super::{FieldPath, Scope, coerce};
 use crate::metadata::{self, Asked};
-use crate::{Binding, Needs, interrupt};
+use crate::{Binding, Extent, Needs, interrupt};
 use bson::{RawBson, RawBsonRef, RawDocumentBuf};
 use error::Result;
 use std::sync::Arc;
@@ -70,6 +70,11 @@ pub trait Special: std::fmt::Debug + Send + Sync {
     /// The operands that are all true where this is.
     fn conjuncts(&self) -> &[Node] {
         &[]
+    }
+
+    /// Whether its value is that of an operand, as it is, and goes only by which are null.
+    fn is_one_of_its_operands(&self) -> bool {
+        false
     }
 
     /// Whether the whole document is needed, whatever the operands are.
@@ -197,15 +202,35 @@ impl Node {
             Node::Field(path) => needs.add(path.path()),
             Node::Document(fields) => fields.iter().for_each(|(_, node)| node.needs(needs)),
             Node::Array(nodes) => nodes.iter().for_each(|node| node.needs(needs)),
-            Node::Call(call) => {
-                call.operands.iter().flatten().for_each(|node| node.needs(needs));
-            }
+            Node::Call(call) => call.needs(needs),
             Node::Special(special) => {
                 if special.needs_all() {
                     needs.all();
                 }
                 special.operands().into_iter().for_each(|node| node.needs(needs));
             }
+        }
+    }
+
+    /// What it looks at where only a part of its value matters, if that is an array.
+    pub fn needs_extent(&self, extent: Extent, needs: &mut Needs) {
+        match self {
+            Node::Field(path) => needs.add_extent(path.path(), extent),
+            Node::Special(special) if special.is_one_of_its_operands() => {
+                let operands = special.operands().into_iter();
+                operands.for_each(|node| node.needs_extent(extent, needs));
+            }
+            node => node.needs(needs),
+        }
+    }
+
+    /// A constant that is exactly a 32-bit integer.
+    pub fn integer(&self) -> Option<i32> {
+        match self {
+            Node::Constant(value) => {
+                coerce::integral32(value.as_ref().map(RawBson::as_raw_bson_ref))
+            }
+            _ => None,
         }
     }
 }
@@ -244,7 +269,7 @@ fn array<'a>(nodes: &'a [Node], scope: &'a Scope<'a>) -> Evaluated<'a> {
             Some(value) => out.push(value.get()),
             None => out.push(RawBsonRef::Null),
         }
-        held.write(out.bytes())?;
+        held.write_array(&out)?;
     }
     Ok(Some(Value::Own(RawBson::Array(out.finish()))))
 }

@@ -2,6 +2,7 @@
 
 use super::call::Function;
 use super::*;
+use crate::Extent;
 use error::Code;
 use rustc_hash::FxHashMap;
 use std::sync::LazyLock;
@@ -17,6 +18,15 @@ pub struct Row {
     pub help: &'static str,
     /// Checks the operands that are constant where others are not.
     pub check: Check,
+    /// How much of its first operand it looks at.
+    pub reach: Reach,
+}
+
+/// How much of its first operand, an array, an expression looks at; `None` is all of it.
+pub type Reach = fn(&[Option<Node>]) -> Option<Extent>;
+
+fn whole(_: &[Option<Node>]) -> Option<Extent> {
+    None
 }
 
 /// Finds errors in constant operands before any document is read; may give what the whole
@@ -82,11 +92,11 @@ impl Row {
         function: Function,
         help: &'static str,
     ) -> Row {
-        Row { name, form: Form::Call(arity, function), pure: true, help, check: unchecked }
+        Row::new(name, Form::Call(arity, function), help)
     }
 
     pub const fn named(name: &'static str, named: Named, help: &'static str) -> Row {
-        Row { name, form: Form::Named(named), pure: true, help, check: unchecked }
+        Row::new(name, Form::Named(named), help)
     }
 
     pub const fn own(
@@ -94,11 +104,15 @@ impl Row {
         parse: fn(&mut Parser<'_>, RawBsonRef<'_>) -> Result<Node>,
         help: &'static str,
     ) -> Row {
-        Row { name, form: Form::Own(parse), pure: true, help, check: unchecked }
+        Row::new(name, Form::Own(parse), help)
     }
 
     pub const fn refused(name: &'static str, why: &'static str) -> Row {
-        Row { name, form: Form::Refused(why), pure: true, help: why, check: unchecked }
+        Row::new(name, Form::Refused(why), why)
+    }
+
+    const fn new(name: &'static str, form: Form, help: &'static str) -> Row {
+        Row { name, form, pure: true, help, check: unchecked, reach: whole }
     }
 
     pub const fn impure(self) -> Row {
@@ -107,6 +121,10 @@ impl Row {
 
     pub const fn checked(self, check: Check) -> Row {
         Row { check, ..self }
+    }
+
+    pub const fn reaching(self, reach: Reach) -> Row {
+        Row { reach, ..self }
     }
 }
 

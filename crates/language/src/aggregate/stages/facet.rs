@@ -57,8 +57,14 @@ pub fn parse(stage: Specification<'_>) -> Result<Vec<Box<dyn Stage>>> {
 }
 
 impl Facet {
-    fn output(&self, input: Documents, foreign: &Arc<dyn Foreign>) -> Result<RawDocumentBuf> {
+    /// The document, and what it takes of the budget.
+    fn output(
+        &self,
+        input: Documents,
+        foreign: &Arc<dyn Foreign>,
+    ) -> Result<(RawDocumentBuf, budget::Held)> {
         let inputs = copies(input, self.facets.len(), &**foreign)?;
+        let mut memory = budget::Held::new(Kind::Work);
         let mut out = DocumentWriter::new();
         for ((name, pipeline), input) in self.facets.iter().zip(inputs) {
             let mut array = ArrayWriter::new();
@@ -70,10 +76,12 @@ impl Facet {
                         "document constructed by $facet is more than {JOINED_BYTES_MAX} bytes"
                     )));
                 }
+                // While it grows there may be a copy of it.
+                memory.resize(out.len() + 2 * array.bytes())?;
             }
             array.finish_into(&mut out, name);
         }
-        Ok(out.finish())
+        Ok((out.finish(), memory))
     }
 }
 
@@ -126,8 +134,11 @@ impl Stage for Facet {
     }
 
     fn run(self: Arc<Self>, input: Documents, foreign: &Arc<dyn Foreign>) -> Result<Documents> {
-        let output = self.output(input, foreign)?;
-        Ok(Box::new(std::iter::once(Ok(output))))
+        let (output, memory) = self.output(input, foreign)?;
+        // The room is given back with the iterator: what comes next holds the document meanwhile.
+        Ok(Box::new(std::iter::once(Ok(output)).inspect(move |_| {
+            let _ = &memory;
+        })))
     }
 
     fn needs(&self, needs: &mut Needs) -> ControlFlow<()> {

@@ -8,14 +8,45 @@ use bson::{RawBson, RawBsonRef, RawDocument, RawDocumentBuf};
 use error::{Code, Result};
 use std::ops::ControlFlow;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use value::Path;
-use value::element::{array_elements, elements};
+use value::element::{array_elements, elements, get_value};
 
 #[derive(Debug)]
 pub struct Unwind {
     pub path: Path,
     index: Option<Path>,
     preserve: bool,
+    /// Whether documents that follow each other with the same `_id` are parts of one.
+    in_parts: AtomicBool,
+}
+
+impl Unwind {
+    /// Its documents come from a collection, as they are, or several for one with parts of the
+    /// array, one after the other: it makes the same of both.
+    pub fn take_parts(&self) {
+        self.in_parts.store(true, Ordering::Relaxed);
+    }
+}
+
+/// Where an element is in its array, across the parts that the array comes in.
+#[derive(Default)]
+struct Offset {
+    id: Option<RawBson>,
+    next: i64,
+}
+
+impl Offset {
+    /// The number of the first element of a part.
+    fn of(&mut self, document: &RawDocument, len: usize) -> i64 {
+        let id = get_value(document, "_id");
+        if self.id.as_ref().map(RawBson::as_raw_bson_ref) != id {
+            *self = Offset { id: id.map(RawBson::from), next: 0 };
+        }
+        let first = self.next;
+        self.next += len as i64;
+        first
+    }
 }
 
 pub fn parse(stage: Specification<'_>) -> Result<Vec<Box<dyn Stage>>> {
@@ -79,7 +110,7 @@ pub fn parse(stage: Specification<'_>) -> Result<Vec<Box<dyn Stage>>> {
             .error(format!("path option to $unwind stage should be prefixed with a '$': {path}")));
     };
     let path = FieldPath::parse(path)?.path().clone();
-    one(Unwind { path, index, preserve })
+    one(Unwind { path, index, preserve, in_parts: AtomicBool::new(false) })
 }
 
 fn wrong(code: i32, message: &str, value: RawBsonRef<'_>) -> error::Error {
@@ -88,7 +119,7 @@ fn wrong(code: i32, message: &str, value: RawBsonRef<'_>) -> error::Error {
 
 impl Unwind {
     /// What a document becomes: itself, nothing, or one for each element.
-    fn open(&self, document: RawDocumentBuf) -> Opened {
+    fn open(&self, document: RawDocumentBuf, offset: &mut Offset) -> Opened {
         let value = find(&self.path, &document);
         let Some(RawBsonRef::Array(array)) = value else {
             // A value that is no array stands for itself.
@@ -102,7 +133,11 @@ impl Unwind {
         if !array.is_empty() {
             let elements: Vec<RawBson> =
                 array_elements(array).map(|element| element.value().into()).collect();
-            return Opened::Several(Expansion { document, elements: (0..).zip(elements) });
+            let first = match self.index.is_some() && self.in_parts.load(Ordering::Relaxed) {
+                true => offset.of(&document, elements.len()),
+                false => 0,
+            };
+            return Opened::Several(Expansion { document, elements: (first..).zip(elements) });
         }
         if !self.preserve {
             return Opened::Nothing;
@@ -146,6 +181,7 @@ impl Stage for Unwind {
 
     fn run(self: Arc<Self>, mut input: Documents, _: &Arc<dyn Foreign>) -> Result<Documents> {
         let mut under_way: Option<Expansion> = None;
+        let mut offset = Offset::default();
         Ok(Box::new(std::iter::from_fn(move || {
             loop {
                 if let Some(expansion) = &mut under_way {
@@ -158,7 +194,7 @@ impl Stage for Unwind {
                     under_way = None;
                 }
                 match input.next()? {
-                    Ok(document) => match self.open(document) {
+                    Ok(document) => match self.open(document, &mut offset) {
                         Opened::Nothing => {}
                         Opened::One(document) => return Some(Ok(document)),
                         Opened::Several(expansion) => under_way = Some(expansion),

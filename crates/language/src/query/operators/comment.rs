@@ -6,7 +6,7 @@ use error::Result;
 use value::Element;
 
 pub const ROW: TopOperator =
-    TopOperator { name: "$comment", help: "A note for whoever reads the filter.", parse };
+    TopOperator { name: "$comment", help: "A note for readers of the filter.", parse };
 
 fn parse(_: Element<'_>, _: &Scope<'_>) -> Result<Node> {
     Ok(Node::True)

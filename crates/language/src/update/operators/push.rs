@@ -1,7 +1,7 @@
 //! `$push`: appends to an array; with `$each`, `$position`, `$sort`, `$slice`.
 
 use super::super::operator::{
-    Absent, Argument, Held, Operator, Scope, depth_below, identical, integer,
+    Absent, Argument, Ends, Held, Operator, Scope, depth_below, identical, integer,
 };
 use super::super::place::{Place, id_of};
 use super::super::walk::{Facts, Run};
@@ -163,9 +163,17 @@ impl Operator for Push {
         run.edits.replace(old, |out| write(old.key, after, out))
     }
 
+    fn added(&self) -> Vec<Element<'_>> {
+        self.values.iter().map(Held::element).collect()
+    }
+
     fn scope(&self) -> Scope {
-        let plain = self.position.is_none() && self.sort.is_none() && self.slice.is_none();
-        if plain { Scope::End } else { Scope::Whole }
+        let (front, slice) = (self.position == Some(0), self.slice);
+        match (self.position, &self.sort) {
+            (None, None) if slice.is_none() => Scope::End,
+            (None | Some(0), None) => Scope::Ends(Ends { front, slice }),
+            _ => Scope::Whole,
+        }
     }
 
     fn absent(&self, _: &Facts<'_>) -> Result<Absent> {

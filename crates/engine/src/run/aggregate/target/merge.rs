@@ -3,7 +3,7 @@
 use super::{Call, next_batch};
 use crate::catalog::Collection;
 use crate::run::context::context;
-use crate::run::writes::Writes;
+use crate::writes::Writes;
 use bson::oid::ObjectId;
 use bson::{RawBsonRef, RawDocument, RawDocumentBuf};
 use command::Namespace;
@@ -20,7 +20,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use value::element::{elements, get};
 use value::{DocumentWriter, Path};
-use write::{Change, Insert, Selection};
+use write::{Insert, Selection, UpdateRequest};
 
 /// How often a document is tried again that others beat to its key.
 const ATTEMPTS_MAX: usize = 16;
@@ -58,7 +58,7 @@ impl Merge {
             into,
             context: context(target.as_deref(), aggregate.collation, aggregate.variables)?,
             bypass_validation: aggregate.bypass_validation,
-            writes: Writes::of(call),
+            writes: call.writes(),
         };
         loop {
             let batch = next_batch(&mut documents)?;
@@ -103,7 +103,7 @@ impl Work<'_> {
         }
         let filter = Arc::new(Filter::parse(&self.filter(&document)?, &self.context)?);
         let update = self.update(&document)?;
-        let change = Change {
+        let change = UpdateRequest {
             selection: Selection { filter: &filter, sort: None, hint: None, multi: false },
             update: &update,
             upsert: false,

@@ -2,9 +2,9 @@
 //! takes the target's place.
 
 use super::{Call, next_batch};
-use crate::define::{New, Progress, TEMPORARY_PREFIX};
+use crate::catalog::{NewCollection, TEMPORARY_PREFIX};
+use crate::operation::WorkProgress;
 use crate::policies::out::Temporary;
-use crate::run::writes::Writes;
 use bson::RawDocumentBuf;
 use command::Namespace;
 use command::views::Aggregate;
@@ -48,15 +48,15 @@ async fn fill(
     let nothing = RawDocumentBuf::new();
     let options = target.as_ref().map_or(&nothing, |target| &target.options);
     let namespace = &temporary.namespace;
-    call.engine.create(New { namespace, options, view: false }).await?;
+    call.engine.create(NewCollection { namespace, options, view: false }).await?;
     let specs: Vec<RawDocumentBuf> = match &target {
         Some(target) => target.indexes.iter().skip(1).map(|index| index.spec.clone()).collect(),
         None => Vec::new(),
     };
     if !specs.is_empty() {
-        call.engine.create_indexes(namespace, &specs, &Progress::default()).await?;
+        call.engine.create_indexes(namespace, &specs, &WorkProgress::default()).await?;
     }
-    let writes = Writes::of(call);
+    let writes = call.writes();
     loop {
         let batch = next_batch(&mut documents)?;
         if batch.is_empty() {

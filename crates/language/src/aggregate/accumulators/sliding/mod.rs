@@ -7,6 +7,7 @@ mod entered;
 mod list;
 mod ordered;
 mod quantiles;
+mod removable;
 mod set;
 mod total;
 
@@ -15,8 +16,9 @@ pub use ends::{End, Ends};
 pub use list::List;
 pub use ordered::{Ordered, Pick};
 pub use quantiles::Quantiles;
+pub use removable::Removable;
 pub use set::Set;
-pub use total::{Removable, Total};
+pub use total::Total;
 
 use super::size_of_value;
 use bson::{RawBson, RawBsonRef, RawDocument};

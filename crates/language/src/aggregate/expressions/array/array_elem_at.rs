@@ -1,10 +1,18 @@
 //! `$arrayElemAt`: the element at an index, from the end where it is negative.
 
 use super::{array, element};
+use crate::Extent;
 use crate::aggregate::expressions::node::null;
-use crate::aggregate::expressions::{Arguments, Evaluated, coerce};
+use crate::aggregate::expressions::{Arguments, Evaluated, Node, coerce};
 use error::Code;
 use value::element::array_len;
+
+/// Where the index is a constant, what is before it.
+pub fn reach(operands: &[Option<Node>]) -> Option<Extent> {
+    let at = operands.get(1)?.as_ref()?.integer()?;
+    let distance = at.unsigned_abs() as usize;
+    if at < 0 { Extent::last(distance) } else { Extent::first(distance + 1) }
+}
 
 pub fn evaluate<'a>(mut arguments: Arguments<'_, 'a>) -> Evaluated<'a> {
     if arguments.any_nullish() {

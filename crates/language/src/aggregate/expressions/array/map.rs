@@ -67,7 +67,7 @@ impl Special for Map {
                 Some(value) => out.push(value.get()),
                 None => out.push(RawBsonRef::Null),
             }
-            written.write(out.bytes())?;
+            written.write_array(&out)?;
         }
         own(out.finish())
     }

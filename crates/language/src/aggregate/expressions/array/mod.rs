@@ -22,6 +22,7 @@ mod zip;
 
 use super::table::{Arity, Field, Named, required};
 use super::{Arguments, Row, coerce};
+use crate::Extent;
 use bson::{RawArray, RawBson, RawBsonRef};
 use error::{Code, Result};
 use value::Value;
@@ -40,7 +41,8 @@ pub const ROWS: &[Row] = &[
         Arity::Exactly(2),
         array_elem_at::evaluate,
         "the element at an index",
-    ),
+    )
+    .reaching(array_elem_at::reach),
     Row::call(
         "$arrayToObject",
         Arity::Exactly(1),
@@ -49,7 +51,8 @@ pub const ROWS: &[Row] = &[
     ),
     Row::call("$concatArrays", Arity::Any, concat_arrays::evaluate, "arrays, one after the other"),
     Row::own("$filter", filter::parse, "elements for which a condition holds"),
-    Row::call("$first", Arity::Exactly(1), first::evaluate, "the first element"),
+    Row::call("$first", Arity::Exactly(1), first::evaluate, "the first element")
+        .reaching(|_| Extent::first(1)),
     Row::named("$firstN", several(n::first), "the first n elements"),
     Row::call("$in", Arity::Exactly(2), in_::evaluate, "whether an array has an element"),
     Row::call(
@@ -60,7 +63,8 @@ pub const ROWS: &[Row] = &[
     )
     .checked(index_of_array::check),
     Row::call("$isArray", Arity::Exactly(1), is_array::evaluate, "whether a value is an array"),
-    Row::call("$last", Arity::Exactly(1), last::evaluate, "the last element"),
+    Row::call("$last", Arity::Exactly(1), last::evaluate, "the last element")
+        .reaching(|_| Extent::last(1)),
     Row::named("$lastN", several(n::last), "the last n elements"),
     Row::own("$map", map::parse, "an expression of each element"),
     Row::named("$maxN", several(n::max), "the n greatest elements"),
@@ -79,8 +83,10 @@ pub const ROWS: &[Row] = &[
         reverse_array::evaluate,
         "the elements backwards",
     ),
-    Row::call("$size", Arity::Exactly(1), size::evaluate, "how many elements there are"),
-    Row::call("$slice", Arity::Between(2, 3), slice::evaluate, "some elements in a row"),
+    Row::call("$size", Arity::Exactly(1), size::evaluate, "how many elements there are")
+        .reaching(|_| Some(Extent::LEN)),
+    Row::call("$slice", Arity::Between(2, 3), slice::evaluate, "some elements in a row")
+        .reaching(slice::reach),
     Row::own("$sortArray", sort_array::parse, "the elements in order"),
     Row::own("$zip", zip::parse, "arrays, element by element"),
 ];

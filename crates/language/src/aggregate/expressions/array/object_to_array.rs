@@ -27,7 +27,7 @@ pub fn evaluate<'a>(arguments: Arguments<'_, 'a>) -> Evaluated<'a> {
         pair.append("k", RawBsonRef::String(element.key));
         pair.copy_as("v", element);
         out.push(RawBsonRef::Document(&pair.finish()));
-        written.write(out.bytes())?;
+        written.write_array(&out)?;
         interrupt::check()?;
     }
     own(out.finish())

@@ -1,12 +1,27 @@
 //! `$slice`: some elements in a row.
 
 use super::array;
+use crate::Extent;
 use crate::aggregate::expressions::node::{null, own};
-use crate::aggregate::expressions::{Arguments, Evaluated};
+use crate::aggregate::expressions::{Arguments, Evaluated, Node};
 use crate::interrupt;
 use error::{Code, Result};
 use value::ArrayWriter;
 use value::element::{array_elements, array_len};
+
+/// Where its bounds are constants, what is before the end of them.
+pub fn reach(operands: &[Option<Node>]) -> Option<Extent> {
+    let start = operands.get(1)?.as_ref()?.integer()?;
+    let distance = start.unsigned_abs() as usize;
+    match operands.get(2) {
+        _ if start < 0 => Extent::last(distance),
+        None | Some(None) => Extent::first(distance),
+        Some(Some(count)) => {
+            let count = usize::try_from(count.integer()?).ok()?;
+            Extent::first(distance.saturating_add(count))
+        }
+    }
+}
 
 pub fn evaluate<'a>(arguments: Arguments<'_, 'a>) -> Evaluated<'a> {
     if arguments.nullish(0) || arguments.nullish(1) {

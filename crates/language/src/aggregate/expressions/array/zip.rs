@@ -116,7 +116,7 @@ impl Special for Zip {
             let tuple = tuple.finish();
             interrupt::check_sized(tuple.as_bytes().len())?;
             out.push(RawBsonRef::Array(&tuple));
-            written.write(out.bytes())?;
+            written.write_array(&out)?;
         }
     }
 

@@ -35,6 +35,10 @@ impl Special for IfNull {
         self.last.evaluate(scope)
     }
 
+    fn is_one_of_its_operands(&self) -> bool {
+        true
+    }
+
     fn operands(&self) -> Vec<&Node> {
         self.candidates.iter().chain([&self.last]).collect()
     }

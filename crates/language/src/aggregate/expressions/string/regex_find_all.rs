@@ -41,7 +41,7 @@ fn finish(name: &'static str, found: Option<(&Regex, &str)>) -> Evaluated<'stati
                 "{name}: the size of buffer to store output exceeded the 64MB limit"
             )));
         }
-        written.write(out.bytes())?;
+        written.write_array(&out)?;
         // Behind an empty match the search goes on one character later.
         let skipped = input.get(found.end()..).and_then(|rest| rest.chars().next());
         from = match skipped.filter(|_| found.start() == found.end()) {

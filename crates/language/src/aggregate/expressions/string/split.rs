@@ -24,7 +24,7 @@ pub fn evaluate<'a>(arguments: Arguments<'_, 'a>) -> Evaluated<'a> {
     let mut out = ArrayWriter::new();
     for part in input.split(separator) {
         out.push(RawBsonRef::String(part));
-        written.write(out.bytes())?;
+        written.write_array(&out)?;
         interrupt::check()?;
     }
     own(out.finish())

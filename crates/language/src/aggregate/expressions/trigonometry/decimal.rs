@@ -166,7 +166,8 @@ fn circular(x: Wide) -> (Wide, Wide) {
     }
 }
 
-/// An angle less its quarter turns, and how many of those are left of whole turns.
+/// An angle less its quarter turns, and how many of those are left of whole turns. Of an angle
+/// whose turns have more digits than are computed with nothing is known but that.
 fn reduce(x: Wide) -> (Wide, i32) {
     let mut context = Context::<Angle>::default();
     context.set_rounding(Rounding::HalfEven);
@@ -175,6 +176,9 @@ fn reduce(x: Wide) -> (Wide, i32) {
     let mut turns = x / quarter;
     context.round(&mut turns);
     let angle = transcendental().to_width(x - turns * quarter);
+    if magnitude(angle) > int(1) {
+        return (int(0), 0);
+    }
     let quadrant = i32::try_from(turns % Angle::from(4)).unwrap_or(0);
     (angle, quadrant.rem_euclid(4))
 }
@@ -202,6 +206,16 @@ mod tests {
         assert_eq!(shown(acosh, "2"), "1.316957896924816708625046347307968");
         assert_eq!(shown(atanh, "0.5"), "0.5493061443340548456976226184612628");
         assert_eq!(shown(sin, "1E-20"), "1.000000000000000000000000000000000E-20");
+    }
+
+    #[test]
+    fn the_largest_angles_have_a_sine() {
+        for text in ["1E34", "1E90", "1234567E100", "3703701E3000", "-3703701E6000", "9E6144"] {
+            for function in [sin, cos] {
+                let value: Wide = shown(function, text).parse().unwrap();
+                assert!(magnitude(value) <= int(1), "{text}: {value}");
+            }
+        }
     }
 
     #[test]

@@ -20,6 +20,7 @@ use crate::aggregate::{Pipeline, Place};
 use crate::query::Filter;
 use crate::{Binding, Context, Needs, metadata};
 use bson::{RawArray, RawArrayBuf, RawBsonRef, RawDocument, RawDocumentBuf};
+use budget::{Held, Kind};
 use error::{Code, Result};
 use reuse::Reuse;
 use std::ops::ControlFlow;
@@ -157,6 +158,12 @@ pub fn parse(stage: Specification<'_>) -> Result<Vec<Box<dyn Stage>>> {
     })
 }
 
+/// The documents that are joined to another, and what they take of the budget.
+struct Joined {
+    array: RawArrayBuf,
+    _memory: Held,
+}
+
 impl Lookup {
     /// Gives the variables the values that they have for a document.
     fn bind(&self, document: &RawDocument) -> Result<()> {
@@ -199,13 +206,18 @@ impl Lookup {
         }
     }
 
-    fn array(&self, documents: Documents) -> Result<RawArrayBuf> {
+    fn array(&self, documents: Documents) -> Result<Joined> {
         let mut array = ArrayWriter::new();
+        let mut memory = Held::new(Kind::Work);
         for joined in metadata::detach_all(documents, self.context.asked.wanted()) {
             array.push(RawBsonRef::Document(&joined?));
             self.check_size(array.bytes())?;
+            // While it grows there may be a copy of it.
+            memory.resize(2 * array.bytes())?;
         }
-        Ok(array.finish())
+        let array = array.finish();
+        memory.resize(array.as_bytes().len())?;
+        Ok(Joined { array, _memory: memory })
     }
 
     fn check_size(&self, bytes: usize) -> Result<()> {
@@ -226,10 +238,14 @@ impl Stage for Lookup {
 
     fn run(self: Arc<Self>, input: Documents, foreign: &Arc<dyn Foreign>) -> Result<Documents> {
         let mut join = reuse::Join::new(self.clone(), foreign.clone());
+        // For the document that was handed on last, which may be far larger than one that is
+        // stored.
+        let mut memory = Held::new(Kind::Work);
         Ok(Box::new(input.map(move |document| {
             let document = document?;
-            let array = join.array(&document)?;
-            let joined = set(&document, &self.to, 0, Some(RawBsonRef::Array(&array)));
+            let Joined { array, .. } = &*join.array(&document)?;
+            memory.resize(document.as_bytes().len() + array.as_bytes().len())?;
+            let joined = set(&document, &self.to, 0, Some(RawBsonRef::Array(array)));
             self.check_size(joined.as_bytes().len())?;
             Ok(joined)
         })))

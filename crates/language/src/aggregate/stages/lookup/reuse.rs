@@ -3,10 +3,10 @@
 //! give. Of a join by equality the arrays of a few values are kept. What does not fit in
 //! memory is read anew each time.
 
-use super::{Binding, Documents, Expression, Foreign, Lookup, Match, Pipeline};
+use super::{Binding, Documents, Expression, Foreign, Joined, Lookup, Match, Pipeline};
 use crate::aggregate::limits::STAGE_MEMORY_BYTES_MAX;
 use crate::{Wanted, interrupt};
-use bson::{RawArray, RawArrayBuf, RawBsonRef, RawDocument, RawDocumentBuf};
+use bson::{RawArray, RawBsonRef, RawDocument, RawDocumentBuf};
 use budget::Kind;
 use error::Result;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -106,29 +106,38 @@ pub struct Join {
 }
 
 /// Arrays of a join by equality, by its filter.
-#[derive(Default)]
 struct Equal {
-    arrays: FxHashMap<Box<[u8]>, Arc<RawArrayBuf>>,
+    arrays: FxHashMap<Box<[u8]>, Arc<Joined>>,
     bytes: usize,
+    memory: budget::Held,
 }
 
 impl Equal {
-    fn keep(&mut self, filter: &RawDocument, array: &Arc<RawArrayBuf>) {
-        let bytes = filter.as_bytes().len() + array.as_bytes().len();
+    fn new() -> Equal {
+        Equal { arrays: FxHashMap::default(), bytes: 0, memory: budget::Held::new(Kind::Work) }
+    }
+
+    fn keep(&mut self, filter: &RawDocument, joined: &Arc<Joined>) {
+        let bytes = filter.as_bytes().len() + joined.array.as_bytes().len();
         if bytes > EQUAL_ARRAY_BYTES_MAX {
             return;
         }
         if self.bytes + bytes > EQUAL_BYTES_MAX {
-            *self = Equal::default();
+            *self = Equal::new();
         }
-        self.bytes += bytes;
-        self.arrays.insert(filter.as_bytes().into(), array.clone());
+        match self.memory.resize(self.bytes + bytes) {
+            Ok(()) => {
+                self.bytes += bytes;
+                self.arrays.insert(filter.as_bytes().into(), joined.clone());
+            }
+            Err(_) => *self = Equal::new(),
+        }
     }
 }
 
 enum Kept {
     Nothing,
-    Array(Arc<RawArrayBuf>),
+    Array(Arc<Joined>),
     Documents(Arc<(Vec<RawDocumentBuf>, budget::Held)>),
     /// It was too large to be kept.
     TooLarge,
@@ -136,11 +145,11 @@ enum Kept {
 
 impl Join {
     pub fn new(lookup: Arc<Lookup>, foreign: Arc<dyn Foreign>) -> Join {
-        Join { lookup, foreign, kept: Kept::Nothing, equal: Equal::default() }
+        Join { lookup, foreign, kept: Kept::Nothing, equal: Equal::new() }
     }
 
     /// The documents that are joined to a document.
-    pub fn array(&mut self, document: &RawDocument) -> Result<Arc<RawArrayBuf>> {
+    pub fn array(&mut self, document: &RawDocument) -> Result<Arc<Joined>> {
         interrupt::check_now()?;
         if let Kept::Array(array) = &self.kept {
             return Ok(array.clone());
@@ -159,15 +168,15 @@ impl Join {
             return lookup.array(rest.clone().run(documents, self.foreign.clone())?).map(Arc::new);
         }
         let pipeline = lookup.pipeline_for(equality.as_deref())?;
-        let array = Arc::new(lookup.array(lookup.read(pipeline, &self.foreign)?)?);
+        let joined = Arc::new(lookup.array(lookup.read(pipeline, &self.foreign)?)?);
         match (&lookup.reuse, equality) {
-            (Reuse::All, _) if array.as_bytes().len() <= STAGE_MEMORY_BYTES_MAX => {
-                self.kept = Kept::Array(array.clone());
+            (Reuse::All, _) if joined.array.as_bytes().len() <= STAGE_MEMORY_BYTES_MAX => {
+                self.kept = Kept::Array(joined.clone());
             }
-            (Reuse::Equal, Some(filter)) => self.equal.keep(&filter, &array),
+            (Reuse::Equal, Some(filter)) => self.equal.keep(&filter, &joined),
             _ => {}
         }
-        Ok(array)
+        Ok(joined)
     }
 
     /// What the stages give that are the same for every document; `None` where that is

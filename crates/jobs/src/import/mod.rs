@@ -1,19 +1,23 @@
 //! A file read into a collection.
 
+mod batch;
+mod check;
+mod large;
+mod read;
+
 use crate::definition::{Definition, Made};
+use crate::overflow::Guarded;
 use crate::progress::Progress;
-use crate::source::{Item, Source};
-use crate::{Error, Format, connect, stop};
+use crate::source::Source;
+use crate::{Error, Format, connect, format, stop};
 use bson::RawDocumentBuf;
 use futures::stream::{FuturesUnordered, StreamExt};
-use mongodb::error::{ErrorKind, IndexedWriteError};
+use mongodb::error::IndexedWriteError;
 use mongodb::{Collection, Database};
+use read::Work;
 use std::path::Path;
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, watch};
 
-/// What one command inserts.
-const BATCH_DOCUMENTS_MAX: usize = 1_000;
-const BATCH_BYTES_MAX: usize = 4 * 1024 * 1024;
 /// Commands under way at once.
 const BATCHES_IN_FLIGHT: usize = 4;
 /// Failures that are told one by one; the rest are counted.
@@ -32,6 +36,8 @@ pub struct Import<'a> {
     pub drop: bool,
     /// Do without the file beside the documents.
     pub documents_only: bool,
+    /// Set the growth policy that the file beside the documents has.
+    pub with_policy: bool,
     pub existing: ExistingDocument,
 }
 
@@ -58,6 +64,18 @@ pub struct Imported {
     pub made: Made,
     /// Indexes that went with the collection, and that the file does not have.
     pub dropped_indexes: Vec<String>,
+    pub policy: FilePolicy,
+}
+
+/// What has become of the growth policy in the file beside the documents.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum FilePolicy {
+    /// There is none, or the collection has one of its own.
+    #[default]
+    None,
+    Set,
+    /// Nobody asked for it, and the collection has none.
+    Left,
 }
 
 /// A document that was not imported.
@@ -68,42 +86,56 @@ pub struct Failure {
     pub why: String,
 }
 
-/// Documents on their way, and where they stand in the file.
-#[derive(Default)]
-struct Batch {
-    documents: Vec<RawDocumentBuf>,
-    numbers: Vec<u64>,
-    bytes: usize,
-    file_bytes: u64,
-    unreadable: Vec<Failure>,
+/// Where documents go.
+struct Target {
+    database: Database,
+    name: String,
+    collection: Collection<RawDocumentBuf>,
+    guarded: Option<Guarded>,
+    existing: ExistingDocument,
+    progress: Progress,
+    /// Turns true on Ctrl-C.
+    stopping: watch::Receiver<bool>,
 }
 
 impl Import<'_> {
     pub async fn run(&self) -> Result<Imported, Error> {
         let format = Format::of(self.file, self.format)?;
-        let (source, size) = Source::open(self.file, format)?;
+        let (mut source, size) = Source::open(self.file, format)?;
+        source.check_first()?;
         let client = connect::client(self.uri).await?;
         let (database, name) = connect::split(self.namespace)?;
         let database = client.database(database);
-        let collection = database.collection(name);
+        // What is dropped is gone: nothing is before all of the file can be read. Standard
+        // input is read once only.
+        if self.drop && !format::is_standard(self.file) {
+            check::whole(self.file, format)?;
+        }
         let mut imported = self.define(&database, name).await?;
-        let progress = Progress::bytes("importing", size);
-        let (sender, mut batches) = mpsc::channel(BATCHES_IN_FLIGHT);
-        let reader = tokio::task::spawn_blocking(move || read(source, &sender));
+        let (stop, stopping) = watch::channel(false);
+        let target = Target {
+            collection: database.collection(name),
+            guarded: Guarded::of(&database, name).await?,
+            name: name.to_owned(),
+            existing: self.existing,
+            database,
+            progress: Progress::bytes("importing", size),
+            stopping,
+        };
+        let (sender, mut works) = mpsc::channel(BATCHES_IN_FLIGHT);
+        let reader = tokio::task::spawn_blocking(move || read::read(source, &sender));
         let mut under_way = FuturesUnordered::new();
-        let stopping = "stopping after the batches under way";
-        let mut interrupt = std::pin::pin!(stop::interrupt(stopping));
+        let announced = "stopping after the batches under way";
+        let mut interrupt = std::pin::pin!(stop::interrupt(announced));
         let mut reads = true;
         while reads || !under_way.is_empty() {
             tokio::select! {
                 Some(done) = under_way.next() => {
-                    let (bytes, done): (u64, Imported) = done?;
-                    progress.add(bytes);
-                    imported.add(done);
+                    imported.add(done?);
                 }
-                batch = batches.recv(), if reads && under_way.len() < BATCHES_IN_FLIGHT => {
-                    match batch {
-                        Some(batch) => under_way.push(self.insert(&collection, batch)),
+                work = works.recv(), if reads && under_way.len() < BATCHES_IN_FLIGHT => {
+                    match work {
+                        Some(work) => under_way.push(target.take(work)),
                         None => reads = false,
                     }
                 }
@@ -111,6 +143,7 @@ impl Import<'_> {
                 () = &mut interrupt, if reads => {
                     imported.interrupted = true;
                     reads = false;
+                    let _ = stop.send(true);
                 }
             }
         }
@@ -131,92 +164,58 @@ impl Import<'_> {
     async fn define(&self, database: &Database, name: &str) -> Result<Imported, Error> {
         let mut imported = Imported::default();
         let told = if self.documents_only { None } else { Definition::read(self.file)? };
+        if self.with_policy && told.as_ref().is_none_or(|told| told.policy.is_none()) {
+            return Err(Error::Use(format!(
+                "there is no growth policy beside {}; leave out --with-policy, or export the \
+                 collection again",
+                self.file.display()
+            )));
+        }
         let before = if self.drop { Definition::of(database, name).await? } else { None };
         if let (Some(before), Some(told)) = (&before, &told) {
             imported.dropped_indexes = before.without(told);
         }
         let there = before.is_some();
-        match told.or(before) {
-            Some(definition) if there => imported.made = definition.replace(database, name).await?,
-            Some(definition) => imported.made = definition.make(database, name).await?,
-            None => {}
-        }
+        let told = match told.or(before) {
+            Some(definition) if there => {
+                imported.made = definition.replace(database, name).await?;
+                definition
+            }
+            Some(definition) => {
+                imported.made = definition.make(database, name).await?;
+                definition
+            }
+            None => return Ok(imported),
+        };
+        imported.policy = match self.with_policy {
+            true if told.set_policy(database, name).await? => FilePolicy::Set,
+            false if told.policy.is_some() && Guarded::of(database, name).await?.is_none() => {
+                FilePolicy::Left
+            }
+            _ => FilePolicy::None,
+        };
         Ok(imported)
     }
+}
 
-    async fn insert(
-        &self,
-        collection: &Collection<RawDocumentBuf>,
-        batch: Batch,
-    ) -> Result<(u64, Imported), Error> {
-        let failed = batch.unreadable.len() as u64;
-        let mut imported = Imported { failed, failures: batch.unreadable, ..Imported::default() };
-        if batch.documents.is_empty() {
-            return Ok((batch.file_bytes, imported));
+impl Target {
+    /// Imports a part of the file.
+    async fn take(&self, work: Work) -> Result<Imported, Error> {
+        match work {
+            Work::Batch(batch) => batch.insert(self).await,
+            Work::Large(large) => large.insert(self).await,
         }
-        let refused = match collection.insert_many(&batch.documents).ordered(false).await {
-            Ok(_) => Vec::new(),
-            Err(error) => match &*error.kind {
-                ErrorKind::InsertMany(many) if many.write_concern_error.is_none() => {
-                    many.write_errors.clone().unwrap_or_default()
-                }
-                _ => return Err(error.into()),
-            },
-        };
-        imported.documents = (batch.documents.len() - refused.len()) as u64;
-        for error in refused {
-            if self.existing == ExistingDocument::Skip && is_there_already(&error) {
-                imported.skipped += 1;
-                continue;
-            }
-            let number = batch.numbers.get(error.index).copied().unwrap_or_default();
-            imported.failed += 1;
-            imported.failures.push(Failure { number, why: error.message });
-        }
-        Ok((batch.file_bytes, imported))
+    }
+
+    /// Whether a document is left as it is, since it is there already.
+    fn skips(&self, error: &IndexedWriteError) -> bool {
+        self.existing == ExistingDocument::Skip && is_there_already(error.code, &error.message)
     }
 }
 
 /// Whether it was refused for its `_id`, not for another unique key.
-fn is_there_already(error: &IndexedWriteError) -> bool {
-    error.code == DUPLICATE_KEY && error.message.contains("index: _id_ ")
-}
-
-/// Reads the file to its end, batch by batch.
-fn read(mut source: Source, batches: &mpsc::Sender<Batch>) -> Result<(), Error> {
-    let mut batch = Batch::default();
-    let outcome = loop {
-        match source.next() {
-            Ok(Some(item)) => batch.add(item),
-            Ok(None) => break Ok(()),
-            Err(error) => break Err(error),
-        }
-        // Nobody takes batches any more once one has failed for good.
-        if batch.is_full() && batches.blocking_send(std::mem::take(&mut batch)).is_err() {
-            return Ok(());
-        }
-    };
-    let _ = batches.blocking_send(batch);
-    outcome
-}
-
-impl Batch {
-    fn add(&mut self, item: Item) {
-        self.file_bytes += item.bytes;
-        match item.document {
-            Ok(document) => {
-                self.bytes += document.as_bytes().len();
-                self.documents.push(document);
-                self.numbers.push(item.number);
-            }
-            Err(why) => self.unreadable.push(Failure { number: item.number, why }),
-        }
-    }
-
-    fn is_full(&self) -> bool {
-        self.documents.len() + self.unreadable.len() >= BATCH_DOCUMENTS_MAX
-            || self.bytes >= BATCH_BYTES_MAX
-    }
+fn is_there_already(code: i32, message: &str) -> bool {
+    code == DUPLICATE_KEY && message.contains("index: _id_ ")
 }
 
 impl Imported {
@@ -226,7 +225,7 @@ impl Imported {
         self.failed += other.failed;
         self.failures.extend(other.failures);
         // Batches end in any order: the first failures of the file are kept.
-        if self.failures.len() > BATCH_DOCUMENTS_MAX {
+        if self.failures.len() > batch::DOCUMENTS_MAX {
             self.finish();
         }
     }

@@ -24,7 +24,7 @@ pub struct SurveyView {
 /// A document that nobody holds.
 pub struct SurveyRow {
     record: Record,
-    /// With the large values that were asked for.
+    /// With the large values among its needs.
     document: Document,
 }
 

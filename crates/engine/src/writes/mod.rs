@@ -1,27 +1,30 @@
 //! The engine as the write loop sees it.
 
-use super::{Call, writing};
+mod candidates;
+mod check;
+mod snapshot;
+
+pub use candidates::RecordCandidates;
+pub use snapshot::SurveyView;
+
 use crate::Engine;
-use crate::catalog::{Catalog, Collection};
+use crate::catalog::Catalog;
 use crate::operation::{self, Operation};
-use crate::plan::{self, Audience, Execution, Hint, Interrupt, Query, Sort};
-use crate::policies::Proposal;
-use crate::policies::survey::SurveyView;
+use crate::plan::{self, Audience, Hint, Interrupt, Query, Sort};
 use crate::session::{RetryableCommand, Statement};
-use crate::storage::{Mark, RecordId, Ticket, View};
-use crate::transaction::{Row, Transaction};
+use crate::storage::{Mark, Ticket, View};
+use crate::transaction::{Proposal, Transaction};
 use bson::{RawDocument, RawDocumentBuf};
 use command::common::WriteConcern;
 use command::{Client, Namespace};
 use error::{Error, Result};
+use guard::Roles;
+use guard::read::ReadPlan;
 use language::Needs;
 use parking_lot::Mutex;
 use std::sync::Arc;
 use value::Collator;
 use write::{RetryRecord, Selection, Transactions};
-
-/// Candidates between two chances for other tasks.
-const CANDIDATES_PER_TURN: usize = 128;
 
 /// The writes of one command.
 pub struct Writes {
@@ -62,15 +65,23 @@ impl Writes {
     }
 
     /// The writes of a command, which stop when it is to stop.
-    pub fn of(call: Call<'_>) -> Writes {
-        let engine = call.engine.clone();
-        let noted = engine.profiles.is_on().then(|| call.operation.clone());
-        let interrupt = call.operation.interrupt.clone();
-        let retry = call.retry().cloned();
-        let home = call.statement().cloned();
-        let client = Some(call.operation.client.clone());
-        let last = Mutex::new(None);
-        Writes { engine, interrupt, noted, client, hint_hidden: false, last, home, retry }
+    pub fn of_command(engine: &Arc<Engine>, operation: &Arc<Operation>) -> Writes {
+        Writes {
+            interrupt: operation.interrupt.clone(),
+            noted: engine.profiles.is_on().then(|| operation.clone()),
+            client: Some(operation.client.clone()),
+            ..Writes::new(engine.clone())
+        }
+    }
+
+    /// The same, as part of a client's transaction.
+    pub fn at_home(self, home: Option<Arc<Statement>>) -> Writes {
+        Writes { home, ..self }
+    }
+
+    /// The same, with retry records.
+    pub fn recorded_by(self, retry: Option<Arc<RetryableCommand>>) -> Writes {
+        Writes { retry, ..self }
     }
 
     /// The same, stopped by another interrupt.
@@ -116,7 +127,7 @@ impl Writes {
         }
     }
 
-    /// Waits until everything written is as safe as the client asks.
+    /// Waits until everything written is as durable as the write concern demands.
     pub async fn acknowledge(&self, concern: Option<&WriteConcern<'_>>) -> Result<()> {
         let last = *self.last.lock();
         let Some(ticket) = last else { return Ok(()) };
@@ -175,7 +186,7 @@ impl Transactions for Writes {
 }
 
 impl write::Backend for Writes {
-    type Candidates = Candidates;
+    type Candidates = RecordCandidates;
 
     fn is_clients(&self) -> bool {
         self.home.is_some()
@@ -201,7 +212,11 @@ impl write::Backend for Writes {
         self.submit(transaction).await
     }
 
-    async fn select(&self, namespace: &Namespace, selection: &Selection<'_>) -> Result<Candidates> {
+    async fn select(
+        &self,
+        namespace: &Namespace,
+        selection: &Selection<'_>,
+    ) -> Result<RecordCandidates> {
         // The command's own earlier statements must be seen.
         let last = *self.last.lock();
         if let Some(ticket) = last {
@@ -210,7 +225,7 @@ impl write::Backend for Writes {
         // Before the view, for the pages too.
         let catalog = self.catalog()?;
         let Some(collection) = catalog.get(namespace).cloned() else {
-            return Ok(Candidates::none(namespace));
+            return Ok(RecordCandidates::none(namespace));
         };
         let mut query = Query::new(selection.filter.clone());
         query.needs = Needs::none();
@@ -219,14 +234,21 @@ impl write::Backend for Writes {
         query.hint_hidden = self.hint_hidden;
         query.collator = selection.filter.collator().cloned();
         let view = self.view()?;
-        let interrupt = self.interrupt.clone();
-        let plan = self.engine.policies.read_plan(namespace, None);
-        query.read_by(plan, &catalog, Audience::Matching)?;
-        let rows = plan::open(&collection, query, view, interrupt)?;
-        Ok(Candidates {
+        let open = |mut query: Query, plan| {
+            query.read_by(plan, &catalog, Audience::Matching)?;
+            plan::open(&collection, query, view.clone(), self.interrupt.clone())
+        };
+        let policies = &self.engine.policies;
+        let hidden = |roles: &Roles| ReadPlan::of_hidden(roles, selection.filter);
+        let hidden = policies.look(namespace, hidden).flatten();
+        let hidden = hidden.map(|plan| open(query.clone(), plan)).transpose()?;
+        let rows = open(query, policies.read_plan(namespace, None))?;
+        Ok(RecordCandidates {
             namespace: namespace.clone(),
             collection: Some(collection),
             rows: Some(rows),
+            hidden,
+            is_hidden: false,
             first_only: self.home.is_some() && !selection.multi,
             noted: self.noted.clone(),
             current: None,
@@ -237,7 +259,7 @@ impl write::Backend for Writes {
 
 impl write::statement::Statements for Writes {
     fn check_target(&self, namespace: &Namespace) -> Result<()> {
-        writing::check_target(&*self.catalog()?, namespace, self.home.is_some())
+        check::check_target(&*self.catalog()?, namespace, self.home.is_some())
     }
 
     fn collator(&self, namespace: &Namespace) -> Result<Option<Arc<Collator>>> {
@@ -265,83 +287,6 @@ impl write::statement::Statements for Writes {
     }
 
     fn of_statement(&self, error: Error) -> Result<Error> {
-        writing::of_statement(self.home.as_deref(), error)
-    }
-}
-
-/// Records that matched when the statement began.
-pub struct Candidates {
-    namespace: Namespace,
-    collection: Option<Arc<Collection>>,
-    rows: Option<Execution>,
-    /// In a client's transaction nothing changes meanwhile: the first candidate is
-    /// the one, and its view is let go before it is written to, since writing on
-    /// beneath a view costs a copy of everything written so far.
-    first_only: bool,
-    noted: Option<Arc<Operation>>,
-    current: Option<RecordId>,
-    advanced: usize,
-}
-
-impl Candidates {
-    fn none(namespace: &Namespace) -> Candidates {
-        Candidates {
-            namespace: namespace.clone(),
-            collection: None,
-            rows: None,
-            first_only: false,
-            noted: None,
-            current: None,
-            advanced: 0,
-        }
-    }
-}
-
-impl Candidates {
-    /// Leaves the plan's figures with the operation.
-    fn note(&self) {
-        if let (Some(operation), Some(rows)) = (&self.noted, &self.rows) {
-            operation.note(rows);
-        }
-    }
-}
-
-impl Drop for Candidates {
-    fn drop(&mut self) {
-        self.note();
-    }
-}
-
-impl write::Candidates<Transaction> for Candidates {
-    async fn advance(&mut self) -> Result<bool> {
-        let Some(rows) = &mut self.rows else { return Ok(false) };
-        self.advanced += 1;
-        if self.advanced.is_multiple_of(CANDIDATES_PER_TURN) {
-            tokio::task::yield_now().await;
-        }
-        let row = if rows.is_light() { rows.next() } else { turn::aside(|| rows.next()) };
-        match row.transpose()? {
-            Some(row) => {
-                self.current = Some(row.record);
-                if self.first_only {
-                    self.note();
-                    self.rows = None;
-                }
-                Ok(true)
-            }
-            None => Ok(false),
-        }
-    }
-
-    async fn claim(&mut self, transaction: &mut Transaction, needs: &Needs) -> Result<Option<Row>> {
-        let (Some(selected), Some(record)) = (&self.collection, self.current) else {
-            return Ok(None);
-        };
-        let Some(collection) = transaction.enter(&self.namespace).await? else { return Ok(None) };
-        // A collection made anew under the same name has other records.
-        if collection.id != selected.id {
-            return Ok(None);
-        }
-        transaction.claim(&collection, record, needs).await
+        check::of_statement(self.home.as_deref(), error)
     }
 }

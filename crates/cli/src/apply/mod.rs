@@ -1,7 +1,10 @@
 //! `freeboard apply`: sets the growth policies of a file.
 
+mod look;
+
 use crate::boolean::boolean;
 use crate::out::Out;
+use crate::words;
 use bson::{Document, RawDocumentBuf, doc};
 use guard::policy::{diff, file::File};
 use mongodb::Database;
@@ -18,7 +21,8 @@ pub struct Arguments {
     /// The file: YAML or JSON.
     #[arg(env = "FREEBOARD_POLICY", value_name = "POLICY")]
     policy: PathBuf,
-    /// Check and show the difference, and change nothing.
+    /// Check, show the difference and what applications will see of each array, and change
+    /// nothing.
     #[arg(long, env = "FREEBOARD_DRY_RUN", value_parser = boolean())]
     dry_run: bool,
 }
@@ -43,8 +47,11 @@ pub fn set(uri: &str, file: &File, dry_run: bool, out: &mut Out) -> Result<(), B
 /// Reads a file of policies and checks each of them.
 pub fn read(path: &PathBuf) -> Result<File, Box<dyn Error>> {
     let shown = path.display();
-    let text = std::fs::read_to_string(path)
-        .map_err(|error| format!("the policy file {shown} cannot be read: {error}"))?;
+    let text = std::fs::read_to_string(path).map_err(|error| {
+        format!(
+            "the policy file {shown} cannot be read: {error}; check its name and who may read it"
+        )
+    })?;
     File::parse(&text).map_err(|error| format!("{shown}: {}", error.message()).into())
 }
 
@@ -63,19 +70,22 @@ async fn apply(uri: &str, file: &File, dry_run: bool, out: &mut Out) -> Result<(
         }
         out.line(format_args!("{name}:{}", if before.is_some() { "" } else { " new" }));
         lines.iter().for_each(|line| out.line(format_args!("  {line}")));
+        let seen = look::look(&database, collection, policy).await?;
         let policy = Document::try_from(&**policy)?;
         let command = doc! { "setGrowthPolicy": collection, "policy": policy };
         let mut check = command.clone();
         // Setting it counts the documents over its bounds.
         check.extend(doc! { "dryRun": true, "count": dry_run });
-        let reply = database.run_command(check).await.map_err(|error| said(&name, &error))?;
+        let reply = database.run_command(check).await.map_err(|error| said(&name, error))?;
         if let Some(line) = oversize(&reply) {
             out.line(format_args!("  {line}"));
         }
+        seen.effects.iter().filter(|_| dry_run).for_each(|it| out.line(format_args!("  {it}")));
+        seen.warnings.iter().for_each(|it| out.line(format_args!("  warning: {it}")));
         changes.push((name, command));
     }
     for (name, command) in changes.into_iter().filter(|_| !dry_run) {
-        let reply = database.run_command(command).await.map_err(|error| said(&name, &error))?;
+        let reply = database.run_command(command).await.map_err(|error| said(&name, error))?;
         let version = reply.get_i64("version").or_else(|_| reply.get_i32("version").map(i64::from));
         out.line(format_args!("{name}: set, version {}", version.unwrap_or_default()));
         if let Some(line) = oversize(&reply) {
@@ -83,7 +93,7 @@ async fn apply(uri: &str, file: &File, dry_run: bool, out: &mut Out) -> Result<(
         }
     }
     let listed = database.run_command(doc! { "listGrowthPolicies": 1 }).await;
-    let listed = listed.map_err(jobs::Error::from)?;
+    let listed = listed.map_err(jobs::Error::of_policies)?;
     for other in listed.get_array("policies")?.iter().filter_map(|other| other.as_document()) {
         let name = other.get_str("collection")?;
         if !file.policies.iter().any(|(collection, _)| collection == name) {
@@ -102,10 +112,10 @@ fn oversize(reply: &Document) -> Option<String> {
         (0, false) => None,
         (0, true) => Some("there was no time to look for documents over these bounds".to_owned()),
         (counted, some) => Some(format!(
-            "{}{counted} document(s) are over these bounds; 'freeboard migrate', or the next \
-             write, brings arrays that overflow or drop elements into bounds, and what is \
-             rejected can shrink, not grow",
-            if some { "at least " } else { "" }
+            "{}{} over these bounds; 'freeboard migrate', or the next write, brings arrays that \
+             overflow or drop elements into bounds, and what is rejected can shrink, not grow",
+            if some { "at least " } else { "" },
+            words::counted(counted.unsigned_abs(), "document is", "documents are")
         )),
     }
 }
@@ -115,7 +125,7 @@ async fn policy_of(
     collection: &str,
 ) -> Result<Option<RawDocumentBuf>, Box<dyn Error>> {
     let reply = database.run_command(doc! { "getGrowthPolicy": collection }).await;
-    let reply = reply.map_err(|error| said(collection, &error))?;
+    let reply = reply.map_err(|error| said(collection, error))?;
     match reply.get_document("policy") {
         Ok(policy) => Ok(Some(RawDocumentBuf::try_from(policy)?)),
         Err(_) => Ok(None),
@@ -123,9 +133,12 @@ async fn policy_of(
 }
 
 /// The server's own words, where there are any.
-fn said(name: &str, error: &mongodb::error::Error) -> String {
-    match &*error.kind {
-        mongodb::error::ErrorKind::Command(error) => format!("{name}: {}", error.message),
-        _ => format!("{name}: {}", jobs::explain(error)),
+fn said(name: &str, error: mongodb::error::Error) -> String {
+    match jobs::Error::of_policies(error) {
+        jobs::Error::Client(error) => match &*error.kind {
+            mongodb::error::ErrorKind::Command(error) => format!("{name}: {}", error.message),
+            _ => format!("{name}: {}", jobs::explain(&error)),
+        },
+        error => error.to_string(),
     }
 }

@@ -5,18 +5,18 @@
 
 use super::{Row, Transaction};
 use crate::catalog::Collection;
-use crate::changes::{self, Event, Operation};
-use crate::session::SessionId;
-use crate::storage::{Events, Log, LogChange, Silent, large};
+use crate::changes::{self, Event, EventOperation};
+use crate::storage::{Events, Log, LogChange, SessionId, Silent, large};
 use bson::spec::BinarySubtype;
 use bson::{Binary, RawDocument, RawDocumentBuf, rawdoc};
 use error::Result;
 use fjall::Slice;
 use language::Needs;
-use language::update::{Difference, Manner, Update, difference};
+use language::update::{Difference, Manner, Update, difference, difference_of_cut};
 use std::borrow::Cow;
 use std::sync::Arc;
 use value::DocumentWriter;
+use write::ShownChange;
 
 /// What names the user of a session where nobody has logged in: the SHA-256 digest
 /// of nothing.
@@ -26,19 +26,31 @@ const NOBODY: [u8; 32] = [
 ];
 
 /// The events of a transaction so far.
-pub(super) struct Told {
+pub(super) struct TransactionEvents {
     on: bool,
     /// Kept while there are no events, so that the log does not begin meanwhile.
     silent: Option<Silent>,
     events: Vec<Slice>,
+    /// How clients see the next write, where that is not as it is stored.
+    pub shown: Option<ShownChange>,
     /// The session and number of a client's transaction.
     client: Option<(RawDocumentBuf, i64)>,
 }
 
-impl Told {
-    pub fn begin(log: &Arc<Log>) -> Told {
+impl TransactionEvents {
+    pub fn begin(log: &Arc<Log>) -> TransactionEvents {
         let silent = log.enter();
-        Told { on: silent.is_none(), silent, events: Vec::new(), client: None }
+        TransactionEvents {
+            on: silent.is_none(),
+            silent,
+            events: Vec::new(),
+            shown: None,
+            client: None,
+        }
+    }
+
+    pub fn is_on(&self) -> bool {
+        self.on
     }
 
     /// What to hold until the commit is applied.
@@ -48,6 +60,7 @@ impl Told {
 
     pub fn forget(&mut self) {
         self.events.clear();
+        self.shown = None;
     }
 
     pub fn into_log(self) -> LogChange {
@@ -74,47 +87,50 @@ impl Transaction {
             "id": Binary::from(bson::Uuid::from_bytes(session)),
             "uid": Binary { subtype: BinarySubtype::Generic, bytes: NOBODY.to_vec() },
         };
-        self.told.client = Some((session, number));
+        self.events.client = Some((session, number));
     }
 
     /// A client's transaction may stay open for long: nobody waits for it.
     pub(super) fn part_from_log(&mut self) {
-        self.told.silent = None;
+        self.events.silent = None;
     }
 
-    /// Before the commit of a client's transaction: false if nothing was told of
+    /// Before the commit of a client's transaction: false if nothing was logged of
     /// what it did, and the log has begun since.
     pub(super) fn meet_log(&mut self) -> bool {
-        if self.told.on {
+        if self.events.on {
             return true;
         }
-        self.told.silent = self.engine.store.log().enter();
-        self.told.silent.is_some()
+        self.events.silent = self.engine.store.log().enter();
+        self.events.silent.is_some()
     }
 
-    pub(super) fn tell_created(&mut self, collection: &Collection) {
-        if self.told.on {
-            changes::created(collection).into_iter().for_each(|event| self.told.push(event));
+    pub(super) fn log_created(&mut self, collection: &Collection) {
+        if self.events.on {
+            changes::created(collection).into_iter().for_each(|event| self.events.push(event));
         }
     }
 
-    pub(super) fn tell_indexes_created(&mut self, collection: &Collection, names: &[&str]) {
-        if self.told.on {
+    pub(super) fn log_indexes_created(&mut self, collection: &Collection, names: &[&str]) {
+        if self.events.on {
             let event = changes::indexes_created(collection, names);
-            event.into_iter().for_each(|event| self.told.push(event));
+            event.into_iter().for_each(|event| self.events.push(event));
         }
     }
 
-    pub(super) fn tell_inserted(&mut self, collection: &Collection, document: &RawDocument) {
-        if self.is_told(collection) {
-            let event = Event::of(Operation::Insert, collection).document(document).key(document);
-            self.told.push(event);
+    pub(super) fn log_inserted(&mut self, collection: &Collection, document: &RawDocument) {
+        if self.is_logged(collection) {
+            let shown = self.events.shown.take().and_then(|shown| shown.after);
+            let document = shown.as_deref().unwrap_or(document);
+            let event =
+                Event::of(EventOperation::Insert, collection).document(document).key(document);
+            self.events.push(event);
         }
     }
 
     /// Before the write: what is not loaded is looked up. `former` is the row with those
     /// arrays that are not as they were.
-    pub(super) fn tell_replaced(
+    pub(super) fn log_replaced(
         &mut self,
         row: &Row,
         former: &RawDocument,
@@ -125,11 +141,11 @@ impl Transaction {
         let mut event = match difference(former, after, &manner) {
             Some(difference) => {
                 let description = self.description(row, difference)?;
-                Event::of(Operation::Update, &row.collection).update(&description)
+                Event::of(EventOperation::Update, &row.collection).update(&description)
             }
             None => {
                 let after = self.whole(row, after)?;
-                Event::of(Operation::Replace, &row.collection).document(&after)
+                Event::of(EventOperation::Replace, &row.collection).document(&after)
             }
         };
         event = event.key(row);
@@ -137,25 +153,56 @@ impl Transaction {
             let before = row.record.load(&self.view(), &Needs::All)?;
             event = event.before(&before).after(&self.whole(row, after)?);
         }
-        self.told.push(event);
+        self.events.push(event);
+        Ok(())
+    }
+
+    /// A change that clients see otherwise than it is stored.
+    pub(super) fn log_shown(
+        &mut self,
+        row: &Row,
+        shown: &ShownChange,
+        by: Option<&Update>,
+    ) -> Result<()> {
+        let (Some(before), Some(after)) = (&shown.before, &shown.after) else { return Ok(()) };
+        let manner = by.map_or(Manner::Pipeline, Update::manner);
+        let cut = shown.cut.as_ref().map(|(path, elements)| (path, *elements));
+        let mut event = match difference_of_cut(before, after, &manner, cut) {
+            Some(difference) => {
+                let description = self.description(row, difference)?;
+                Event::of(EventOperation::Update, &row.collection).update(&description)
+            }
+            None => Event::of(EventOperation::Replace, &row.collection).document(after),
+        };
+        event = event.key(row);
+        if changes::keeps_images(&row.collection) {
+            event = event.before(before).after(after);
+        }
+        self.events.push(event);
         Ok(())
     }
 
     /// Before the write.
-    pub(super) fn tell_deleted(&mut self, row: &Row) -> Result<()> {
-        if !self.is_told(&row.collection) {
+    pub(super) fn log_deleted(&mut self, row: &Row) -> Result<()> {
+        if !self.is_logged(&row.collection) {
             return Ok(());
         }
-        let mut event = Event::of(Operation::Delete, &row.collection).key(row);
+        let mut event = Event::of(EventOperation::Delete, &row.collection).key(row);
         if changes::keeps_images(&row.collection) {
-            event = event.before(&row.record.load(&self.view(), &Needs::All)?);
+            event = match self.events.shown.take().and_then(|shown| shown.before) {
+                Some(before) => event.before(&before),
+                None => event.before(&row.record.load(&self.view(), &Needs::All)?),
+            };
         }
-        self.told.push(event);
+        self.events.push(event);
         Ok(())
     }
 
-    pub(super) fn is_told(&self, collection: &Collection) -> bool {
-        self.told.on && changes::is_watched(&collection.namespace)
+    pub(super) fn is_logged(&self, collection: &Collection) -> bool {
+        self.events.on
+            && changes::is_watched(&collection.namespace)
+            // Changes of pages are logged as those of the documents they belong to.
+            && self.engine.policies.is_listed(&collection.namespace)
     }
 
     fn description(&mut self, row: &Row, difference: Difference) -> Result<RawDocumentBuf> {

@@ -1,0 +1,143 @@
+//! A policy is left: the elements go back from the pages into their documents, a batch at a time
+//! and a transaction a document.
+//!
+//! While that goes on the policy is `leaving`. It holds for a document as long as that has
+//! something to restore: pages, or counters. The others are free of it (`is_free`), so that what
+//! has been restored does not overflow again. What is left to do shows in the documents, so that
+//! a restoration is idempotent, as a migration is: one that was broken off is resumed by starting
+//! over.
+
+mod batch;
+mod document;
+
+pub use batch::RestoredBatch;
+pub use document::{RestoredDocument, TooLargeArray};
+
+use crate::Roles;
+use crate::adopt::rehearse;
+use crate::patterns::overflow::Seen;
+use crate::patterns::place;
+use crate::policy::Policy;
+use crate::survey::Documents;
+use bson::{RawBson, RawBsonRef};
+use document::Restore;
+use error::{Error, Result};
+use language::Needs;
+use std::ops::Deref;
+use std::time::{Duration, Instant};
+use write::{Backend, Snapshot, StoredRow, Transaction, Transactions, Version, in_transaction};
+
+/// How long one batch looks for documents, and how long it goes on to restore them.
+const BATCH_TIME_MAX: Duration = Duration::from_secs(1);
+/// What one batch moves, unless a single document moves more.
+const MOVED_BYTES_MAX: u64 = 64 * 1024 * 1024;
+
+/// Whether a document is free of a policy that is being left: nothing is said of its arrays.
+pub fn is_free(policy: &Policy, version: Version<'_>) -> bool {
+    let is_said = || policy.overflows().any(|rule| Seen::of(version, rule).says_something());
+    policy.leaving && !is_said()
+}
+
+/// What of a document must be loaded to see that.
+fn counters(policy: &Policy) -> Needs {
+    Needs::Paths(policy.overflows().flat_map(|rule| rule.named()).cloned().collect())
+}
+
+/// The next batch of a collection whose policy is being left.
+#[derive(Debug, Clone, Copy)]
+pub struct Restoration<'a> {
+    pub policy: &'a Policy,
+    /// The `_id` that the batch before came to.
+    pub after: Option<RawBsonRef<'a>>,
+    /// How many documents are restored at most.
+    pub limit: usize,
+}
+
+impl RestoredBatch {
+    /// Whether one that began then has done enough.
+    fn is_full(&self, started: Instant) -> bool {
+        self.bytes >= MOVED_BYTES_MAX || started.elapsed() >= BATCH_TIME_MAX
+    }
+}
+
+impl Restoration<'_> {
+    /// Restores the documents of the batch. `failed` says whose failure an error is: one
+    /// document's, or (`Err`) that of the whole batch.
+    pub async fn run<B>(
+        &self,
+        backend: &B,
+        failed: &(dyn Fn(Error) -> Result<Error> + Sync),
+    ) -> Result<RestoredBatch>
+    where
+        B: Backend,
+        B::Transaction: Transaction<Guard: Deref<Target = Roles>>,
+    {
+        let mut batch = RestoredBatch::default();
+        let work = self.look(&mut backend.snapshot().await?, &mut batch).await?;
+        let started = Instant::now();
+        for id in work {
+            let mut restore =
+                Restore { namespace: &self.policy.namespace, id: id.as_raw_bson_ref() };
+            let restored = in_transaction(backend, &mut restore).await;
+            batch.note(id.clone(), restored, failed)?;
+            if batch.is_full(started) {
+                batch.next = Some(id);
+                break;
+            }
+        }
+        Ok(batch)
+    }
+
+    /// What `run` would do: each document is restored in a transaction that is rolled back. The
+    /// policy need not be left, as long as transactions of the source see it so.
+    pub async fn dry_run<S>(
+        &self,
+        source: &S,
+        failed: &(dyn Fn(Error) -> Result<Error> + Sync),
+    ) -> Result<RestoredBatch>
+    where
+        S: Transactions,
+        S::Transaction: Transaction<Guard: Deref<Target = Roles>>,
+    {
+        let mut batch = RestoredBatch::default();
+        let work = self.look(&mut source.snapshot().await?, &mut batch).await?;
+        let started = Instant::now();
+        for id in work {
+            let mut restore =
+                Restore { namespace: &self.policy.namespace, id: id.as_raw_bson_ref() };
+            let rehearsed = rehearse(source, &mut restore).await?;
+            batch.note(id.clone(), rehearsed.outcome, failed)?;
+            if batch.is_full(started) {
+                batch.next = Some(id);
+                break;
+            }
+        }
+        Ok(batch)
+    }
+
+    /// Looks for documents that are not free, and gives back their `_id`s.
+    async fn look<S: Snapshot>(
+        &self,
+        snapshot: &mut S,
+        batch: &mut RestoredBatch,
+    ) -> Result<Vec<RawBson>> {
+        let started = Instant::now();
+        let needs = counters(self.policy);
+        let leaving = self.policy.with_leaving(true);
+        let mut work = Vec::new();
+        let mut documents = Documents::after(&self.policy.namespace, self.after);
+        while let Some(row) = documents.next(snapshot).await? {
+            let row = snapshot.load(&row, &needs).await?;
+            let id = place::id(&row);
+            batch.examined += 1;
+            if !is_free(&leaving, row.version()) {
+                work.push(id.into());
+            }
+            if work.len() >= self.limit || started.elapsed() >= BATCH_TIME_MAX {
+                batch.next = Some(id.into());
+                break;
+            }
+        }
+        Ok(work)
+    }
+}
