@@ -45,6 +45,15 @@ impl Extent {
         array.join(&format!("{MARK}{}-{first}-{last}", u8::from(len)))
     }
 
+    /// Makes a path that names an extent that of the array.
+    pub fn widen(path: &mut Path) {
+        if path.last().starts_with(MARK)
+            && let Some(array) = path.parent()
+        {
+            *path = array;
+        }
+    }
+
     /// The extent that a path names below an array.
     pub fn read(path: &Path, array: &Path) -> Option<Extent> {
         let mut parts = path.tail(array.len()).strip_prefix(MARK)?.split('-');

@@ -48,6 +48,13 @@ impl Needs {
         Some(extent)
     }
 
+    /// Takes arrays that are looked at in part as looked at whole.
+    pub fn widen(&mut self) {
+        if let Needs::Paths(paths) = self {
+            paths.iter_mut().for_each(Extent::widen);
+        }
+    }
+
     pub fn all(&mut self) {
         *self = Needs::All;
     }

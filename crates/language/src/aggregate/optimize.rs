@@ -117,6 +117,8 @@ pub fn read_by(node: &Node) -> Needs {
         true => read.all(),
         false => node.depends_on(&mut read),
     }
+    // A stage may change what is at an array's ends by changing what is below it.
+    read.widen();
     read
 }
 

@@ -4,13 +4,14 @@ use super::nested::{find, set};
 use super::{Documents, Foreign, Specification, Stage, one};
 use crate::aggregate::expressions::{FieldPath, coerce};
 use crate::{Needs, interrupt};
+use bson::spec::ElementType;
 use bson::{RawBson, RawBsonRef, RawDocument, RawDocumentBuf};
 use error::{Code, Result};
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use value::Path;
-use value::element::{array_elements, elements, get_value};
+use value::element::{array_elements, elements, get};
 
 #[derive(Debug)]
 pub struct Unwind {
@@ -32,16 +33,17 @@ impl Unwind {
 /// Where an element is in its array, across the parts that the array comes in.
 #[derive(Default)]
 struct Offset {
-    id: Option<RawBson>,
+    /// As it is stored: NaN is the same document's as NaN.
+    id: Option<(ElementType, Box<[u8]>)>,
     next: i64,
 }
 
 impl Offset {
     /// The number of the first element of a part.
     fn of(&mut self, document: &RawDocument, len: usize) -> i64 {
-        let id = get_value(document, "_id");
-        if self.id.as_ref().map(RawBson::as_raw_bson_ref) != id {
-            *self = Offset { id: id.map(RawBson::from), next: 0 };
+        let id = get(document, "_id").map(|id| (id.kind, id.bytes));
+        if self.id.as_ref().map(|(kind, bytes)| (*kind, &**bytes)) != id {
+            *self = Offset { id: id.map(|(kind, bytes)| (kind, bytes.into())), next: 0 };
         }
         let first = self.next;
         self.next += len as i64;
@@ -207,6 +209,10 @@ impl Stage for Unwind {
 
     fn needs(&self, needs: &mut Needs) -> ControlFlow<()> {
         needs.add(&self.path);
+        if self.index.is_some() {
+            // Parts of one document are known by it.
+            needs.add(&Path::new("_id"));
+        }
         ControlFlow::Continue(())
     }
 

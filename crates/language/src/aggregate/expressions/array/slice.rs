@@ -9,16 +9,17 @@ use error::{Code, Result};
 use value::ArrayWriter;
 use value::element::{array_elements, array_len};
 
-/// Where its bounds are constants, what is before the end of them.
+/// Where its bounds are constants, what is before the end of them: one element at least, since
+/// what is no array is an error.
 pub fn reach(operands: &[Option<Node>]) -> Option<Extent> {
     let start = operands.get(1)?.as_ref()?.integer()?;
     let distance = start.unsigned_abs() as usize;
     match operands.get(2) {
         _ if start < 0 => Extent::last(distance),
-        None | Some(None) => Extent::first(distance),
+        None | Some(None) => Extent::first(distance.max(1)),
         Some(Some(count)) => {
             let count = usize::try_from(count.integer()?).ok()?;
-            Extent::first(distance.saturating_add(count))
+            Extent::first(distance.saturating_add(count).max(1))
         }
     }
 }

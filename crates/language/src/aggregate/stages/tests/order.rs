@@ -162,3 +162,32 @@ fn counts() {
     let limited = run_in(vec![doc! {"$limit": 2}], numbered(&[1, 2, 3]), world);
     assert_eq!(limited.unwrap(), numbered(&[1, 2]));
 }
+
+/// What stands at an array's ends, and whether it is there, changes with what is below it.
+#[test]
+fn filters_by_parts_of_an_array_stay_behind_what_changes_them() {
+    let document = doc! {"a": [{"y": 1}], "b": 5};
+    let first =
+        |element: Document| doc! {"$match": {"$expr": {"$eq": [{"$first": "$a"}, element]}}};
+    for (stages, found) in [
+        (vec![doc! {"$set": {"c.x": 1}}, doc! {"$match": {"c": {"$exists": true}}}], true),
+        (vec![doc! {"$set": {"c.x": 1}}, doc! {"$match": {"c": {"$exists": false}}}], false),
+        (vec![doc! {"$set": {"a.x": 5}}, first(doc! {"y": 1, "x": 5})], true),
+        (vec![doc! {"$set": {"a.x": 5}}, first(doc! {"y": 1})], false),
+        (vec![doc! {"$unset": "a.y"}, first(doc! {})], true),
+        (vec![doc! {"$project": {"a.y": 0}}, first(doc! {})], true),
+        (vec![doc! {"$set": {"a.0": 5}}, first(doc! {"y": 1, "0": 5})], true),
+        (
+            vec![
+                doc! {"$unwind": {"path": "$a", "includeArrayIndex": "d.i"}},
+                doc! {"$match": {"d": {"$exists": true}}},
+            ],
+            true,
+        ),
+    ] {
+        let mut count = stages.clone();
+        count.push(doc! {"$count": "n"});
+        let expected = if found { vec![doc! {"n": 1}] } else { Vec::new() };
+        check(count, vec![document.clone()], expected);
+    }
+}
