@@ -9,8 +9,9 @@ use engine::storage::trees::Trees;
 use engine::storage::{CHANGES_AT_ONCE_MAX, Tree, keys};
 use error::Error;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
+use tokio::task::JoinHandle;
 
 /// More than are applied at once, each with a record and an entry.
 const DOCUMENTS: i64 = CHANGES_AT_ONCE_MAX as i64;
@@ -106,21 +107,62 @@ async fn a_large_transaction_is_seen_whole_and_is_no_large_batch() {
             let world = world.clone();
             async move { commit(&world, &session).await.unwrap() }
         });
-        let mut others = 0_i64;
+        // A client of its own, which does not wait for the reads: these take long.
+        let under_way = Arc::new(AtomicBool::new(true));
+        let other = tokio::spawn(world.clone().insert_others(under_way.clone()));
         while !large.is_finished() {
             let found = seen(&world, collection).await;
-            assert!([(0, 0), (DOCUMENTS, DOCUMENTS)].contains(&found), "{found:?}");
-            others += 1;
-            world.must(doc! { "insert": "other", "documents": [{ "_id": others }] }).await;
+            // The commit may come between the two reads.
+            let whole = [(0, 0), (0, DOCUMENTS), (DOCUMENTS, DOCUMENTS)];
+            assert!(whole.contains(&found), "{found:?}");
         }
         large.await.unwrap();
+        under_way.store(false, Ordering::SeqCst);
+        let others = other.await.unwrap();
         assert_eq!(seen(&world, collection).await, (DOCUMENTS, DOCUMENTS));
         assert!(others > 1, "{others} others came between");
         let largest = trees.largest.load(Ordering::SeqCst) as usize;
         assert!(largest < CHANGES_AT_ONCE_MAX / 2, "a batch of {largest} changes");
         world.must(doc! { "drop": collection }).await;
+        world.must(doc! { "drop": "other" }).await;
         world.assert_valid().await;
         world.engine.close().await;
+    }
+}
+
+/// Another client finds a document as soon as its commit is there, before all of it is in the
+/// trees, and what it writes stays.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_others_write_to_what_was_inserted_stays() {
+    let trees = Ages::new();
+    let world = Arc::new(World::over(trees.clone()).await);
+    prepare(&world).await;
+    let session = begin(&world, "old").await;
+    trees.begin(Duration::from_millis(10));
+    let large = tokio::spawn({
+        let world = world.clone();
+        async move { commit(&world, &session).await.unwrap() }
+    });
+    wait_for_mark(&trees, &large).await;
+    let last = doc! { "_id": DOCUMENTS - 1 };
+    let change = doc! { "q": &last, "u": { "$set": { "text": "other" } } };
+    let reply = world.must(doc! { "update": "old", "updates": [change] }).await;
+    assert_eq!(reply.get_i32("nModified").unwrap(), 1);
+    large.await.unwrap();
+    let changed = doc! { "count": "old", "query": { "text": "other" } };
+    assert_eq!(world.must(changed).await.get_i32("n").unwrap(), 1);
+    world.assert_valid().await;
+    world.engine.close().await;
+}
+
+fn marks(trees: &Ages) -> usize {
+    trees.snapshot().range(Tree::Records, keys::rows(keys::DEFERRED_ROWS)).count()
+}
+
+async fn wait_for_mark(trees: &Ages, large: &JoinHandle<Document>) {
+    while marks(trees) == 0 {
+        assert!(!large.is_finished(), "it is seen before all of it is in the trees");
+        tokio::task::yield_now().await;
     }
 }
 
@@ -135,13 +177,9 @@ async fn a_drop_waits_for_what_is_still_to_follow() {
         let world = world.clone();
         async move { commit(&world, &session).await.unwrap() }
     });
-    let marks = || trees.snapshot().range(Tree::Records, keys::rows(keys::DEFERRED_ROWS)).count();
-    while marks() == 0 {
-        assert!(!large.is_finished(), "it is seen before all of it is in the trees");
-        tokio::task::yield_now().await;
-    }
+    wait_for_mark(&trees, &large).await;
     world.must(doc! { "drop": "new" }).await;
-    assert_eq!(marks(), 0);
+    assert_eq!(marks(&trees), 0);
     large.await.unwrap();
     assert_eq!(world.collections().await.unwrap(), Vec::<String>::new());
     world.engine.close().await;

@@ -96,7 +96,7 @@ async fn a_large_write_is_seen_whole_and_is_no_large_batch() {
         });
         // A client of its own, which does not wait for the reads: these take long.
         let under_way = Arc::new(AtomicBool::new(true));
-        let other = tokio::spawn(insert_others(world.clone(), under_way.clone()));
+        let other = tokio::spawn(world.clone().insert_others(under_way.clone()));
         let mut seen = Vec::new();
         while !large.is_finished() {
             seen.push(distinct(&world).await);
@@ -113,16 +113,6 @@ async fn a_large_write_is_seen_whole_and_is_no_large_batch() {
     world.assert_valid().await;
     let largest = trees.largest.load(Ordering::SeqCst) as usize;
     assert!(largest < CHANGES_AT_ONCE_MAX, "a batch of {largest} changes");
-}
-
-/// Inserts one document after another as long as a write is under way, and says how many.
-async fn insert_others(world: Arc<World>, under_way: Arc<AtomicBool>) -> i64 {
-    let mut others = 0;
-    while under_way.load(Ordering::SeqCst) {
-        others += 1;
-        world.must(doc! { "insert": "other", "documents": [{ "_id": others }] }).await;
-    }
-    others
 }
 
 /// How many tags the index has, and their sum.

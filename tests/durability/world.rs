@@ -8,6 +8,7 @@ use error::Error;
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 pub const DATABASE: &str = "d";
 
@@ -27,6 +28,16 @@ impl World {
 
     pub async fn over(trees: Arc<dyn Trees>) -> World {
         World::of(Engine::with_trees(trees).await.unwrap())
+    }
+
+    /// Inserts one document after another as long as a write is under way, and says how many.
+    pub async fn insert_others(self: Arc<World>, under_way: Arc<AtomicBool>) -> i64 {
+        let mut others = 0;
+        while under_way.load(Ordering::SeqCst) {
+            others += 1;
+            self.must(doc! { "insert": "other", "documents": [{ "_id": others }] }).await;
+        }
+        others
     }
 
     fn of(engine: Arc<Engine>) -> World {

@@ -112,8 +112,8 @@ fn row(key: &[u8]) -> String {
             None => strange(key),
         },
         Some(b'e') => match (keys::deferred_number(key), rest.get(8..)) {
-            (Some(number), Some([])) => format!("deferred entries {number}"),
-            (Some(number), Some(row)) => format!("deferred entries {number}/{}", number_of(row)),
+            (Some(number), Some([])) => format!("deferred changes {number}"),
+            (Some(number), Some(row)) => format!("deferred changes {number}/{}", number_of(row)),
             _ => strange(key),
         },
         Some(b'd') => match keys::dropped_parts(key) {
@@ -195,8 +195,8 @@ mod tests {
         let shown = "statement 07070707-0707-0707-0707-070707070707 3";
         assert_eq!(key(Tree::Records, &statement), shown);
         assert_eq!(key(Tree::Records, &keys::dropped(Tree::Large, 9)), "dropped large 9");
-        assert_eq!(key(Tree::Records, &keys::deferred(2)), "deferred entries 2");
-        assert_eq!(key(Tree::Large, &keys::packed(2, 7)), "deferred entries 2/7");
+        assert_eq!(key(Tree::Records, &keys::deferred(2)), "deferred changes 2");
+        assert_eq!(key(Tree::Large, &keys::packed(2, 7)), "deferred changes 2/7");
         let record = keys::record(CollectionId(3), RecordId(17));
         assert_eq!(key(Tree::Records, &record), "record 3/17");
         let document = rawdoc! { "_id": 1, "name": "x" };

@@ -202,6 +202,13 @@ pub fn record(collection: CollectionId, record: RecordId) -> [u8; 12] {
     key
 }
 
+/// The record that a key is of; `None` for a row of the catalog.
+pub fn record_of(key: &[u8]) -> Option<(CollectionId, RecordId)> {
+    let (collection, record) = key.split_first_chunk()?;
+    let record = RecordId(u64::from_be_bytes(record.try_into().ok()?));
+    (!is_row(key)).then_some((CollectionId(u32::from_be_bytes(*collection)), record))
+}
+
 /// The record id at the end of a record's key.
 pub fn record_id(key: &[u8]) -> Option<RecordId> {
     key.last_chunk().map(|bytes| RecordId(u64::from_be_bytes(*bytes)))

@@ -210,7 +210,7 @@ impl Store {
     /// handed in.
     pub async fn stage(&self, commit: &mut Commit) -> Result<Option<Staged<'_>>> {
         match &mut commit.deferred {
-            Some(packed) => packed.stage(&self.backlog, &self.committer).await,
+            Some(packed) => packed.stage(&self.backlog, &self.space, &self.committer).await,
             None => Ok(None),
         }
     }
@@ -221,6 +221,10 @@ impl Store {
 
     pub async fn reach(&self, ticket: Ticket, mark: Mark) -> Result<()> {
         self.committer.reach(ticket, mark).await
+    }
+
+    pub async fn settle(&self, ticket: Ticket) {
+        self.committer.settle(ticket).await;
     }
 
     /// The newest commit that has been applied.

@@ -202,6 +202,7 @@ async fn a_store_of_an_older_format_is_taken_over() {
         (3, &["INVENTORY", "SYNCED.2"]),
         (3, &["SYNCED.2"]),
         (4, &[]),
+        (5, &[]),
     ] {
         std::fs::write(&marker, format!("freeboard store, format {older}\n")).expect("writes");
         for name in absent {

@@ -294,7 +294,7 @@ impl Transaction {
         staged.into_iter().for_each(Staged::keep);
         let ticket = engine.store.commit(commit, Mark::Applied).await?;
         drop(turn);
-        engine.store.reach(ticket, Mark::Settled).await?;
+        engine.store.settle(ticket).await;
         Ok(Some(ticket))
     }
 

@@ -1,7 +1,9 @@
 //! Write intents: who is about to change what.
 //!
 //! A transaction takes an intent on each document, unique key and capped
-//! collection it is about to write, and holds it until its commit is applied.
+//! collection it is about to write, and holds it until its commit is settled. A document that it
+//! inserts is nobody else's to see until its commit, and gets one only where that is settled in
+//! pieces.
 //! Intents are kept by number (a hash for unique keys), so that two things that
 //! share a number merely wait for each other.
 

@@ -29,7 +29,9 @@ use crate::growth::Grown;
 use crate::operation::{STOP_LOOK_INTERVAL, held_up};
 use crate::plan::Interrupt;
 use crate::storage::layered::Layered;
-use crate::storage::{BookEntry, Commit, Overlay, Silent, Tree, View, keys};
+use crate::storage::{
+    BookEntry, CHANGES_AT_ONCE_MAX, Commit, Overlay, Silent, Tree, TreeChange, View, keys,
+};
 use client::ClientSnapshot;
 use command::Namespace;
 use error::{Code, Error, Result};
@@ -96,15 +98,16 @@ struct Fresh {
     applied: u64,
 }
 
-/// Putting so many bytes of changes in order, or freeing them, may take longer than a turn.
+/// Putting so many bytes of changes in order may take longer than a turn.
 const ASIDE_BYTES: usize = 1024 * 1024;
+/// And so may letting go of so many intents.
+const ASIDE_INTENTS: usize = 4 * 1024;
 
 /// What a commit holds until it is settled; let go in this order.
 struct HeldUntilSettled {
     intents: Vec<Intent>,
     _silent: Option<Silent>,
     entered: Vec<EnteredCollection>,
-    _memory: budget::Held,
 }
 
 impl Drop for HeldUntilSettled {
@@ -369,11 +372,14 @@ impl Transaction {
         self.log_warnings();
         // It is there, room or not, until it is applied.
         self.memory.force(self.bytes);
-        let changes = self.changes;
+        let changes = std::mem::take(&mut self.changes);
         let changes = match self.bytes < ASIDE_BYTES {
             true => changes.into_changes(),
             false => turn::aside(|| changes.into_changes()),
         };
+        if changes.len() > CHANGES_AT_ONCE_MAX {
+            turn::aside(|| self.hold_inserted(&changes));
+        }
         let multikey = self.multikey;
         let publish = (!multikey.is_empty()).then(|| {
             Box::new(move || {
@@ -384,12 +390,27 @@ impl Transaction {
             intents: self.intents,
             _silent: self.events.silent(),
             entered: self.entered,
-            _memory: self.memory,
         };
         let log = self.events.into_log();
         let writes = self.grown.iter().map(Grown::writes).sum();
         let entry = (!self.grown.is_empty()).then(|| Box::new(self.grown) as BookEntry);
-        Commit { writes, entry, held: Box::new(held), publish, log, ..Commit::of(changes) }
+        let (held, memory) = (Box::new(held), self.memory);
+        Commit { writes, entry, held, memory, publish, log, ..Commit::of(changes) }
+    }
+}
+
+impl Transaction {
+    /// A large commit is seen before all of it is in the trees. Until then it holds the records
+    /// that it has inserted, too: what others wrote to them would be overwritten. Nobody holds
+    /// them yet, since nobody has seen them.
+    fn hold_inserted(&mut self, changes: &[TreeChange]) {
+        let stored = changes.iter().filter(|it| it.tree == Tree::Records && it.value.is_some());
+        for (collection, record) in stored.filter_map(|it| keys::record_of(&it.key)) {
+            let subject = Subject::record(collection, record);
+            if let Taken::New(intent) = self.engine.intents.take(self.owner, subject) {
+                self.intents.push(intent);
+            }
+        }
     }
 }
 
@@ -404,6 +425,13 @@ impl Fresh {
 /// The last taken goes first: a transaction that waits for the first, a document, finds
 /// those behind it, its pages, free.
 fn let_go(intents: &mut Vec<Intent>) {
+    if intents.len() >= ASIDE_INTENTS {
+        return turn::aside(|| let_go_here(intents));
+    }
+    let_go_here(intents);
+}
+
+fn let_go_here(intents: &mut Vec<Intent>) {
     while intents.pop().is_some() {}
 }
 

@@ -24,8 +24,8 @@ pub struct RecordCandidates {
     /// Whether the current one is of these.
     pub(super) is_hidden: bool,
     /// In a client's transaction nothing changes meanwhile: the first candidate is
-    /// the one, and its view is let go before it is written to, since writing on
-    /// beneath a view costs a copy of everything written so far.
+    /// the one, and its view is let go before it is written to, so that what is written needs no
+    /// layer of its own.
     pub(super) first_only: bool,
     pub(super) noted: Option<Arc<Operation>>,
     pub(super) current: Option<RecordId>,

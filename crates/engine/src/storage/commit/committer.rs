@@ -57,9 +57,15 @@ impl Committer {
         let ticket = queued.ticket();
         drop(queued);
         if is_deferred {
-            self.reach(ticket, Mark::Settled).await?;
+            self.settle(ticket).await;
         }
         Ok(ticket)
+    }
+
+    /// Waits until a commit is settled, or never will be. It is stored in either case: its
+    /// acknowledgement says whether it survives.
+    pub async fn settle(&self, ticket: Ticket) {
+        let _ = self.reach(ticket, Mark::Settled).await;
     }
 
     fn queue(&self, commit: Commit) -> Result<Queued<'_>> {

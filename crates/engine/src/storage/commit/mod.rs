@@ -24,6 +24,7 @@ pub use committer::Committer;
 use super::LogChange;
 use super::deferred::{self, CHANGES_AT_ONCE_MAX, Packed};
 use super::trees::{Tree, TreeChange};
+use budget::{Held, Kind};
 use fjall::Slice;
 use std::any::Any;
 use std::sync::atomic::AtomicU64;
@@ -39,6 +40,8 @@ pub struct Commit {
     pub deferred: Option<Packed>,
     /// Dropped once the commit is settled: intents, catalog guards.
     pub held: Box<dyn Any + Send>,
+    /// What the changes take of the memory budget.
+    pub memory: Held,
     /// Run just before the changes become visible, in commit order.
     pub publish: Option<Box<dyn FnOnce() + Send>>,
     /// What change streams are told of it.
@@ -54,6 +57,7 @@ impl Commit {
             entry: None,
             deferred: None,
             held: Box::new(()),
+            memory: Held::new(Kind::Work),
             publish: None,
             log: LogChange::None,
         }
@@ -64,7 +68,7 @@ impl Commit {
     /// order.
     pub fn deferring(mut self) -> Commit {
         if self.changes.len() > CHANGES_AT_ONCE_MAX {
-            self.deferred = turn::aside(|| Packed::take(&mut self.changes));
+            self.deferred = turn::aside(|| Packed::take(&mut self.changes, &mut self.memory));
         }
         self
     }

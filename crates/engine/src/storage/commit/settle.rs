@@ -68,9 +68,11 @@ impl Shared {
         let settled = {
             let mut state = self.state.lock();
             let settled = state.unsettled.pop_front();
+            state.is_outdated = true;
             state.answer();
             settled
         };
+        self.sync.notify_one();
         // Its changes are many, and are freed without the lock.
         drop(settled);
     }

@@ -19,6 +19,9 @@ pub struct CommitterState {
     pub applied: u64,
     pub written: u64,
     pub synced: u64,
+    /// Something has been settled since the last sync: what that shows keeps its changes in
+    /// memory.
+    pub is_outdated: bool,
     /// Set once a write or sync has failed: nothing is taken any more.
     pub failed: Option<Error>,
     /// Nothing more is queued.

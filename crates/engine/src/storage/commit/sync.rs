@@ -56,7 +56,7 @@ impl Shared {
             if state.wanted(Mark::Synced) {
                 return Turn::Sync;
             }
-            let (interval, turn) = match state.applied == state.synced {
+            let (interval, turn) = match state.applied == state.synced && !state.is_outdated {
                 false => (SYNC_INTERVAL, Turn::Sync),
                 true if tidy => {
                     self.sync.wait(&mut state);
@@ -75,7 +75,11 @@ impl Shared {
     fn sync_applied(&self) {
         let (applied, show) = {
             let _applier = self.pause();
-            (self.state.lock().applied, (self.witness)())
+            let mut state = self.state.lock();
+            state.is_outdated = false;
+            let applied = state.applied;
+            drop(state);
+            (applied, (self.witness)())
         };
         // Whoever queued something meanwhile relies on us.
         self.work_here();

@@ -30,7 +30,8 @@ mod tests;
 use super::trees::{Failure, Tree, TreeChange, TreeSnapshot, Trees};
 use super::{failed, keys};
 use arc_swap::ArcSwap;
-pub use changes::{DeferredChanges, find};
+use budget::{Held, Kind};
+pub use changes::{DeferredChanges, FREED_ASIDE_MIN, find};
 use error::Result;
 use fjall::Slice;
 use snapshot::OnTop;
@@ -73,20 +74,22 @@ pub struct Backlog {
 
 impl Packed {
     /// Takes the changes out of a commit if they are too many for one batch, all but rows of
-    /// the catalog. They are in order, tree by tree.
-    pub fn take(changes: &mut Vec<TreeChange>) -> Option<Packed> {
+    /// the catalog. They are in order, tree by tree. What the commit has reserved for them goes
+    /// with them: snapshots may outlive it.
+    pub fn take(changes: &mut Vec<TreeChange>, memory: &mut Held) -> Option<Packed> {
         let is_deferrable = |change: &TreeChange| !keys::is_row(&change.key);
         if changes.iter().filter(|change| is_deferrable(change)).count() <= CHANGES_AT_ONCE_MAX {
             return None;
         }
         let (taken, left) = std::mem::take(changes).into_iter().partition(is_deferrable);
         *changes = left;
-        Some(Packed::new(taken))
+        let memory = std::mem::replace(memory, Held::new(Kind::Work));
+        Some(Packed::new(DeferredChanges { all: taken, _memory: memory }))
     }
 
-    fn new(changes: Vec<TreeChange>) -> Packed {
-        let bytes = changes.iter().map(TreeChange::size_bytes).sum();
-        Packed { changes: DeferredChanges(changes), packed: 0, rows: 0, bytes, number: None }
+    fn new(changes: DeferredChanges) -> Packed {
+        let bytes = changes.all.iter().map(TreeChange::size_bytes).sum();
+        Packed { changes, packed: 0, rows: 0, bytes, number: None }
     }
 
     pub fn changes(&self) -> &DeferredChanges {
@@ -102,10 +105,10 @@ impl Packed {
     fn take_rows(&mut self, number: u64, bytes: usize) -> Vec<TreeChange> {
         let (mut rows, mut taken) = (Vec::new(), 0);
         while taken < bytes
-            && let Some((row, count)) = pack::row(&self.changes.0[self.packed..])
+            && let Some((row, count)) = pack::row(&self.changes.all[self.packed..])
         {
             taken += row.len();
-            let packed = &self.changes.0[self.packed..self.packed + count];
+            let packed = &self.changes.all[self.packed..self.packed + count];
             self.bytes -= packed.iter().map(TreeChange::size_bytes).sum::<usize>();
             self.packed += count;
             let key = keys::packed(number, self.rows);
@@ -120,7 +123,7 @@ impl Deferred {
     /// The batch that adds the changes from here on, and where the next begins; the last one
     /// removes the rows.
     pub fn piece(&self, from: usize) -> (Vec<TreeChange>, Option<usize>) {
-        let rest = &self.changes.0[from..];
+        let rest = &self.changes.all[from..];
         let mut bytes = 0;
         let count = rest.iter().take(PIECE_CHANGES).take_while(|change| {
             let fits = bytes < PIECE_BYTES;
@@ -147,7 +150,10 @@ fn removed(number: u64, rows: u32) -> impl Iterator<Item = TreeChange> {
 impl Backlog {
     /// Adds to the trees what an earlier process has left to be added.
     pub fn open(trees: Arc<dyn Trees>) -> Result<Backlog> {
-        for deferred in left(&*trees.snapshot())? {
+        let snapshot = trees.snapshot();
+        // One by one: each may be large.
+        for mark in snapshot.range(Tree::Records, keys::rows(keys::DEFERRED_ROWS)) {
+            let deferred = read(&*snapshot, mark).map_err(failed)?;
             tracing::info!(changes = deferred.changes.len(), "adding changes of a commit");
             let mut next = Some(0);
             while let Some(from) = next {
@@ -207,12 +213,7 @@ impl Backlog {
     }
 }
 
-/// What an earlier process has left to be added.
-fn left(snapshot: &dyn TreeSnapshot) -> Result<Vec<Deferred>> {
-    let marks = snapshot.range(Tree::Records, keys::rows(keys::DEFERRED_ROWS));
-    marks.map(|mark| read(snapshot, mark).map_err(failed)).collect()
-}
-
+/// What an earlier process has left to be added for one mark.
 fn read(
     snapshot: &dyn TreeSnapshot,
     mark: std::result::Result<(Slice, Slice), Failure>,
@@ -225,7 +226,7 @@ fn read(
         let packed = snapshot.get(Tree::Large, &keys::packed(number, row))?;
         pack::read(&packed.ok_or_else(pack::damaged)?, &mut changes).ok_or_else(pack::damaged)?;
     }
-    Ok(Deferred { number, changes: DeferredChanges(changes), rows })
+    Ok(Deferred { number, changes: changes.into(), rows })
 }
 
 /// Removes rows that were stored ahead of a commit which never came.

@@ -71,13 +71,13 @@ struct Run {
 
 impl Run {
     fn changes(&self) -> &[TreeChange] {
-        &self.deferred.changes.0[self.span.clone()]
+        &self.deferred.changes.all[self.span.clone()]
     }
 }
 
 impl Deferred {
     fn pair(&self, at: usize) -> (Slice, Option<Slice>) {
-        let TreeChange { key, value, .. } = &self.changes.0[at];
+        let TreeChange { key, value, .. } = &self.changes.all[at];
         (key.clone(), value.clone())
     }
 }

@@ -1,6 +1,7 @@
 //! Storing packed rows ahead of their commit, in batches that others come between.
 
 use super::{Backlog, Packed, removed};
+use crate::storage::Space;
 use crate::storage::commit::{Commit, Committer, Mark};
 use error::Result;
 use std::time::{Duration, Instant};
@@ -25,6 +26,7 @@ impl Packed {
     pub async fn stage<'a>(
         &mut self,
         backlog: &Backlog,
+        space: &Space,
         committer: &'a Committer,
     ) -> Result<Option<Staged<'a>>> {
         if self.size_bytes() <= WITH_COMMIT_BYTES_MAX {
@@ -33,7 +35,12 @@ impl Packed {
         let number = backlog.next_number();
         self.number = Some(number);
         let mut staged = Staged { committer, number, rows: 0 };
+        // What only removes gives room back.
+        let takes_room = self.changes.all.iter().any(|change| change.value.is_some());
         loop {
+            if takes_room {
+                space.check()?;
+            }
             let batch = self.take_rows(number, BATCH_BYTES);
             if batch.is_empty() {
                 return Ok(Some(staged));

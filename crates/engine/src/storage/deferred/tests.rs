@@ -75,7 +75,7 @@ fn snapshots_show_them_at_every_piece_and_a_start_adds_the_rest() {
     let without = seen(&*older);
 
     let mut batch = Vec::new();
-    let deferred = backlog.add(Packed::new(entries), &mut batch);
+    let deferred = backlog.add(Packed::new(entries.into()), &mut batch);
     assert!(seen(&*backlog.snapshot()) == without, "not before their commit");
     disk.apply(batch).unwrap();
     let with = seen(&*backlog.snapshot());
@@ -110,7 +110,7 @@ fn they_are_removed_with_their_last_piece() {
     let backlog = Backlog::open(disk.clone()).unwrap();
     let (_, entries) = changes();
     let mut batch = Vec::new();
-    let deferred = backlog.add(Packed::new(entries), &mut batch);
+    let deferred = backlog.add(Packed::new(entries.into()), &mut batch);
     disk.apply(batch).unwrap();
     let with = seen(&*backlog.snapshot());
     let mut next = Some(0);
@@ -154,7 +154,7 @@ fn rows_without_a_commit_are_gone_after_a_start() {
     let disk = open(directory.path());
     let backlog = Backlog::open(disk.clone()).unwrap();
     let (_, changes) = changes();
-    let mut packed = Packed::new(changes);
+    let mut packed = Packed::new(changes.into());
     let staged = packed.take_rows(backlog.next_number(), usize::MAX);
     assert!(!staged.is_empty());
     disk.apply(staged).unwrap();
@@ -174,10 +174,10 @@ fn few_changes_and_rows_of_the_catalog_stay_with_their_commit() {
         [row].into_iter().chain(many).chain([change(Tree::Large, 1, None)]).collect()
     };
     let mut few = changes(count - 1);
-    assert!(Packed::take(&mut few).is_none());
+    assert!(Packed::take(&mut few, &mut Held::new(Kind::Work)).is_none());
     assert!(few == changes(count - 1));
     let mut many = changes(count);
-    let packed = Packed::take(&mut many).unwrap();
+    let packed = Packed::take(&mut many, &mut Held::new(Kind::Work)).unwrap();
     assert_eq!(packed.changes().len(), CHANGES_AT_ONCE_MAX + 1);
     assert!(many.iter().all(|change| keys::is_row(&change.key)) && many.len() == 1);
     assert!(packed.changes().get(Tree::Large, &key(1)).is_some());
@@ -189,7 +189,7 @@ fn pieces_of_large_values_are_short() {
     let value = Slice::from(vec![0; PIECE_BYTES / 4]);
     let change =
         |number| TreeChange { tree: Tree::Large, key: key(number), value: Some(value.clone()) };
-    let changes = DeferredChanges((0..9).map(change).collect());
+    let changes = DeferredChanges::from((0..9).map(change).collect::<Vec<_>>());
     let deferred = Deferred { number: 1, changes, rows: 0 };
     assert_eq!(deferred.piece(0).1, Some(4));
     assert_eq!(deferred.piece(8).1, None);

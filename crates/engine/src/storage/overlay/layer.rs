@@ -2,6 +2,7 @@
 //! keys of most `_id`s. So what goes to one collection or index is a run to which the next key is
 //! added, and only keys that come out of order are looked up to find their place.
 
+use crate::storage::deferred::FREED_ASIDE_MIN;
 use crate::storage::trees::{Range, Tree, TreeChange};
 use fjall::Slice;
 use std::collections::BTreeMap;
@@ -91,9 +92,9 @@ impl Layer {
     }
 
     /// Everything, tree by tree and in the order of keys.
-    pub fn into_changes(self) -> Vec<TreeChange> {
+    pub fn into_changes(mut self) -> Vec<TreeChange> {
         let mut changes = Vec::with_capacity(self.len);
-        for ((tree, _), part) in self.parts {
+        for ((tree, _), part) in std::mem::take(&mut self.parts) {
             let mut rest = part.rest.into_iter().peekable();
             for (key, value) in part.run {
                 while let Some((key, value)) = rest.next_if(|(other, _)| *other < key) {
@@ -108,6 +109,16 @@ impl Layer {
 
     fn find(&self, place: Place) -> Result<usize, usize> {
         self.parts.binary_search_by(|(other, _)| other.cmp(&place))
+    }
+}
+
+/// Whatever drops the last reference frees it: a rollback, or a cursor that ends.
+impl Drop for Layer {
+    fn drop(&mut self) {
+        if self.len >= FREED_ASIDE_MIN && !self.parts.is_empty() {
+            let parts = std::mem::take(&mut self.parts);
+            turn::aside(|| drop(parts));
+        }
     }
 }
 
