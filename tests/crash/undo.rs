@@ -23,6 +23,8 @@ const CLIENTS: i32 = 6;
 const KILLS: usize = 6;
 /// The longest that it runs before a kill.
 const LOAD_MAX: Duration = Duration::from_millis(400);
+/// How long a job looks for a server that was killed.
+const SELECTION: Duration = Duration::from_secs(2);
 
 #[test]
 fn a_policy_is_left_through_sigkill_while_clients_push() {
@@ -44,8 +46,9 @@ fn undo_through_kills(overflow: Document, check_store: fn(&Process)) {
     prepare(&mut Connection::to(&server), overflow);
     let mut clients: Vec<Client> = (0..CLIENTS).map(Client::new).collect();
     for _ in 0..KILLS {
-        let undo = undo(&server, &["--batch", "3"]);
+        let undo = undo(&server, &["--batch", "3"], SELECTION);
         run(&mut clients, &server, || {
+            wait_until_left(&server);
             std::thread::sleep(rand::rng().random_range(Duration::ZERO..LOAD_MAX));
             server.kill();
         });
@@ -61,7 +64,7 @@ fn undo_through_kills(overflow: Document, check_store: fn(&Process)) {
         eprintln!("{} pages are left", left.get_i32("n").unwrap());
     }
     // To the end, with clients beside it.
-    let undo = undo(&server, &[]);
+    let undo = undo(&server, &[], Duration::from_secs(30));
     let mut output = None;
     run(&mut clients, &server, || output = Some(undo.wait_with_output().unwrap()));
     let output = output.unwrap();
@@ -80,8 +83,21 @@ fn undo_through_kills(overflow: Document, check_store: fn(&Process)) {
     server.stop();
 }
 
-fn undo(server: &Process, more: &[&str]) -> Child {
-    let uri = format!("mongodb://{}/?serverSelectionTimeoutMS=2000", server.address);
+/// The policy is being left from the first batch on; before it, a kill would interrupt nothing.
+fn wait_until_left(server: &Process) {
+    let mut connection = Connection::to(server);
+    loop {
+        let known = connection.run(DATABASE, doc! { "getGrowthPolicy": COLLECTION }).unwrap();
+        if known.get_bool("leaving").unwrap_or(known.get("policy") == Some(&Bson::Null)) {
+            return;
+        }
+        std::thread::sleep(Duration::from_millis(2));
+    }
+}
+
+fn undo(server: &Process, more: &[&str], selection: Duration) -> Child {
+    let selection = selection.as_millis();
+    let uri = format!("mongodb://{}/?serverSelectionTimeoutMS={selection}", server.address);
     let namespace = format!("{DATABASE}.{COLLECTION}");
     let mut command = FREEBOARD.command();
     command.args(["migrate", &uri, "--undo", "--collection", &namespace, "--rate", "0"]);
