@@ -32,7 +32,7 @@ pub struct Engine {
     pub sessions: Sessions,
     pub operations: Operations,
     pub ttl: Ttl,
-    pub(crate) registry: Registry,
+    pub(crate) registry: Arc<Registry>,
     pub(crate) policies: Policies,
     pub(crate) intents: Arc<Intents>,
     pub(crate) moments: Moments,
@@ -84,8 +84,8 @@ impl Engine {
 
     /// An engine over an open store, whose books `growth` keeps.
     async fn start(store: Store, growth: Arc<Growth>) -> Result<Arc<Engine>> {
-        let registry = Registry::load(&store.view())?;
-        let policies = Policies::load(&store.view(), &registry)?;
+        let registry = Arc::new(Registry::load(&store.view())?);
+        let policies = Policies::load(&store.view(), registry.clone())?;
         let engine = Arc::new(Engine {
             store,
             growth,

@@ -12,6 +12,7 @@ mod define;
 mod engine;
 pub mod footprint;
 mod growth;
+mod guarded;
 mod health;
 mod identity;
 mod index;

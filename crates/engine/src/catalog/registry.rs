@@ -7,6 +7,7 @@ use budget::{Held, Kind};
 use command::Namespace;
 use error::Result;
 use imbl::OrdMap;
+use std::any::Any;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use tokio::sync::Mutex;
@@ -17,6 +18,8 @@ pub struct Catalog {
     collections: OrdMap<Namespace, Entry>,
     /// What all of them take in memory.
     bytes: usize,
+    /// What else is defined and changes with them as one. What it is the catalog does not know.
+    beside: Option<Arc<dyn Any + Send + Sync>>,
 }
 
 #[derive(Debug, Clone)]
@@ -54,6 +57,19 @@ impl Catalog {
             names.push(namespace.database.clone());
         }
         names
+    }
+
+    /// What is defined beside the collections, as of the same commit.
+    pub fn beside<T: Any + Send + Sync>(&self) -> Option<Arc<T>> {
+        self.beside.clone().and_then(|beside| beside.downcast().ok())
+    }
+
+    pub fn look_beside<T: Any + Send + Sync>(&self) -> Option<&T> {
+        self.beside.as_deref().and_then(|beside| beside.downcast_ref())
+    }
+
+    pub fn with_beside(&self, beside: Arc<dyn Any + Send + Sync>) -> Catalog {
+        Catalog { beside: Some(beside), ..self.clone() }
     }
 
     pub fn with(&self, collection: Arc<Collection>) -> Catalog {
@@ -112,6 +128,11 @@ impl Registry {
         self.current.load_full()
     }
 
+    /// Has a look at the current catalog, without a copy of it.
+    pub fn look<T>(&self, look: impl FnOnce(&Catalog) -> T) -> T {
+        look(&self.current.load())
+    }
+
     /// The catalog as of the last sync, or an older one.
     pub fn synced(&self) -> Arc<Catalog> {
         self.synced.load_full()
@@ -128,6 +149,13 @@ impl Registry {
 
     pub fn get(&self, namespace: &Namespace) -> Option<Arc<Collection>> {
         self.current.load().get(namespace).cloned()
+    }
+
+    /// What is defined beside the collections when the store is opened.
+    pub fn open_beside(&self, beside: Arc<dyn Any + Send + Sync>) {
+        let catalog = Arc::new(self.current().with_beside(beside));
+        self.current.store(catalog.clone());
+        self.synced.store(catalog);
     }
 
     /// Reserves what a new catalog takes more than the current one. Only under `changes`,

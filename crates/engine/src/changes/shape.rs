@@ -4,6 +4,7 @@ use super::event::StoredEvent;
 use super::options::{BeforeChange, FullDocument, StreamOptions};
 use super::{EventOperation, Token};
 use crate::Engine;
+use crate::guarded::WithPolicies;
 use crate::plan::{self, Audience, Interrupt, Query};
 use crate::storage::clock::timestamp;
 use crate::storage::{Document, View};
@@ -152,8 +153,8 @@ impl EventShape<'_> {
         let collator = collection.collator.clone();
         let mut query = Query::new(Arc::new(Filter { root, collator: collator.clone() }));
         query.collator = collator;
-        let read_plan = self.engine.policies.read_plan(&namespace, None);
-        query.read_by(read_plan, &self.engine.registry.current(), Audience::Client)?;
+        let catalog = self.engine.registry.current();
+        query.read_by(catalog.read_plan(&namespace, None), &catalog, Audience::Client)?;
         let mut found = plan::open(&collection, query, self.view.clone(), Interrupt::default())?;
         found.next().map(|row| row.map(|row| row.document)).transpose()
     }

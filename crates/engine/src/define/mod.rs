@@ -223,8 +223,10 @@ impl<'e> Definition<'e> {
             held: Box::new((self.gates, written.held)),
             publish: Some(Box::new(move || {
                 written.publish.into_iter().for_each(|publish| publish());
-                engine.registry.publish(catalog);
-                policies.into_iter().for_each(|table| engine.policies.publish(table));
+                engine.registry.publish(match policies {
+                    Some(table) => catalog.with_beside(engine.policies.taking(table)),
+                    None => catalog,
+                });
             })),
             // What a definition writes on the way is the server's own business.
             log: self.log,

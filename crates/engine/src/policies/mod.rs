@@ -1,5 +1,6 @@
 //! Growth policies as the engine keeps them: a table in memory, and a document a
-//! collection in `<db>.freeboard.policies`. Both change with one commit.
+//! collection in `<db>.freeboard.policies`. Both change with one commit. The table is part of the
+//! catalog, so that a snapshot sees its collections with the policies that they had.
 
 pub mod adopt;
 mod change;
@@ -16,14 +17,13 @@ mod tests;
 pub use pages::{missing, page_indexes};
 
 use crate::catalog::{Collection, Registry};
+use crate::guarded::WithPolicies;
 use crate::storage::View;
-use arc_swap::ArcSwap;
 use bson::RawDocument;
 use budget::{Held, Kind};
 use command::Namespace;
 use error::{Code, Result};
 use guard::provision::GuardedCollection;
-use guard::read::ReadPlan;
 use guard::{Lease, Policy, Roles, Table, provision};
 use language::Needs;
 use parking_lot::Mutex;
@@ -34,14 +34,14 @@ use std::sync::Arc;
 const OWN_PREFIX: &str = "freeboard.";
 
 pub struct Policies {
-    current: ArcSwap<Table>,
+    registry: Arc<Registry>,
     /// What they take of the budget.
     memory: Mutex<Held>,
 }
 
 impl Policies {
-    /// Reads the policies of every database.
-    pub fn load(view: &View, registry: &Registry) -> Result<Policies> {
+    /// Reads the policies of every database into the catalog.
+    pub fn load(view: &View, registry: Arc<Registry>) -> Result<Policies> {
         let mut table = Table::default();
         for collection in registry.current().all() {
             if !collection.namespace.is_policies() {
@@ -52,28 +52,22 @@ impl Policies {
                 table.load(&collection.namespace.database, &stored);
             }
         }
-        let mut memory = Held::new(Kind::Definitions);
-        memory.force(table.footprint());
-        Ok(Policies { current: ArcSwap::from_pointee(table), memory: Mutex::new(memory) })
+        let policies = Policies { registry, memory: Mutex::new(Held::new(Kind::Definitions)) };
+        policies.registry.open_beside(policies.taking(table));
+        Ok(policies)
     }
 
     pub fn current(&self) -> Arc<Table> {
-        self.current.load_full()
+        self.registry.look(|catalog| catalog.beside()).unwrap_or_default()
     }
 
     pub fn get(&self, namespace: &Namespace) -> Option<Lease> {
-        self.current.load().get(namespace).cloned()
+        self.registry.look(|catalog| catalog.roles(namespace).cloned())
     }
 
     /// Has a look at the roles of a collection, without a copy of them.
     pub fn look<T>(&self, namespace: &Namespace, look: impl FnOnce(&Roles) -> T) -> Option<T> {
-        self.current.load().get(namespace).map(|roles| look(roles))
-    }
-
-    /// How the documents of a collection are read under a projection.
-    pub fn read_plan(&self, namespace: &Namespace, projection: Option<&RawDocument>) -> ReadPlan {
-        let plan = self.look(namespace, |roles| ReadPlan::new(roles, projection, &Needs::none()));
-        plan.unwrap_or_default()
+        self.registry.look(|catalog| catalog.roles(namespace).map(|roles| look(roles)))
     }
 
     /// Reserves what a new table takes more than the current one, before it is published.
@@ -85,29 +79,11 @@ impl Policies {
         }
     }
 
-    /// Shows everyone a new table. Only in the catalog's turn, and as part of a commit that
-    /// holds the gates of the collections it is about.
-    pub fn publish(&self, table: Table) {
+    /// A new table, which the budget knows from here on. Only in the catalog's turn; it is shown
+    /// with the catalog that it belongs to.
+    pub fn taking(&self, table: Table) -> Arc<Table> {
         self.memory.lock().force(table.footprint());
-        self.current.store(Arc::new(table));
-    }
-
-    /// What guards a collection that is read through a view on it. That of all elements sees
-    /// arrays whole, or, as an earlier version made it, heads and pages as they are stored.
-    pub fn get_below(&self, view: &Collection, collection: &Namespace) -> Option<Lease> {
-        let table = self.current.load();
-        let policy = table.policy(collection);
-        let own = policy.and_then(|policy| {
-            let named = Some(&view.namespace);
-            policy.overflows().find(|it| it.view.as_ref() == named).map(|rule| (policy, rule))
-        });
-        match own {
-            None => table.get(collection).cloned(),
-            Some((policy, rule)) if view.options == provision::view_options(policy, rule) => {
-                Table::default().with(policy.with_arrays_whole()).get(collection).cloned()
-            }
-            Some(_) => None,
-        }
+        Arc::new(table)
     }
 
     /// Whether clients are shown a collection: those that the policies are kept in are not, nor
@@ -116,7 +92,7 @@ impl Policies {
         if namespace.collection.starts_with(OWN_PREFIX) {
             return false;
         }
-        let table = self.current.load();
+        let table = self.current();
         let policy = table.of_pages(namespace).and_then(|of| table.policy(of));
         let mut merged = policy.into_iter().flat_map(Policy::merged);
         !merged.any(|overflow| overflow.into == *namespace)
@@ -124,7 +100,7 @@ impl Policies {
 
     /// Whether a collection or view is kept for a policy: the pages of arrays, or their elements.
     pub fn is_kept(&self, namespace: &Namespace) -> bool {
-        let table = self.current.load();
+        let table = self.current();
         table.of_pages(namespace).is_some() || table.of_view(namespace).is_some()
     }
 
@@ -136,11 +112,12 @@ impl Policies {
                  dropGrowthPolicy"
             )));
         }
-        if let Some(of) = self.current.load().of_pages(namespace) {
+        let table = self.current();
+        if let Some(of) = table.of_pages(namespace) {
             return Err(Code::OperationFailed
                 .error(format!("{namespace} holds the pages of {of}, whose policy needs them")));
         }
-        match self.current.load().of_view(namespace) {
+        match table.of_view(namespace) {
             Some(of) => Err(Code::OperationFailed.error(format!(
                 "{namespace} is the view of all elements that the policy of {of} keeps; it goes \
                  with the policy"

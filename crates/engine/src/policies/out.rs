@@ -149,6 +149,7 @@ impl Engine {
     /// Changes policies of collections that nobody else knows of, in the catalog's turn.
     async fn change_policies(&self, change: impl FnOnce(&Table) -> Table) {
         let _turn = self.registry.changes.lock().await;
-        self.policies.publish(change(&self.policies.current()));
+        let table = self.policies.taking(change(&self.policies.current()));
+        self.registry.publish(self.registry.current().with_beside(table));
     }
 }

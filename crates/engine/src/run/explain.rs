@@ -7,6 +7,7 @@ use super::context::context;
 use super::reading::{self, resolve_for};
 use super::{Call, aggregate, count, distinct, find, lookup};
 use crate::catalog::Collection;
+use crate::guarded::WithPolicies;
 use crate::plan::explain::{self, Above, Explained, ExplainedUpdate, room};
 use crate::plan::{Audience, Hint, Query, Sort};
 use aggregate::PreparedPipeline;
@@ -184,8 +185,9 @@ impl Explaining<'_> {
             return Err(statement::multi_replacement());
         }
         query.collator = context.collator;
-        let plan = self.call.engine.policies.read_plan(selected.namespace, None);
-        query.read_by(plan, &*self.call.catalog()?, Audience::Matching)?;
+        let catalog = self.call.catalog()?;
+        let plan = catalog.read_plan(selected.namespace, None);
+        query.read_by(plan, &*catalog, Audience::Matching)?;
         let above = Above { change, multi: selected.multi, returns: selected.returns };
         self.plan(selected.namespace, collection.as_ref(), query, Some(above), out)
     }

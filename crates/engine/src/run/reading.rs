@@ -2,11 +2,11 @@
 //! collections resolved, batches filled.
 
 use super::{Call, profile};
-use crate::Engine;
 use crate::batch::{Batch, FIRST_BATCH_DOCUMENTS, fill};
 use crate::catalog::{Catalog, Collection, CollectionKind};
 use crate::cursor::{Cursor, Source};
 use crate::footprint;
+use crate::guarded::WithPolicies;
 use crate::plan::{Execution, Sort};
 use crate::storage::{Document, View};
 use bson::{RawArrayBuf, RawDocument, Timestamp};
@@ -86,14 +86,14 @@ impl Resolved {
 /// As `resolve`, for a command that parses what it gets: the views' pipelines are counted as
 /// the command is.
 pub fn resolve_for(call: Call<'_>, catalog: &Catalog, namespace: &Namespace) -> Result<Resolved> {
-    let resolved = resolve(call.engine, catalog, namespace)?;
+    let resolved = resolve(catalog, namespace)?;
     if resolved.is_view {
         call.operation.parses(footprint::of_pipeline(&resolved.pipeline))?;
     }
     Ok(resolved)
 }
 
-pub fn resolve(engine: &Engine, catalog: &Catalog, named: &Namespace) -> Result<Resolved> {
+pub fn resolve(catalog: &Catalog, named: &Namespace) -> Result<Resolved> {
     let mut namespace = named.clone();
     let mut pipelines = Vec::new();
     let mut lowest: Option<Arc<Collection>> = None;
@@ -109,8 +109,8 @@ pub fn resolve(engine: &Engine, catalog: &Catalog, named: &Namespace) -> Result<
             }
             let is_view = !pipelines.is_empty();
             let guarded = match &lowest {
-                Some(view) => engine.policies.get_below(view, &namespace),
-                None => engine.policies.get(&namespace),
+                Some(view) => catalog.roles_below(view, &namespace),
+                None => catalog.roles(&namespace).cloned(),
             };
             let pipeline = whole;
             return Ok(Resolved { namespace, collection, pipeline, is_view, collator, guarded });

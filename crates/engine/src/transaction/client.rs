@@ -10,6 +10,7 @@ use crate::catalog::{
     Catalog, Collection, Index, IndexesCreated, IndexesFound, NewCollection, check_case, define,
     find_indexes, row,
 };
+use crate::guarded::WithPolicies;
 use crate::operation::held_up;
 use crate::storage::{CollectionId, IndexId, Mark, Staged, Ticket, Tree, TreeChange, View};
 use bson::RawDocumentBuf;
@@ -124,10 +125,12 @@ impl Transaction {
                 .map_err(|_| locked(namespace))?,
         };
         let current = self.engine.registry.get(namespace);
-        if !current.is_some_and(|current| Arc::ptr_eq(&current, &seen)) {
+        let guarded = self.engine.policies.get(namespace);
+        let is_same = current.is_some_and(|current| Arc::ptr_eq(&current, &seen))
+            && Lease::is_same(snapshot.catalog.roles(namespace), guarded.as_ref());
+        if !is_same {
             return Err(changed(namespace));
         }
-        let guarded = self.engine.policies.get(namespace);
         self.entered.push(EnteredCollection {
             collection: seen.clone(),
             guarded,

@@ -9,6 +9,7 @@ pub use snapshot::SurveyView;
 
 use crate::Engine;
 use crate::catalog::Catalog;
+use crate::guarded::WithPolicies;
 use crate::operation::{self, Operation};
 use crate::plan::{self, Audience, Hint, Interrupt, Query, Sort};
 use crate::session::{RetryableCommand, Statement};
@@ -18,7 +19,7 @@ use bson::{RawDocument, RawDocumentBuf};
 use command::common::WriteConcern;
 use command::{Client, Namespace};
 use error::{Error, Result};
-use guard::Roles;
+use guard::Lease;
 use guard::read::ReadPlan;
 use language::Needs;
 use parking_lot::Mutex;
@@ -238,11 +239,10 @@ impl write::Backend for Writes {
             query.read_by(plan, &catalog, Audience::Matching)?;
             plan::open(&collection, query, view.clone(), self.interrupt.clone())
         };
-        let policies = &self.engine.policies;
-        let hidden = |roles: &Roles| ReadPlan::of_hidden(roles, selection.filter);
-        let hidden = policies.look(namespace, hidden).flatten();
+        let hidden = |roles: &Lease| ReadPlan::of_hidden(roles, selection.filter);
+        let hidden = catalog.roles(namespace).and_then(hidden);
         let hidden = hidden.map(|plan| open(query.clone(), plan)).transpose()?;
-        let rows = open(query, policies.read_plan(namespace, None))?;
+        let rows = open(query, catalog.read_plan(namespace, None))?;
         Ok(RecordCandidates {
             namespace: namespace.clone(),
             collection: Some(collection),
@@ -268,7 +268,7 @@ impl write::statement::Statements for Writes {
     }
 
     fn projection(&self, namespace: &Namespace, fields: &RawDocument) -> Option<RawDocumentBuf> {
-        let plan = self.engine.policies.read_plan(namespace, Some(fields));
+        let plan = self.engine.registry.look(|it| it.read_plan(namespace, Some(fields)));
         plan.projection().map(RawDocument::to_owned)
     }
 

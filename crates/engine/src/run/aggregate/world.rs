@@ -2,12 +2,12 @@
 
 use super::{PreparedPipeline, take_front};
 use crate::catalog::Catalog;
+use crate::footprint;
 use crate::plan::{self, Audience, Interrupt, Sort};
 use crate::run::Call;
 use crate::run::reading::resolve;
 use crate::spill::TemporaryFiles;
 use crate::storage::View;
-use crate::{Engine, footprint};
 use budget::{Held, Kind};
 use command::Namespace;
 use error::{Code, Result};
@@ -18,7 +18,6 @@ use std::sync::Arc;
 /// One view of the store for the whole pipeline.
 #[derive(Clone)]
 pub struct World {
-    engine: Arc<Engine>,
     database: Box<str>,
     catalog: Arc<Catalog>,
     view: View,
@@ -31,7 +30,6 @@ pub struct World {
 impl World {
     pub fn new(call: Call<'_>, prepared: &PreparedPipeline, view: View) -> Result<World> {
         Ok(World {
-            engine: call.engine.clone(),
             database: prepared.resolved.namespace.database.clone(),
             catalog: call.catalog()?,
             view,
@@ -63,7 +61,7 @@ impl Foreign for World {
 impl World {
     fn run_on(&self, namespace: &Namespace, mut pipeline: Pipeline) -> Result<Documents> {
         self.interrupt.check()?;
-        let resolved = resolve(&self.engine, &self.catalog, namespace)?;
+        let resolved = resolve(&self.catalog, namespace)?;
         let world: Arc<dyn Foreign> = Arc::new(self.clone());
         if pipeline.source().is_some_and(|source| source.name != "$documents") {
             return Err(Code::InvalidNamespace.error("this stage cannot be used in a sub-pipeline"));
