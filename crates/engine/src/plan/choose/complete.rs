@@ -7,17 +7,50 @@ use crate::plan::bounds::{Conjunct, Intervals, NodePlace, conjuncts};
 use crate::plan::{Hint, Paged, Purpose, Query, Residual, Sort, Stage};
 use error::Result;
 use guard::policy::Read;
+use language::query::Filter;
 use language::{Needs, Wanted};
 use std::sync::Arc;
 use value::Path;
 
+/// The conditions of a query by what decides them. None of the filter is copied for it, however
+/// large it is.
+pub struct Conditions<'q> {
+    filter: &'q Arc<Filter>,
+    /// Those that look at no array with pages,
+    pub stored: Vec<Conjunct<'q>>,
+    /// and those that are left to whole arrays.
+    pub whole: Vec<Conjunct<'q>>,
+}
+
+impl<'q> Conditions<'q> {
+    fn of(query: &'q Query, paged: &Paged) -> Conditions<'q> {
+        let hidden: Vec<&Path> = paged.filtered.iter().collect();
+        let all = conjuncts(&query.filter.root, &NodePlace::default());
+        let (whole, stored) =
+            all.into_iter().partition(|it| !hidden.is_empty() && it.node.is_relaxed_by(&hidden));
+        Conditions { filter: &query.filter, stored, whole }
+    }
+
+    /// What is checked on completed documents, but for a condition that is decided.
+    pub fn left(&self, decided: Option<&Conjunct<'_>>) -> Option<Arc<Residual>> {
+        let is_left = |it: &&Conjunct<'_>| decided.is_none_or(|decided| decided.place != it.place);
+        Residual::of(self.filter, self.whole.iter().filter(is_left))
+    }
+
+    /// What is checked on stored documents that were found by another condition.
+    pub fn others(&self) -> Option<Arc<Residual>> {
+        Residual::of(self.filter, &self.stored)
+    }
+}
+
 pub fn stages(collection: &Collection, query: &Query, paged: &Paged) -> Result<Vec<Stage>> {
-    let filter = left(query, paged, None);
+    let conditions = Conditions::of(query, paged);
+    let filter = conditions.left(None);
     let below = below(query, paged, filter.is_some());
-    let mut stages = super::stages(collection, &below)?;
+    let mut stages = super::stages_for(collection, &below, conditions.stored.clone())?;
     let mut found = match stages.iter().any(finds_one) {
         true => Vec::new(),
-        false => by_element::stages(collection, query, paged)?,
+        false => by_element::stages(collection, query, paged, &conditions)?,
     };
     // What goes through the whole collection would complete all of it.
     if !found.is_empty() {
@@ -28,20 +61,19 @@ pub fn stages(collection: &Collection, query: &Query, paged: &Paged) -> Result<V
     Ok(found)
 }
 
-/// What the stages below are asked for; `checked` if something is left to check above them.
+/// What the stages below are asked for, for some of the conditions; `checked` if something is
+/// left to check above them.
 pub fn below(query: &Query, paged: &Paged, checked: bool) -> Query {
     let mut below = query.clone();
     below.paged = None;
     // Execution loads what the whole plan needs; here it only says that no key covers it.
     below.needs = Needs::All;
-    below.projection = None;
+    (below.projection, below.projection_spec) = (None, None);
     below.purpose = Purpose::Documents;
     below.metadata = Wanted::default();
     below.show_record_id = false;
     below.return_key = false;
     if !paged.filtered.is_empty() {
-        let hidden: Vec<&Path> = paged.filtered.iter().collect();
-        below.filter = Arc::new(query.filter.relaxed(&hidden));
         // An index may lack documents whose elements are in pages only.
         below.hint = below.hint.filter(|hint| matches!(hint, Hint::Natural(_)));
     }
@@ -53,20 +85,6 @@ pub fn below(query: &Query, paged: &Paged, checked: bool) -> Query {
         below.limit = None;
     }
     below
-}
-
-/// The conditions that the stages below leave out, but for one that they have decided.
-pub fn left(query: &Query, paged: &Paged, decided: Option<&Conjunct<'_>>) -> Option<Arc<Residual>> {
-    let hidden: Vec<&Path> = paged.filtered.iter().collect();
-    if hidden.is_empty() {
-        return None;
-    }
-    let all = conjuncts(&query.filter.root, &NodePlace::default());
-    let left = all.iter().filter(|conjunct| {
-        decided.is_none_or(|decided| decided.place != conjunct.place)
-            && conjunct.node.is_relaxed_by(&hidden)
-    });
-    Residual::of(&query.filter, left)
 }
 
 /// Completes what the stages below find, checks it, and shows it as the query asks.
