@@ -81,7 +81,7 @@ impl Explaining<'_> {
         let catalog = self.call.catalog()?;
         let resolved = resolve_for(self.call, &catalog, &find.namespace)?;
         if resolved.is_view {
-            return self.pipeline(aggregate::prepare_find(find, resolved)?, out);
+            return self.pipeline(aggregate::prepare_find(find, catalog, resolved)?, out);
         }
         let query = find::query(find, &resolved, &catalog)?;
         self.plan(&find.namespace, resolved.collection.as_ref(), query, None, out)
@@ -91,7 +91,7 @@ impl Explaining<'_> {
         let catalog = self.call.catalog()?;
         let resolved = resolve_for(self.call, &catalog, &count.namespace)?;
         if resolved.is_view {
-            return self.pipeline(aggregate::prepare_count(count, resolved)?, out);
+            return self.pipeline(aggregate::prepare_count(count, catalog, resolved)?, out);
         }
         let query = count::query(count, &resolved, &catalog)?;
         self.plan(&count.namespace, resolved.collection.as_ref(), query, None, out)
@@ -101,7 +101,7 @@ impl Explaining<'_> {
         let catalog = self.call.catalog()?;
         let resolved = resolve_for(self.call, &catalog, &distinct.namespace)?;
         if resolved.is_view {
-            return self.pipeline(aggregate::prepare_distinct(distinct, resolved)?, out);
+            return self.pipeline(aggregate::prepare_distinct(distinct, catalog, resolved)?, out);
         }
         let query = distinct::query(distinct, &resolved, &catalog)?;
         self.plan(&distinct.namespace, resolved.collection.as_ref(), query, None, out)
