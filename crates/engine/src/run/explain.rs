@@ -18,6 +18,7 @@ use command::views::{
 };
 use command::{Namespace, Reply, ReplyWriter, Request};
 use error::{Code, Result};
+use guard::read::ReadPlan;
 use language::Context;
 use language::query::Filter;
 use std::sync::Arc;
@@ -185,7 +186,8 @@ impl Explaining<'_> {
         }
         query.collator = context.collator;
         let plan = self.call.engine.policies.read_plan(selected.namespace, None);
-        query.read_by(plan, &*self.call.catalog()?, Audience::Matching)?;
+        let audience = audience(&plan, &query.filter, change.as_ref());
+        query.read_by(plan, &*self.call.catalog()?, audience)?;
         let above = Above { change, multi: selected.multi, returns: selected.returns };
         self.plan(selected.namespace, collection.as_ref(), query, Some(above), out)
     }
@@ -243,6 +245,19 @@ impl Explaining<'_> {
 
     fn pipeline(self, prepared: PreparedPipeline, out: &mut DocumentWriter) -> Result<()> {
         stages::explain(self, prepared, out)
+    }
+}
+
+/// A write reads again what is found. Here what an update would do is found out on the documents
+/// themselves, so that arrays that it looks at are completed.
+fn audience(plan: &ReadPlan, filter: &Filter, change: Option<&ExplainedUpdate>) -> Audience {
+    match (plan, change) {
+        (ReadPlan::Completed(completion), Some(change))
+            if completion.reaches(&change.needs(filter)) =>
+        {
+            Audience::Stages
+        }
+        _ => Audience::Matching,
     }
 }
 

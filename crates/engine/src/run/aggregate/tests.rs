@@ -21,9 +21,8 @@ async fn a_pipeline_goes_by_the_indexes_that_it_was_prepared_with() {
     run(&engine, rawdoc! { "insert": "c", "$db": "d", "documents": [document] }).await;
 
     let stage = rawdoc! { "$match": { "a.n": 3 } };
-    let request = Request::from(
-        rawdoc! { "aggregate": "c", "$db": "d", "pipeline": [stage], "cursor": {} },
-    );
+    let request =
+        Request::from(rawdoc! { "aggregate": "c", "$db": "d", "pipeline": [stage], "cursor": {} });
     let client = Arc::new(Client::new(1, "127.0.0.1:1".parse().unwrap()));
     let running = engine.operations.begin(request.clone(), &client, None);
     let common = Common::parse(&request, handler("aggregate").unwrap().0).unwrap();
