@@ -14,7 +14,7 @@ use std::sync::Arc;
 use value::Path;
 use value::key::Direction;
 
-/// The most conditions that are tried as the one to go by.
+/// The most conditions with an index that are tried as the one to go by.
 const CONDITIONS_MAX: usize = 4;
 
 /// A plan for each condition that both indexes can answer.
@@ -28,13 +28,17 @@ pub fn stages(
     if paged.filtered.is_empty() || goes_by_place {
         return Ok(Vec::new());
     }
-    let mut stages = Vec::new();
+    let (mut stages, mut tried) = (Vec::new(), 0);
     let found = conditions.whole.iter().filter_map(|conjunct| {
         let array = paged.arrays.iter().find(|it| by_element(it, conjunct.node))?;
         Some((conjunct, array))
     });
-    for (conjunct, array) in found.take(CONDITIONS_MAX) {
+    for (conjunct, array) in found {
         let Some(parents) = parents(collection, query, array, conjunct.node)? else { continue };
+        if tried == CONDITIONS_MAX {
+            break;
+        }
+        tried += 1;
         let filter = conditions.left(Some(conjunct));
         let below = below(query, paged, filter.is_some());
         let found = heads(collection, &below, conditions, conjunct)?;

@@ -52,10 +52,13 @@ pub fn stages(collection: &Collection, query: &Query, paged: &Paged) -> Result<V
         true => Vec::new(),
         false => by_element::stages(collection, query, paged, &conditions)?,
     };
-    // What goes through the whole collection would complete all of it.
+    // What goes through the whole collection would complete all of it, unless its order lets it
+    // stop early.
     if !found.is_empty() {
-        stages.retain(|stage| !reads_all(stage));
+        stages.retain(|stage| !reads_all(stage) || stops_early(query, paged, stage));
     }
+    // The best that goes by other fields is tried in any case.
+    found.truncate(super::CANDIDATES_MAX - usize::from(!stages.is_empty()));
     found.extend(stages.into_iter().map(|stage| above(query, paged, stage, filter.clone())));
     found.truncate(super::CANDIDATES_MAX);
     Ok(found)
@@ -122,6 +125,14 @@ fn finds_one(stage: &Stage) -> bool {
         Stage::IndexScan(scan) => scan.index.unique && scan.bounds.iter().all(Intervals::is_point),
         _ => false,
     })
+}
+
+/// Whether it gives documents in the order of which only the first are wanted.
+fn stops_early(query: &Query, paged: &Paged, stage: &Stage) -> bool {
+    let is_ordered = !paged.sorted && !query.sort.fields().is_empty();
+    is_ordered
+        && query.limit().is_some()
+        && !stage.any(&|stage| matches!(stage, Stage::Sort { .. }))
 }
 
 /// Whether it goes through all documents, or through a whole index.
