@@ -1,8 +1,9 @@
 //! What a collection is to the policies.
 
-use crate::patterns::{Measured, OneStatement, Plan, overflow, sequence};
+use crate::patterns::overflow::{Amends, Counters, Seen};
+use crate::patterns::{Measured, OneStatement, Plan, fields, overflow, sequence};
 use crate::policy::{ArrayRule, Keep, OnLimit, Overflow, Policy};
-use crate::{read, restore};
+use crate::read;
 use bson::{RawDocument, RawDocumentBuf};
 use command::Namespace;
 use error::{Code, Error, Result};
@@ -212,13 +213,14 @@ impl<T: Transaction> Guard<T> for Roles {
 
     fn fast_insert<'d>(&self, document: Cow<'d, RawDocument>) -> Result<FastInsert<'d, Measured>> {
         let rules = self.rules()?;
-        if restore::is_free(rules, Version::from(&*document)) {
+        // A new document has no pages, whatever it says.
+        if rules.leaving {
+            let document = Some(match without_counters(rules, &document)? {
+                Some(without) => Cow::Owned(without),
+                None => document,
+            });
             let note = Measured::default();
-            return Ok(FastInsert::Done(Inserted {
-                document: Some(document),
-                sidecar: None,
-                note,
-            }));
+            return Ok(FastInsert::Done(Inserted { document, sidecar: None, note }));
         }
         sequence::fast_insert::<T>(rules, document)
     }
@@ -238,13 +240,15 @@ impl<T: Transaction> Guard<T> for Roles {
         applied: &Applied<'_, Plan>,
     ) -> Result<Option<Outcome<Measured>>> {
         let rules = self.rules()?;
-        if restore::is_free(rules, row.version()) {
-            let after = applied.update.apply(row, applied.matched)?;
-            // With a field by the name of a counter the document is the policy's again.
-            let stays = |after: &RawDocumentBuf| restore::is_free(rules, Version::from(after));
-            if after.as_ref().is_none_or(stays) {
-                return Ok(Some(Outcome { after, ..Outcome::default() }));
+        if is_free(rules, row.version()) {
+            let mut after = applied.update.apply(row, applied.matched)?;
+            if let Some(written) = &after
+                && let Some(without) = without_counters(rules, written)?
+            {
+                // What was written may be no more than counters.
+                after = Some(without).filter(|without| without.as_bytes() != row.as_bytes());
             }
+            return Ok(Some(Outcome { after, ..Outcome::default() }));
         }
         sequence::fast_update(rules, transaction, row, applied)
     }
@@ -260,5 +264,25 @@ impl<T: Transaction> Guard<T> for Roles {
 
     async fn delete(&self, transaction: &mut T, row: &T::Row) -> Result<()> {
         sequence::delete(self.rules()?, transaction, row).await
+    }
+}
+
+/// Whether writes find a document free of a policy that is being left: it has no pages, and no
+/// write gives it any.
+fn is_free(rules: &Policy, version: Version<'_>) -> bool {
+    let has_pages = |rule: &Arc<Overflow>| overflow::has_pages(version, rule);
+    rules.leaving && version.sidecar.is_none() && !rules.overflows().any(has_pages)
+}
+
+/// A document without pages as a policy that is being left leaves it; `None` if it says nothing
+/// of its arrays. Counters that clients write would be wrong soon, since nobody keeps them up.
+fn without_counters(rules: &Policy, document: &RawDocument) -> Result<Option<RawDocumentBuf>> {
+    let mut amends = Amends::default();
+    for rule in rules.overflows() {
+        Counters::default().write(rule, &Seen::of(document.into(), rule), &mut amends);
+    }
+    match amends.edits.is_empty() {
+        true => Ok(None),
+        false => fields::edit(document, &amends.edits).map(Some),
     }
 }

@@ -33,6 +33,12 @@ impl Residual {
         Some(Arc::new(Residual { filter: Arc::clone(filter), places, needs }))
     }
 
+    /// Whether it shares this very filter.
+    #[cfg(test)]
+    pub fn is_part_of(&self, filter: &Arc<Filter>) -> bool {
+        Arc::ptr_eq(&self.filter, filter)
+    }
+
     pub fn nodes(&self) -> impl Iterator<Item = &Node> {
         self.places.iter().map(|place| place.find(&self.filter.root))
     }

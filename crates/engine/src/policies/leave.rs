@@ -20,9 +20,9 @@ use write::statement::Statements as _;
 /// Documents that are restored between two looks for the next ones.
 const BATCH_DOCUMENTS: usize = 1_000;
 
-/// Passes that may end without a page less. What clients write meanwhile may need another pass;
-/// what cannot be restored stays.
-const IDLE_PASSES_MAX: usize = 2;
+/// Passes over the collection. What a pass has not come to, or has failed at, the next one may
+/// restore; what cannot be restored stays.
+const PASSES_MAX: usize = 5;
 
 /// How far a policy has been left.
 #[derive(Debug)]
@@ -45,16 +45,15 @@ impl Left {
 
 impl Engine {
     /// Puts everything back that a policy has moved to pages, and drops the policy: as many
-    /// passes over the collection as it takes.
+    /// passes over the collection as it takes, up to a few.
     pub async fn restore_policy(
         self: &Arc<Self>,
         namespace: &Namespace,
         writes: &Writes,
     ) -> Result<(RestoredBatch, Left)> {
         let mut all = RestoredBatch::default();
-        let mut idle = 0;
-        loop {
-            let (documents, pages) = (all.documents, all.pages);
+        for _ in 0..PASSES_MAX {
+            let documents = all.documents;
             all.begin_pass();
             loop {
                 let batch = self.restore_batch(namespace, writes, all.next.take(), BATCH_DOCUMENTS);
@@ -67,12 +66,16 @@ impl Engine {
             if self.drop_restored(namespace).await? {
                 return Ok((all, Left::Whole));
             }
-            idle = if all.pages == pages { idle + 1 } else { 0 };
-            if all.documents == documents || idle >= IDLE_PASSES_MAX {
+            if all.documents == documents {
                 let why = stays(namespace, &all);
                 return Ok((all, Left::Partly(why)));
             }
         }
+        let why = format!(
+            "the policy of '{namespace}' stays: after {PASSES_MAX} passes there were still \
+             documents to restore, and pages; begin again"
+        );
+        Ok((all, Left::Partly(why)))
     }
 
     /// Restores the next documents of a collection. The first batch begins to leave the policy.

@@ -18,7 +18,7 @@ pub async fn run(call: Call<'_>) -> Result<Reply> {
     let catalog = call.catalog()?;
     let resolved = resolve_for(call, &catalog, &count.namespace)?;
     let n = if resolved.is_view {
-        aggregate::count_on_view(call, &count, resolved)?
+        aggregate::count_on_view(call, &count, catalog, resolved)?
     } else {
         let query = query(&count, &resolved, &catalog)?;
         match &resolved.collection {

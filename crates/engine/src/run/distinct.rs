@@ -30,7 +30,7 @@ pub async fn run(call: Call<'_>) -> Result<Reply> {
     let catalog = call.catalog()?;
     let resolved = resolve_for(call, &catalog, &distinct.namespace)?;
     let values = if resolved.is_view {
-        aggregate::distinct_on_view(call, &distinct, resolved)?
+        aggregate::distinct_on_view(call, &distinct, catalog, resolved)?
     } else {
         let query = query(&distinct, &resolved, &catalog)?;
         match &resolved.collection {

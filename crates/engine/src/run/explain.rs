@@ -19,6 +19,7 @@ use command::views::{
 };
 use command::{Namespace, Reply, ReplyWriter, Request};
 use error::{Code, Result};
+use guard::read::ReadPlan;
 use language::Context;
 use language::query::Filter;
 use std::sync::Arc;
@@ -82,7 +83,7 @@ impl Explaining<'_> {
         let catalog = self.call.catalog()?;
         let resolved = resolve_for(self.call, &catalog, &find.namespace)?;
         if resolved.is_view {
-            return self.pipeline(aggregate::prepare_find(find, resolved)?, out);
+            return self.pipeline(aggregate::prepare_find(find, catalog, resolved)?, out);
         }
         let query = find::query(find, &resolved, &catalog)?;
         self.plan(&find.namespace, resolved.collection.as_ref(), query, None, out)
@@ -92,7 +93,7 @@ impl Explaining<'_> {
         let catalog = self.call.catalog()?;
         let resolved = resolve_for(self.call, &catalog, &count.namespace)?;
         if resolved.is_view {
-            return self.pipeline(aggregate::prepare_count(count, resolved)?, out);
+            return self.pipeline(aggregate::prepare_count(count, catalog, resolved)?, out);
         }
         let query = count::query(count, &resolved, &catalog)?;
         self.plan(&count.namespace, resolved.collection.as_ref(), query, None, out)
@@ -102,7 +103,7 @@ impl Explaining<'_> {
         let catalog = self.call.catalog()?;
         let resolved = resolve_for(self.call, &catalog, &distinct.namespace)?;
         if resolved.is_view {
-            return self.pipeline(aggregate::prepare_distinct(distinct, resolved)?, out);
+            return self.pipeline(aggregate::prepare_distinct(distinct, catalog, resolved)?, out);
         }
         let query = distinct::query(distinct, &resolved, &catalog)?;
         self.plan(&distinct.namespace, resolved.collection.as_ref(), query, None, out)
@@ -187,7 +188,8 @@ impl Explaining<'_> {
         query.collator = context.collator;
         let catalog = self.call.catalog()?;
         let plan = catalog.read_plan(selected.namespace, None);
-        query.read_by(plan, &*catalog, Audience::Matching)?;
+        let audience = audience(&plan, &query.filter, change.as_ref());
+        query.read_by(plan, &*catalog, audience)?;
         let above = Above { change, multi: selected.multi, returns: selected.returns };
         self.plan(selected.namespace, collection.as_ref(), query, Some(above), out)
     }
@@ -245,6 +247,19 @@ impl Explaining<'_> {
 
     fn pipeline(self, prepared: PreparedPipeline, out: &mut DocumentWriter) -> Result<()> {
         stages::explain(self, prepared, out)
+    }
+}
+
+/// A write reads again what is found. Here what an update would do is found out on the documents
+/// themselves, so that arrays that it looks at are completed.
+fn audience(plan: &ReadPlan, filter: &Filter, change: Option<&ExplainedUpdate>) -> Audience {
+    match (plan, change) {
+        (ReadPlan::Completed(completion), Some(change))
+            if completion.reaches(&change.needs(filter)) =>
+        {
+            Audience::Stages
+        }
+        _ => Audience::Matching,
     }
 }
 

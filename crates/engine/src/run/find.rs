@@ -22,7 +22,7 @@ pub async fn run(call: Call<'_>) -> Result<Reply> {
     let resolved = resolve_for(call, &catalog, &find.namespace)?;
     let resolved = if call.common.raw_data { resolved.raw() } else { resolved };
     if resolved.is_view {
-        return aggregate::find_on_view(call, &find, resolved).await;
+        return aggregate::find_on_view(call, &find, catalog, resolved).await;
     }
     let query = query(&find, &resolved, &catalog)?;
     let collection = resolved.collection;

@@ -1,11 +1,11 @@
 //! A filter by an element of an array that is in part in pages: the index of the heads and its
 //! mirror on the pages, together. Each parent is found once, and no array is loaded for it.
 
-use super::complete::{above, below, left, reads_all};
+use super::complete::{Conditions, above, below, reads_all};
 use super::natural;
 use crate::catalog::{Collection, Index, IndexField, IndexKind};
-use crate::plan::bounds::{Conjunct, NodePlace, conjuncts};
-use crate::plan::{Paged, PagedArray, Parents, Plan, Purpose, Query, Residual, Sort, Stage};
+use crate::plan::bounds::Conjunct;
+use crate::plan::{Paged, PagedArray, Parents, Plan, Purpose, Query, Sort, Stage};
 use error::Result;
 use guard::policy::Overflow;
 use language::Needs;
@@ -14,30 +14,39 @@ use std::sync::Arc;
 use value::Path;
 use value::key::Direction;
 
-/// The most conditions that are tried as the one to go by.
+/// The most conditions with an index that are tried as the one to go by.
 const CONDITIONS_MAX: usize = 4;
 
 /// A plan for each condition that both indexes can answer.
-pub fn stages(collection: &Collection, query: &Query, paged: &Paged) -> Result<Vec<Stage>> {
+pub fn stages(
+    collection: &Collection,
+    query: &Query,
+    paged: &Paged,
+    conditions: &Conditions<'_>,
+) -> Result<Vec<Stage>> {
     let goes_by_place = query.min.is_some() || query.max.is_some() || natural(query).is_some();
     if paged.filtered.is_empty() || goes_by_place {
         return Ok(Vec::new());
     }
-    let mut stages = Vec::new();
-    let conjuncts = conjuncts(&query.filter.root, &NodePlace::default());
-    let found = conjuncts.iter().filter_map(|conjunct| {
+    let (mut stages, mut tried) = (Vec::new(), 0);
+    let found = conditions.whole.iter().filter_map(|conjunct| {
         let array = paged.arrays.iter().find(|it| by_element(it, conjunct.node))?;
         Some((conjunct, array))
     });
-    for (conjunct, array) in found.take(CONDITIONS_MAX) {
+    for (conjunct, array) in found {
         let Some(parents) = parents(collection, query, array, conjunct.node)? else { continue };
-        let filter = left(query, paged, Some(conjunct));
-        let found = heads(collection, query, paged, conjunct, filter.is_some())?;
+        if tried == CONDITIONS_MAX {
+            break;
+        }
+        tried += 1;
+        let filter = conditions.left(Some(conjunct));
+        let below = below(query, paged, filter.is_some());
+        let found = heads(collection, &below, conditions, conjunct)?;
         let parents = Stage::Parents(Arc::new(parents));
         stages.extend(found.into_iter().map(|heads| {
             let keyed = key_of(&heads).filter(|_| has_one_field(&parents));
             let both = Stage::HeadsAndPages { inputs: vec![heads, parents.clone()], keyed };
-            let stage = fetched(query, paged, both, filter.is_some());
+            let stage = fetched(query, &below, conditions, both, filter.is_some());
             above(query, paged, stage, filter.clone())
         }));
     }
@@ -128,25 +137,28 @@ fn ends_with_parent(stage: &Stage, rule: &Overflow, ids: &Index) -> bool {
 /// The ways to the documents with such an element in their heads, without a scan of all.
 fn heads(
     collection: &Collection,
-    query: &Query,
-    paged: &Paged,
+    below: &Query,
+    conditions: &Conditions<'_>,
     conjunct: &Conjunct<'_>,
-    checked: bool,
 ) -> Result<Vec<Stage>> {
-    let mut heads = below(query, paged, checked);
-    heads.filter = Arc::new(heads.filter.and(conjunct.node));
+    let mut heads = below.clone();
     // Both ways end before anything is sorted or left out, and say only which records they are.
     (heads.sort, heads.skip, heads.limit) = (Sort::None, 0, None);
     heads.needs = Needs::none();
-    let stages = super::stages(collection, &heads)?;
+    let conjuncts = conditions.stored.iter().chain([conjunct]).cloned().collect();
+    let stages = super::stages_for(collection, &heads, conjuncts)?;
     Ok(stages.into_iter().filter(|stage| !reads_all(stage)).collect())
 }
 
 /// The documents of both ways that satisfy what is asked of other fields, in order.
-fn fetched(query: &Query, paged: &Paged, stage: Stage, checked: bool) -> Stage {
-    let below = below(query, paged, checked);
-    let others = conjuncts(&below.filter.root, &NodePlace::default());
-    let filter = Residual::of(&below.filter, &others);
+fn fetched(
+    query: &Query,
+    below: &Query,
+    conditions: &Conditions<'_>,
+    stage: Stage,
+    checked: bool,
+) -> Stage {
+    let filter = conditions.others();
     let shows_nothing = query.purpose == Purpose::Count || query.wants_nothing();
     let is_final = shows_nothing && !checked && query.sort.fields().is_empty();
     let stage = match filter.is_none() && is_final {
@@ -155,6 +167,6 @@ fn fetched(query: &Query, paged: &Paged, stage: Stage, checked: bool) -> Stage {
     };
     match query.purpose {
         Purpose::Count => stage,
-        _ => super::finish::documents(&below, stage, false),
+        _ => super::finish::documents(below, stage, false),
     }
 }

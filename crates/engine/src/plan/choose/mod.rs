@@ -61,7 +61,15 @@ pub fn choose(collection: Option<&Arc<Collection>>, query: &Arc<Query>) -> Resul
 }
 
 fn stages(collection: &Collection, query: &Query) -> Result<Vec<Stage>> {
-    let conjuncts = conjuncts(&query.filter.root, &NodePlace::default());
+    stages_for(collection, query, conjuncts(&query.filter.root, &NodePlace::default()))
+}
+
+/// The same for some conditions of the query's filter: the plans leave out the others.
+fn stages_for(
+    collection: &Collection,
+    query: &Query,
+    conjuncts: Vec<Conjunct<'_>>,
+) -> Result<Vec<Stage>> {
     if conjuncts.iter().any(|conjunct| matches!(conjunct.node, Node::False)) {
         return Ok(vec![finish::count(query, Stage::Empty)]);
     }

@@ -5,6 +5,7 @@ use super::{Run, count, stats};
 use crate::plan::execute::Stats;
 use bson::RawDocument;
 use error::Result;
+use language::Needs;
 use language::query::Filter;
 use language::update::Update;
 use value::DocumentWriter;
@@ -21,6 +22,21 @@ pub struct Above {
 pub struct ExplainedUpdate {
     pub update: Update,
     pub upsert: bool,
+}
+
+impl ExplainedUpdate {
+    /// What it looks at in a document that the filter has found.
+    pub fn needs(&self, filter: &Filter) -> Needs {
+        if self.update.is_replacement() {
+            return Needs::All;
+        }
+        let mut needs = Needs::none();
+        self.update.needs(&mut needs);
+        if self.update.needs_match() {
+            filter.needs(&mut needs);
+        }
+        needs
+    }
 }
 
 impl Above {

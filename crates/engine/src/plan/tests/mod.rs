@@ -4,5 +4,6 @@ mod choice;
 mod collation;
 mod explained;
 mod model;
+mod paged;
 mod results;
 mod world;

@@ -5,6 +5,9 @@ mod input;
 mod on_view;
 mod replaced;
 mod target;
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test fails by panicking")]
+mod tests;
 mod whole;
 mod world;
 
@@ -62,6 +65,9 @@ pub struct PreparedPipeline {
     /// The whole pipeline as it is written, that of a view included.
     pub stages: RawArrayBuf,
     pub resolved: Resolved,
+    /// The collections as they were before the view was taken: no index of theirs, nor of their
+    /// pages, has entries that the view lacks.
+    pub catalog: Arc<Catalog>,
     /// The namespace as the client named it.
     pub shown: Namespace,
     pub context: Context,
@@ -94,6 +100,7 @@ pub fn prepare(call: Call<'_>, aggregate: &Aggregate<'_>) -> Result<PreparedPipe
         pipeline,
         stages: whole,
         resolved,
+        catalog,
         shown: aggregate.namespace.clone(),
         context,
         hint: aggregate.hint.map(HintField::value).map(Hint::parse).transpose()?.flatten(),
@@ -140,7 +147,7 @@ impl PreparedPipeline {
             && let Some(collection) = self.resolved.collection.clone()
         {
             let view = reading::view(call)?;
-            let query = self.query(call, Audience::Client)?;
+            let query = self.query(Audience::Client)?;
             let whole = WholeArrays::of(&query);
             let interrupt = call.operation.interrupt.clone();
             let execution = plan::open(&collection, query, view.clone(), interrupt)?;
@@ -154,7 +161,7 @@ impl PreparedPipeline {
                 })),
                 None => Box::new(input),
             };
-            let world = World::new(call, &self, view)?;
+            let world = World::new(call, &self, view);
             let wanted = self.context.asked.wanted();
             let documents = turn::aside(|| self.pipeline.run(input, Arc::new(world)))?;
             let documents = metadata::detach_all(documents, wanted);
@@ -168,20 +175,20 @@ impl PreparedPipeline {
 
     /// What the planner is asked for: it takes the stages that it can off the pipeline. Who looks
     /// at the results does so at the documents where no stage is left.
-    pub fn query(&mut self, call: Call<'_>, audience: Audience) -> Result<Query> {
+    pub fn query(&mut self, audience: Audience) -> Result<Query> {
         let hint = self.hint.take();
         let mut query = take_front(&mut self.pipeline, &self.context, hint, self.allow_disk_use)?;
         let audience = match self.pipeline.is_empty() {
             true => audience,
             false => Audience::Stages,
         };
-        query.read_by(self.resolved.read_plan(None, &Sort::None), &*call.catalog()?, audience)?;
+        query.read_by(self.resolved.read_plan(None, &Sort::None), &self.catalog, audience)?;
         Ok(query)
     }
 
     pub fn documents(mut self, call: Call<'_>) -> Result<Documents> {
         let view = reading::view(call)?;
-        let world = World::new(call, &self, view.clone())?;
+        let world = World::new(call, &self, view.clone());
         let input = self.input(call, view)?;
         let documents = turn::aside(|| self.pipeline.run(input, Arc::new(world)))?;
         Ok(metadata::detach_all(documents, self.context.asked.wanted()))
@@ -195,7 +202,7 @@ impl PreparedPipeline {
         let Some(collection) = self.resolved.collection.clone() else {
             return Ok(Box::new(std::iter::empty()));
         };
-        let mut query = self.query(call, Audience::Stages)?;
+        let mut query = self.query(Audience::Stages)?;
         let replaced = Replaced::of(call, &collection, &self.pipeline, &query.needs);
         if let Some(replaced) = &replaced {
             replaced.needs(&mut query.needs);
@@ -213,7 +220,7 @@ impl PreparedPipeline {
     /// planner's part first.
     pub fn tallies(mut self, call: Call<'_>) -> Result<Vec<Counted>> {
         let view = reading::view(call)?;
-        let world: Arc<dyn Foreign> = Arc::new(World::new(call, &self, view.clone())?);
+        let world: Arc<dyn Foreign> = Arc::new(World::new(call, &self, view.clone()));
         let cursor = Arc::new(Tally::default());
         let input = cursor.count(self.input(call, view)?);
         turn::aside(|| {

@@ -5,6 +5,7 @@ use super::super::distinct::Values;
 use super::super::find;
 use super::super::reading::Resolved;
 use super::{Call, PreparedPipeline, chain};
+use crate::catalog::Catalog;
 use crate::plan::Hint;
 use bson::{RawBsonRef, RawDocument};
 use command::Reply;
@@ -13,6 +14,7 @@ use command::fields::Hint as HintView;
 use command::views::{Count, Distinct, Find};
 use error::{Code, Result};
 use language::aggregate::Pipeline;
+use std::sync::Arc;
 use value::{ArrayWriter, DocumentWriter};
 
 /// Stages added to a view's own.
@@ -42,14 +44,23 @@ impl Stages {
     }
 }
 
-pub async fn find_on_view(call: Call<'_>, find: &Find<'_>, resolved: Resolved) -> Result<Reply> {
-    find::first_batch_of(call, find, prepare_find(find, resolved)?.open(call)?)
+pub async fn find_on_view(
+    call: Call<'_>,
+    find: &Find<'_>,
+    catalog: Arc<Catalog>,
+    resolved: Resolved,
+) -> Result<Reply> {
+    find::first_batch_of(call, find, prepare_find(find, catalog, resolved)?.open(call)?)
 }
 
-pub fn prepare_find(find: &Find<'_>, resolved: Resolved) -> Result<PreparedPipeline> {
+pub fn prepare_find(
+    find: &Find<'_>,
+    catalog: Arc<Catalog>,
+    resolved: Resolved,
+) -> Result<PreparedPipeline> {
     let mut stages = find_stages(find)?;
     stages.push_document("$project", find.projection);
-    prepared(resolved, &find.namespace, stages, find.collation, find.variables, find.hint)
+    prepared(catalog, resolved, &find.namespace, stages, find.collation, find.variables, find.hint)
 }
 
 fn find_stages(find: &Find<'_>) -> Result<Stages> {
@@ -77,29 +88,39 @@ fn find_stages(find: &Find<'_>) -> Result<Stages> {
     Ok(stages)
 }
 
-pub fn count_on_view(call: Call<'_>, count: &Count<'_>, resolved: Resolved) -> Result<u64> {
+pub fn count_on_view(
+    call: Call<'_>,
+    count: &Count<'_>,
+    catalog: Arc<Catalog>,
+    resolved: Resolved,
+) -> Result<u64> {
     let mut counted = 0;
-    for document in prepare_count(count, resolved)?.documents(call)? {
+    for document in prepare_count(count, catalog, resolved)?.documents(call)? {
         document?;
         counted += 1;
     }
     Ok(counted)
 }
 
-pub fn prepare_count(count: &Count<'_>, resolved: Resolved) -> Result<PreparedPipeline> {
+pub fn prepare_count(
+    count: &Count<'_>,
+    catalog: Arc<Catalog>,
+    resolved: Resolved,
+) -> Result<PreparedPipeline> {
     let mut stages = Stages::new();
     stages.push_document("$match", count.query);
     stages.push_count("$skip", count.skip);
     stages.push_count("$limit", count.limit);
-    prepared(resolved, &count.namespace, stages, count.collation, None, count.hint)
+    prepared(catalog, resolved, &count.namespace, stages, count.collation, None, count.hint)
 }
 
 pub fn distinct_on_view(
     call: Call<'_>,
     distinct: &Distinct<'_>,
+    catalog: Arc<Catalog>,
     resolved: Resolved,
 ) -> Result<Values> {
-    let prepared = prepare_distinct(distinct, resolved)?;
+    let prepared = prepare_distinct(distinct, catalog, resolved)?;
     let mut values = Values::new(distinct.key, prepared.context.collator.clone());
     for document in prepared.documents(call)? {
         values.add(&document?)?;
@@ -107,13 +128,26 @@ pub fn distinct_on_view(
     Ok(values)
 }
 
-pub fn prepare_distinct(distinct: &Distinct<'_>, resolved: Resolved) -> Result<PreparedPipeline> {
+pub fn prepare_distinct(
+    distinct: &Distinct<'_>,
+    catalog: Arc<Catalog>,
+    resolved: Resolved,
+) -> Result<PreparedPipeline> {
     let mut stages = Stages::new();
     stages.push_document("$match", distinct.query);
-    prepared(resolved, &distinct.namespace, stages, distinct.collation, None, distinct.hint)
+    prepared(
+        catalog,
+        resolved,
+        &distinct.namespace,
+        stages,
+        distinct.collation,
+        None,
+        distinct.hint,
+    )
 }
 
 fn prepared(
+    catalog: Arc<Catalog>,
     resolved: Resolved,
     shown: &command::Namespace,
     stages: Stages,
@@ -127,6 +161,7 @@ fn prepared(
         pipeline: Pipeline::parse(&stages, &context)?,
         stages,
         resolved,
+        catalog,
         shown: shown.clone(),
         context,
         hint: hint.map(HintField::value).map(Hint::parse).transpose()?.flatten(),

@@ -28,16 +28,16 @@ pub struct World {
 }
 
 impl World {
-    pub fn new(call: Call<'_>, prepared: &PreparedPipeline, view: View) -> Result<World> {
-        Ok(World {
+    pub fn new(call: Call<'_>, prepared: &PreparedPipeline, view: View) -> World {
+        World {
             database: prepared.resolved.namespace.database.clone(),
-            catalog: call.catalog()?,
+            catalog: prepared.catalog.clone(),
             view,
             context: prepared.context.clone(),
             interrupt: call.operation.interrupt.clone(),
             allow_disk_use: prepared.allow_disk_use,
             files: TemporaryFiles::default(),
-        })
+        }
     }
 }
 

@@ -33,7 +33,7 @@ pub fn explain(
     let mut counted = Figures(counted);
     let mut cursor = None;
     if collection.is_some() && prepared.pipeline.source().is_none() {
-        let query = prepared.query(explaining.call, Audience::Client)?;
+        let query = prepared.query(Audience::Client)?;
         if prepared.pipeline.is_empty() {
             return explaining.plan(&namespace, collection.as_ref(), query, None, out);
         }
