@@ -11,7 +11,7 @@ use crate::overflow::Guarded;
 use crate::policy;
 use crate::progress::Progress;
 use crate::source::Source;
-use crate::{Error, Format, connect, format, stop};
+use crate::{Error, Format, connect, stop};
 use bson::RawDocumentBuf;
 use futures::stream::{FuturesUnordered, StreamExt};
 use mongodb::error::IndexedWriteError;
@@ -68,6 +68,9 @@ pub struct Imported {
     /// Indexes that went with the collection, and that the file does not have.
     pub dropped_indexes: Vec<String>,
     pub policy: FilePolicy,
+    /// The collection was dropped for a file that can be read only once, so that no more than
+    /// its beginning was looked at before.
+    pub dropped_unchecked: bool,
 }
 
 /// What has become of the growth policy in the file beside the documents.
@@ -113,12 +116,14 @@ impl Import<'_> {
         let has_policy = told.as_ref().is_some_and(|told| told.policy.is_some());
         let guarded = self.policy(&database, name, told.as_ref()).await?;
         let room = Room { guarded, namespace: format!("{}.{name}", database.name()) };
-        // What is dropped is gone: nothing is before all of the file can be read. Standard
-        // input is read once only.
-        if self.drop && !format::is_standard(self.file) {
+        // What is dropped is gone: nothing is before all of the file can be read. What can be
+        // read only once would be lost by that.
+        let can_be_checked = size.is_some();
+        if self.drop && can_be_checked {
             check::whole(self.file, format, &room)?;
         }
         let mut imported = self.define(&database, name, told).await?;
+        imported.dropped_unchecked &= !can_be_checked;
         if !self.with_policy && has_policy && room.guarded.is_none() {
             imported.policy = FilePolicy::Left;
         }
@@ -221,6 +226,7 @@ impl Import<'_> {
         let there = before.is_some();
         let told = match told.or(before) {
             Some(definition) if there => {
+                imported.dropped_unchecked = true;
                 imported.made = definition.replace(database, name).await?;
                 definition
             }
