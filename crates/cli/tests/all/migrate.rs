@@ -238,6 +238,64 @@ fn what_pages_are_known_by_changes_by_restoring_and_moving_again() {
     stop(child);
 }
 
+/// Runs `freeboard migrate`, which comes to a document that a transaction holds and is told to
+/// stop there.
+fn stopped_at_a_document(uri: &str, arguments: &[&str]) -> Output {
+    block_on(async {
+        let client = Client::with_uri_str(uri).await.unwrap();
+        let mut session = client.start_session().await.unwrap();
+        session.start_transaction().await.unwrap();
+        let collection = client.database("d").collection::<Document>("c");
+        let update = doc! { "$set": { "held": true } };
+        let update = collection.update_one(doc! { "_id": 1 }, update);
+        update.session(&mut session).await.unwrap();
+        let migrating = freeboard().args(["migrate", uri]).args(arguments).spawn().unwrap();
+        let filter = doc! { "command.migrateGrowth": "c" };
+        let admin = client.database("admin");
+        let pipeline = [doc! { "$currentOp": {} }, doc! { "$match": filter }];
+        while !admin.aggregate(pipeline.clone()).await.unwrap().advance().await.unwrap() {}
+        signal(&migrating, "INT");
+        tokio::time::sleep(Duration::from_millis(200)).await;
+        session.abort_transaction().await.unwrap();
+        migrating.wait_with_output().unwrap()
+    })
+}
+
+#[test]
+fn a_plan_of_a_restoration_that_is_stopped_is_no_plan() {
+    let place = Place::new();
+    let (child, uri) = place.start();
+    insert(&uri, (0..30).map(|id| filled(id, 25)).collect());
+    place.migrated(&uri, &["--rate", "0"]);
+    let words = "stopped before all documents were looked at; nothing was changed";
+    let plan = ["--undo", "--collection", "d.c", "--dry-run"];
+    assert_failed(&stopped_at_a_document(&uri, &plan), words);
+    let changed = POLICY.replace("into: p,", "into: q,");
+    std::fs::write(&place.policy, changed).unwrap();
+    let file = place.policy.to_str().unwrap();
+    assert_failed(&stopped_at_a_document(&uri, &["--policy", file, "--rate", "0"]), words);
+    let known = || {
+        block_on(async {
+            let client = Client::with_uri_str(&uri).await.unwrap();
+            client.database("d").run_command(doc! { "getGrowthPolicy": "c" }).await.unwrap()
+        })
+    };
+    assert!(known().get("leaving").is_none(), "{}", known());
+    // Neither is one that tells of documents that cannot be restored.
+    block_on(async {
+        let client = Client::with_uri_str(&uri).await.unwrap();
+        let validator = doc! { "n": { "$exists": true } };
+        let modify = doc! { "collMod": "c", "validator": validator };
+        client.database("d").run_command(modify).await.unwrap();
+    });
+    let output = place.migrate(&uri, &["--rate", "0"]).wait_with_output().unwrap();
+    let words = "d.c: 30 documents could not be restored, so that pages cannot change; nothing";
+    assert_failed(&output, words);
+    assert!(known().get("leaving").is_none(), "{}", known());
+    assert_eq!(count(&uri, "p", doc! {}), 30);
+    stop(child);
+}
+
 #[test]
 fn wrong_use_is_said_in_a_sentence() {
     let place = Place::new();
