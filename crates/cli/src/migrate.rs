@@ -86,6 +86,7 @@ pub fn run(arguments: Arguments) -> Result<ExitCode, Box<dyn Error>> {
     };
     let remade = undo::remade(&arguments, file)?;
     if !remade.is_empty() {
+        undo::check_policies(&arguments, file)?;
         undo::before_change(&arguments, &remade, &mut out)?;
     }
     // What is planned for these is planned above: they have pages of another kind now.

@@ -133,7 +133,7 @@ async fn policy_of(
 }
 
 /// The server's own words, where there are any.
-fn said(name: &str, error: mongodb::error::Error) -> String {
+pub fn said(name: &str, error: impl Into<jobs::Error>) -> String {
     match jobs::Error::of_policies(error) {
         jobs::Error::Client(error) => match &*error.kind {
             mongodb::error::ErrorKind::Command(error) => format!("{name}: {}", error.message),

@@ -1,6 +1,7 @@
 //! `freeboard migrate --undo`: elements go back from the pages, and the policies are dropped.
 
 use super::{Arguments, size};
+use crate::apply;
 use crate::out::Out;
 use crate::words;
 use bson::{RawDocumentBuf, doc};
@@ -80,6 +81,27 @@ pub fn remade(arguments: &Arguments, file: &File) -> Result<Collections, Box<dyn
             }
         }
         Ok(remade)
+    })
+    .map_err(Box::from)
+}
+
+/// Checks the policies of a file before one in force is left for them: what can be refused is
+/// refused while nothing has changed.
+pub fn check_policies(arguments: &Arguments, file: &File) -> Result<(), Box<dyn Error>> {
+    jobs::run(async {
+        let client = jobs::client(&arguments.uri).await?;
+        let database = client.database(&file.database);
+        for (collection, policy) in &file.policies {
+            let policy = bson::Document::try_from(&**policy)
+                .map_err(|error| jobs::Error::Input(error.to_string()))?;
+            let checked = jobs::policy::check_without_pages(&database, collection, &policy).await;
+            let name = format!("{}.{collection}", file.database);
+            checked.map_err(|error| {
+                let why = apply::said(&name, error);
+                jobs::Error::Input(format!("{why}; nothing was changed"))
+            })?;
+        }
+        Ok(())
     })
     .map_err(Box::from)
 }

@@ -238,6 +238,44 @@ fn what_pages_are_known_by_changes_by_restoring_and_moving_again() {
     stop(child);
 }
 
+/// A policy is left for another one only where that one can be set.
+#[test]
+fn no_policy_is_left_for_a_file_that_is_refused() {
+    let place = Place::new();
+    let (child, uri) = place.start();
+    insert(&uri, (0..3).map(|id| filled(id, 25)).collect());
+    place.migrated(&uri, &["--rate", "0"]);
+    block_on(async {
+        let client = Client::with_uri_str(&uri).await.unwrap();
+        let other = client.database("d").collection::<Document>("other");
+        other.insert_one(doc! { "_id": 1 }).await.unwrap();
+        let unique = doc! { "key": { "b": 1 }, "name": "b_1", "unique": true, "sparse": true };
+        let create = doc! { "createIndexes": "c", "indexes": [unique] };
+        client.database("d").run_command(create).await.unwrap();
+    });
+    let moved = POLICY.replace("into: p,", "into: q,");
+    let log = "      log: { max: 2, on_limit: drop_oldest }\n";
+    let unique = "      b: { max: 2, on_limit: overflow }\n";
+    let beside =
+        "  d2:\n    arrays:\n      a: { max: 2, on_limit: overflow, overflow: { into: other } }\n";
+    for (file, words) in [
+        (POLICY.replace("into: p,", "into: other,"), "overflows into 'd.other', which holds"),
+        (moved.replace(log, unique), "the unique index 'b_1' names it"),
+        (format!("{moved}{beside}"), "d.d2: the policy key 'arrays.a' overflows into 'd.other'"),
+    ] {
+        std::fs::write(&place.policy, file).unwrap();
+        for more in [&["--dry-run"][..], &[]] {
+            let output = place.migrate(&uri, more).wait_with_output().unwrap();
+            assert_failed(&output, words);
+            assert_failed(&output, "nothing was changed");
+        }
+        assert_eq!(count(&uri, "p", doc! {}), 3);
+    }
+    std::fs::write(&place.policy, POLICY).unwrap();
+    assert!(place.migrated(&uri, &[]).starts_with("d.c: unchanged\n"));
+    stop(child);
+}
+
 /// Runs `freeboard migrate`, which comes to a document that a transaction holds and is told to
 /// stop there.
 fn stopped_at_a_document(uri: &str, arguments: &[&str]) -> Output {
