@@ -226,6 +226,9 @@ fn what_pages_are_known_by_changes_by_restoring_and_moving_again() {
     assert_failed(&refused, "'freeboard migrate' with the new policy restores the arrays");
     let plan = place.migrated(&uri, &["--dry-run"]);
     assert!(plan.contains("30 would be restored: 750 elements, 30 pages gone"), "{plan}");
+    assert!(plan.contains("  ~ arrays.a.overflow.into: "), "{plan}");
+    assert!(plan.contains("d.c: how much would be moved to new pages is not estimated"), "{plan}");
+    assert!(!plan.contains("not in the file"), "{plan}");
     assert_eq!(count(&uri, "p", doc! {}), 30);
     let done = place.migrated(&uri, &["--rate", "0"]);
     assert!(done.contains("30 restored") && done.contains("30 settled: 450 elements"), "{done}");
