@@ -76,12 +76,17 @@ async fn apply(
     for (collection, policy) in &file.policies {
         let name = format!("{}.{collection}", file.database);
         let before = policy_of(&database, collection).await?;
-        let lines = diff(before.as_deref(), Some(policy));
-        if lines.is_empty() && before.is_some() {
-            out.line(format_args!("{name}: unchanged"));
-            continue;
-        }
-        out.line(format_args!("{name}:{}", if before.is_some() { "" } else { " new" }));
+        let lines = diff(before.as_ref().map(|before| &*before.policy), Some(policy));
+        let what = match &before {
+            None => " new",
+            Some(before) if before.is_left => " it was being left, and holds again",
+            Some(_) if lines.is_empty() => {
+                out.line(format_args!("{name}: unchanged"));
+                continue;
+            }
+            Some(_) => "",
+        };
+        out.line(format_args!("{name}:{what}"));
         lines.iter().for_each(|line| out.line(format_args!("  {line}")));
         let seen = look::look(&database, collection, policy).await?;
         let policy = Document::try_from(&**policy)?;
@@ -135,14 +140,24 @@ fn oversize(reply: &Document) -> Option<String> {
     }
 }
 
+/// The policy of a collection before it is set.
+struct Before {
+    policy: RawDocumentBuf,
+    /// Whether it is being left: it holds for some documents alone.
+    is_left: bool,
+}
+
 async fn policy_of(
     database: &Database,
     collection: &str,
-) -> Result<Option<RawDocumentBuf>, Box<dyn Error>> {
+) -> Result<Option<Before>, Box<dyn Error>> {
     let reply = database.run_command(doc! { "getGrowthPolicy": collection }).await;
     let reply = reply.map_err(|error| said(collection, error))?;
     match reply.get_document("policy") {
-        Ok(policy) => Ok(Some(RawDocumentBuf::try_from(policy)?)),
+        Ok(policy) => {
+            let is_left = reply.get_bool("leaving").unwrap_or(false);
+            Ok(Some(Before { policy: RawDocumentBuf::try_from(policy)?, is_left }))
+        }
         Err(_) => Ok(None),
     }
 }
