@@ -34,15 +34,10 @@ pub struct Course {
 }
 
 impl Course {
-    /// With so many times the clients that the run has.
-    pub async fn start(
-        workload: &'static Workload,
-        target: &Target,
-        crowd: usize,
-    ) -> Result<Course, Error> {
+    pub async fn start(workload: &'static Workload, target: &Target) -> Result<Course, Error> {
         let site = &target.site;
         prepare(workload, target).await?;
-        let lanes = (0..site.clients * crowd)
+        let lanes = (0..site.clients)
             .map(|number| Lane::new(site.clone(), number))
             .collect::<Result<_, _>>()?;
         let mut course = Course {

@@ -15,12 +15,10 @@ pub enum Error {
     Own(String),
     /// A name that is no workload.
     NoWorkload(String),
-    /// A name that is no pair of workloads, and the pairs that there are.
-    NoPair(String, Vec<&'static str>),
+    /// A name that is no pair of workloads.
+    NoPair(String),
     /// A server that does not tell its CPU time, or shares a process with the clients.
     NoCpuTime,
-    /// A server that does not tell what it journals.
-    NoJournal,
     /// Nothing to measure.
     NoTarget,
     Io(std::io::Error),
@@ -43,17 +41,16 @@ impl fmt::Display for Error {
                 }
                 Ok(())
             }
-            Error::NoPair(name, pairs) => {
+            Error::NoPair(name) => {
                 write!(f, "there is no pair {name:?}; there are:")?;
-                for pair in pairs {
-                    write!(f, " {pair}")?;
+                for pair in crate::growth::PAIRS {
+                    write!(f, " {}", pair.name)?;
                 }
                 Ok(())
             }
             Error::NoCpuTime => {
                 write!(f, "the server does not tell the CPU time of a process of its own")
             }
-            Error::NoJournal => write!(f, "the server does not tell what it journals"),
             Error::NoTarget => {
                 write!(f, "no server to measure: give a --uri or leave out --no-own")
             }

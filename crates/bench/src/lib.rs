@@ -7,8 +7,7 @@
 //! all rounds are one [`Report`], printed as a table or as JSON.
 //!
 //! With [`Options::growth`] a run compares instead what growth policies cost: pairs of
-//! workloads that differ in one thing (the table in [`growth`]), in turns on each target; with
-//! [`Options::maintained`], what maintained fields cost and save (the table in [`maintained`]).
+//! workloads that differ in one thing (the table in [`growth`]), in turns on each target.
 
 mod cost;
 mod course;
@@ -16,7 +15,6 @@ mod data;
 mod error;
 pub mod growth;
 mod lane;
-pub mod maintained;
 mod median;
 mod own;
 pub mod pair;
@@ -51,9 +49,7 @@ pub struct Options {
     pub only: Vec<String>,
     /// Whether to compare what growth policies cost.
     pub growth: bool,
-    /// Whether to compare what maintained fields cost and save.
-    pub maintained: bool,
-    /// How long the long arrays are that are pushed to, or how many children there are.
+    /// How long the long arrays are that are pushed to.
     pub elements: u64,
     /// The binary whose `serve` is the own server where its CPU time is asked for; without
     /// it the server is in this process, and its CPU time is not told.
@@ -70,7 +66,6 @@ impl Default for Options {
             documents: 100_000,
             only: Vec::new(),
             growth: false,
-            maintained: false,
             elements: 1_000_000,
             program: None,
         }

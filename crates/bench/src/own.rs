@@ -36,9 +36,7 @@ impl Own {
     pub fn start(options: &Options) -> Result<Own, Error> {
         let data = TempDir::with_prefix("freeboard-bench-")?;
         match &options.program {
-            Some(program) if options.growth || options.maintained => {
-                Apart::start(program, data).map(Own::Apart)
-            }
+            Some(program) if options.growth => Apart::start(program, data).map(Own::Apart),
             _ => Inside::start(data).map(Own::Inside),
         }
     }

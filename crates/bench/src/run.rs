@@ -9,7 +9,7 @@ use crate::own::Own;
 use crate::pair::{self, Pair};
 use crate::report::{Figures, Report};
 use crate::workloads::{self, PING, Workload};
-use crate::{Error, Options, Target, growth, maintained};
+use crate::{Error, Options, Target};
 
 /// One turn of one target. Short, so that a disturbance of the machine meets every target.
 pub(crate) const ROUND: Duration = Duration::from_millis(500);
@@ -22,10 +22,9 @@ enum Plan {
 
 /// Runs everything; blocks until the report is there. Must not be called from async code.
 pub fn run(options: &Options) -> Result<Report, Error> {
-    let plan = match (options.growth, options.maintained) {
-        (true, _) => Plan::Pairs(pair::select(growth::PAIRS, &options.only)?),
-        (_, true) => Plan::Pairs(pair::select(maintained::PAIRS, &options.only)?),
-        _ => Plan::Workloads(workloads::select(&options.only)?),
+    let plan = match options.growth {
+        true => Plan::Pairs(pair::select(&options.only)?),
+        false => Plan::Workloads(workloads::select(&options.only)?),
     };
     let own = if options.own { Some(Own::start(options)?) } else { None };
     let clients = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
@@ -133,7 +132,7 @@ async fn pings(workloads: &[&'static Workload], targets: &[Target]) -> Vec<Optio
     let wanted = workloads.len() > 1 && workloads.iter().any(|row| row.name == PING.name);
     let mut pings = Vec::with_capacity(targets.len());
     for target in targets {
-        pings.push(if wanted { Course::start(&PING, target, 1).await.ok() } else { None });
+        pings.push(if wanted { Course::start(&PING, target).await.ok() } else { None });
     }
     pings
 }
@@ -148,7 +147,7 @@ async fn measure(
     let wanted = Duration::from_secs_f64(seconds);
     let mut courses = Vec::with_capacity(targets.len());
     for target in targets {
-        courses.push(Course::start(workload, target, 1).await);
+        courses.push(Course::start(workload, target).await);
     }
     loop {
         let mut went_on = false;

@@ -3,7 +3,7 @@
 use mongodb::options::WriteConcern;
 
 use crate::site::{DATABASE, Site};
-use crate::{Error, Options, maintained};
+use crate::{Error, Options};
 
 pub struct Target {
     /// `own`, or the host and port.
@@ -22,8 +22,7 @@ impl Target {
     pub async fn connect(uri: &str, own: bool, run: &Options) -> Result<Target, Error> {
         let mut options = jobs::options(uri).await?;
         let connections = u32::try_from(run.clients).unwrap_or(u32::MAX).max(1);
-        let crowd = if run.maintained { maintained::CROWD as u32 } else { 1 };
-        options.max_pool_size = Some(connections.saturating_mul(crowd));
+        options.max_pool_size = Some(connections);
         options.min_pool_size = Some(connections);
         options.app_name = Some("freeboard bench".to_owned());
         // The workloads that mean durability say so themselves.

@@ -34,13 +34,10 @@ pub struct Arguments {
     /// server then is a process of its own, so that its CPU time can be told.
     #[arg(long, env = "FREEBOARD_BENCH_GROWTH", value_parser = boolean())]
     growth: bool,
-    /// Compare what fields that the server keeps up to date cost and save, in the same way.
-    #[arg(long, env = "FREEBOARD_BENCH_MAINTAINED", value_parser = boolean(), conflicts_with = "growth")]
-    maintained: bool,
-    /// How many elements the long arrays have that are pushed to, or how many children there are.
+    /// How many elements the long arrays have that are pushed to.
     #[arg(long, env = "FREEBOARD_BENCH_ELEMENTS", default_value_t = 1_000_000, value_parser = clap::value_parser!(u64).range(1..))]
     elements: u64,
-    /// Only these workloads, or with --growth or --maintained these pairs.
+    /// Only these workloads, or with --growth these pairs.
     #[arg(long, env = "FREEBOARD_BENCH_ONLY", value_name = "NAME,…", value_delimiter = ',')]
     only: Vec<String>,
     /// The form of the report.
@@ -70,7 +67,6 @@ pub fn run(arguments: Arguments) -> Result<ExitCode, Box<dyn Error>> {
         documents: arguments.documents,
         only: arguments.only,
         growth: arguments.growth,
-        maintained: arguments.maintained,
         elements: arguments.elements,
         program: std::env::current_exe().ok(),
     };

@@ -139,7 +139,7 @@ fn tell(loaded: &Loaded, database: &str) {
     }
     let Loaded { collections, documents, bytes, .. } = loaded;
     let megabytes = *bytes as f64 / (1024.0 * 1024.0);
-    let collections = words::counted(*collections as u64, "collection", "collections");
+    let collections = words::counted(*collections, "collection", "collections");
     note(format_args!(
         "{} ({megabytes:.1} MB) in {collections} of {database}",
         words::documents(*documents)

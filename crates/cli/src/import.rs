@@ -60,6 +60,13 @@ pub fn run(arguments: Arguments) -> Result<ExitCode, Box<dyn Error>> {
         existing: existing.into(),
     };
     let imported = jobs::run(import.run())?;
+    if imported.dropped_unchecked {
+        note(format_args!(
+            "{namespace}: dropped when only the first document of {} had been looked at, since it \
+             can be read only once",
+            file.display()
+        ));
+    }
     tell_indexes(&namespace, &imported);
     match imported.policy {
         jobs::FilePolicy::Set => note(format_args!("{namespace}: growth policy set")),

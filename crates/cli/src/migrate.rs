@@ -86,22 +86,39 @@ pub fn run(arguments: Arguments) -> Result<ExitCode, Box<dyn Error>> {
     };
     let remade = undo::remade(&arguments, file)?;
     if !remade.is_empty() {
+        undo::check_policies(&arguments, file)?;
         undo::before_change(&arguments, &remade, &mut out)?;
     }
-    // What is planned for these is planned above: they have pages of another kind now.
-    let is_planned = |name: &String| arguments.dry_run && remade.iter().any(|(_, it)| it == name);
-    let policies = file.policies.iter().filter(|(name, _)| !is_planned(name)).cloned().collect();
-    let file = File { database: file.database.clone(), policies };
-    settle(&arguments, &file, out)
+    // A dry run has changed nothing: these still have their old pages.
+    let unsettled: Vec<String> = match arguments.dry_run {
+        true => remade.into_iter().map(|(_, name)| name).collect(),
+        false => Vec::new(),
+    };
+    settle(&arguments, file, &unsettled, out)
 }
 
-/// Sets the policies of a file and settles their documents.
-fn settle(arguments: &Arguments, file: &File, mut out: Out) -> Result<ExitCode, Box<dyn Error>> {
+/// Sets the policies of a file and settles their documents, but for those of some collections,
+/// of which it can only be shown what changes.
+fn settle(
+    arguments: &Arguments,
+    file: &File,
+    unsettled: &[String],
+    mut out: Out,
+) -> Result<ExitCode, Box<dyn Error>> {
     let mut policies = Vec::new();
     for (collection, policy) in &file.policies {
-        policies.push((collection.clone(), Document::try_from(&**policy)?));
+        if !unsettled.contains(collection) {
+            policies.push((collection.clone(), Document::try_from(&**policy)?));
+        }
     }
-    apply::set(&arguments.uri, file, arguments.dry_run, &mut out)?;
+    apply::set(&arguments.uri, file, unsettled, arguments.dry_run, &mut out)?;
+    for collection in unsettled {
+        out.line(format_args!(
+            "{}.{collection}: how much would be moved to new pages is not estimated: that shows \
+             when the arrays are restored",
+            file.database
+        ));
+    }
     let migrate = Migrate {
         uri: &arguments.uri,
         database: &file.database,

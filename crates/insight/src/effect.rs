@@ -1,7 +1,7 @@
 //! What applications see of an array under a rule of a policy, in a sentence.
 
 use crate::figures::{bytes, count, counted};
-use guard::policy::{ArrayRule, Bounds, Keep, OnLimit, Overflow, Read};
+use guard::policy::{ArrayRule, Bounds, Keep, OnLimit, OnTotal, Overflow, Read};
 
 /// The longest array that a rule is for.
 #[derive(Debug, Clone, Copy)]
@@ -19,7 +19,7 @@ pub fn effect(rule: &ArrayRule, longest: Option<Longest>) -> String {
         let seen = if longest.exact { "" } else { " that was seen" };
         format!("; the longest{seen} has {} now", counted(longest.elements, "element"))
     });
-    match (&rule.on_limit, over) {
+    let seen = match (&rule.on_limit, over) {
         (OnLimit::Overflow(overflow), over) if overflow.read == Read::Merged => {
             let kept =
                 over.map_or(known, |Over { kept, of, .. }| format!("; {kept} of {of} stay in it"));
@@ -40,6 +40,33 @@ pub fn effect(rule: &ArrayRule, longest: Option<Longest>) -> String {
         }
         (OnLimit::DropOldest, over) => drops("oldest", over, &most, &known),
         (OnLimit::DropNewest, over) => drops("newest", over, &most, &known),
+    };
+    match &rule.on_limit {
+        OnLimit::Overflow(overflow) => seen + &in_all(overflow, longest),
+        _ => seen,
+    }
+}
+
+/// What becomes of an array that passes its bound with all its elements.
+fn in_all(overflow: &Overflow, longest: Option<Longest>) -> String {
+    if overflow.total == Bounds::NONE {
+        return String::new();
+    }
+    let most = most(overflow.total);
+    let over = longest.and_then(|longest| over(overflow.total, longest));
+    match (overflow.on_total, over) {
+        (OnTotal::DropOldest, Some(Over { dropped, of, .. })) => {
+            format!(
+                "; writes will delete {dropped} of {of}, the oldest ones, to keep {most} in all"
+            )
+        }
+        (OnTotal::DropOldest, None) => {
+            format!("; writes that pass {most} in all will delete the oldest ones")
+        }
+        (OnTotal::Reject, Some(Over { of, .. })) => {
+            format!("; arrays over {most} in all, as with {of}, can shrink, not grow")
+        }
+        (OnTotal::Reject, None) => format!("; writes that pass {most} in all are refused"),
     }
 }
 
@@ -124,6 +151,43 @@ mod tests {
             ]
         );
         assert_eq!(seen(rule(), 5)[0], format!("{plain}; the longest has 5 elements now"));
+    }
+
+    #[test]
+    fn what_the_whole_array_may_have_is_said() {
+        let rule = |on_total: &str, read: &str| {
+            let overflow = doc! {
+                "total_max": 5_000, "on_total": on_total, "read": read, "count": "n",
+            };
+            doc! { "max": 1_000, "on_limit": "overflow", "overflow": overflow }
+        };
+        let words = "writes will delete 258,858 of 263,858 elements in the longest, the oldest ones, to \
+                     keep 5,000 elements in all";
+        for read in ["merged", "head"] {
+            let [said, ..] = seen(rule("drop_oldest", read), 263_858);
+            assert!(said.ends_with(words), "{said}");
+        }
+        let plain = "reads stay as they are, up to 16 MB a document";
+        let rejects = seen(rule("reject", "merged"), 263_858);
+        assert!(
+            rejects[0].ends_with(
+                "; arrays over 5,000 elements in all, as with 263,858 elements in the longest, can \
+                 shrink, not grow"
+            ),
+            "{}",
+            rejects[0]
+        );
+        assert_eq!(
+            rejects[2],
+            format!("{plain}; writes that pass 5,000 elements in all are refused")
+        );
+        assert_eq!(
+            seen(rule("drop_oldest", "merged"), 5)[0],
+            format!(
+                "{plain}; the longest has 5 elements now; writes that pass 5,000 elements in all \
+                 will delete the oldest ones"
+            )
+        );
     }
 
     #[test]

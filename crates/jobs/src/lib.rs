@@ -18,6 +18,7 @@ mod long;
 mod migrate;
 mod output;
 mod overflow;
+pub mod policy;
 pub mod progress;
 mod record;
 mod sink;

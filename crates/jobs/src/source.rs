@@ -2,7 +2,7 @@
 
 use crate::record::Record;
 use crate::{DOCUMENT_BYTES_MAX, Error, Format, extjson, format};
-use std::fs::File;
+use std::fs::{File, Metadata};
 use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
 use value::check;
@@ -31,13 +31,15 @@ pub struct Item {
 }
 
 impl Source {
-    /// Opens a file, and says how large it is.
+    /// Opens a file, and says how large it is; `None` where it can be read only once: standard
+    /// input, a pipe.
     pub fn open(path: &Path, format: Format) -> Result<(Source, Option<u64>), Error> {
         let (reader, size): (Box<dyn BufRead + Send>, _) = if format::is_standard(path) {
             (Box::new(BufReader::with_capacity(BUFFER_BYTES, std::io::stdin())), None)
         } else {
             let file = File::open(path).map_err(|error| Error::File(path.to_owned(), error))?;
-            let size = file.metadata().ok().map(|metadata| metadata.len());
+            let metadata = file.metadata().ok().filter(Metadata::is_file);
+            let size = metadata.map(|metadata| metadata.len());
             (Box::new(BufReader::with_capacity(BUFFER_BYTES, file)), size)
         };
         Ok((Source { reader, format, number: 0, line: Vec::new(), first: None }, size))

@@ -94,11 +94,14 @@ impl Undo<'_> {
             let (documents, pages) = (restored.documents, restored.pages);
             restored.begin_pass();
             self.pass(&database, collection, restored, stop).await?;
-            if restored.dropped || self.dry_run {
+            if restored.dropped {
                 break;
             }
             if stop.asked {
                 return Ok(End::Stopped);
+            }
+            if self.dry_run {
+                break;
             }
             idle = if restored.pages == pages { idle + 1 } else { 0 };
             if restored.documents == documents || idle >= IDLE_PASSES_MAX {

@@ -31,7 +31,6 @@ pub static PAIRS: &[Pair] = &[
         bound: Bound::AtLeast(0.5),
         base: PUSH_ALONE,
         other: PUSH_TOGETHER,
-        crowd: 1,
         switch: nothing,
     },
     Pair {
@@ -41,7 +40,6 @@ pub static PAIRS: &[Pair] = &[
         bound: Bound::AtMost(1.2),
         base: PUSH_OVERFLOW_1K,
         other: PUSH_OVERFLOW_1M,
-        crowd: 1,
         switch: nothing,
     },
     Pair {
@@ -51,7 +49,6 @@ pub static PAIRS: &[Pair] = &[
         bound: Bound::AtMost(1.2),
         base: PUSH_NEWEST_1K,
         other: PUSH_NEWEST_1M,
-        crowd: 1,
         switch: nothing,
     },
     read("read_by_element", "find by an element's indexed field", 1.3, reads::BY_ELEMENT),
@@ -72,7 +69,7 @@ const fn cpu(
     other: Workload,
 ) -> Pair {
     let bound = Bound::AtMost(at_most);
-    Pair { name, help, measure: Measure::Cpu, bound, base, other, crowd: 1, switch: nothing }
+    Pair { name, help, measure: Measure::Cpu, bound, base, other, switch: nothing }
 }
 
 /// What it costs that long arrays have overflowed.
@@ -83,7 +80,7 @@ const fn read(
     [base, other]: [Workload; 2],
 ) -> Pair {
     let bound = Bound::AtMost(at_most);
-    Pair { name, help, measure: Measure::Latency, bound, base, other, crowd: 1, switch: nothing }
+    Pair { name, help, measure: Measure::Latency, bound, base, other, switch: nothing }
 }
 
 /// What `growthStats` costs a collection without a policy.

@@ -58,9 +58,9 @@ struct Sides<'a> {
 impl Sides<'_> {
     async fn start<'a>(pair: &'static Pair, target: &'a Target) -> Result<Sides<'a>, Error> {
         (pair.switch)(target.site.clone(), false).await?;
-        let base = Course::start(&pair.base, target, pair.crowd).await?;
+        let base = Course::start(&pair.base, target).await?;
         (pair.switch)(target.site.clone(), true).await?;
-        let other = Course::start(&pair.other, target, pair.crowd).await?;
+        let other = Course::start(&pair.other, target).await?;
         Ok(Sides { pair, target, courses: [base, other] })
     }
 
@@ -104,15 +104,12 @@ fn comparison(
     cpu_ratios: Vec<f64>,
 ) -> Result<Comparison, Error> {
     let [base, other] = sides;
-    let both = |value: fn(&Figures) -> f64| (value(base), value(other));
-    let told = |value: fn(&Figures) -> Option<f64>| value(base).zip(value(other));
-    let (base_value, other_value) = match pair.measure {
-        Measure::Cpu => told(|figures| figures.cpu_us_per_op).ok_or(Error::NoCpuTime)?,
-        Measure::Latency => both(|figures| figures.p50_us),
-        Measure::Rate => both(|figures| figures.ops_per_s),
-        Measure::Journal => told(|figures| figures.journal_bytes_per_op).ok_or(Error::NoJournal)?,
-        Measure::Tail => (other.p50_us, other.p99_us),
+    let value = |figures: &Figures| match pair.measure {
+        Measure::Cpu => figures.cpu_us_per_op,
+        Measure::Latency => Some(figures.p50_us),
+        Measure::Rate => Some(figures.ops_per_s),
     };
+    let (base_value, other_value) = value(base).zip(value(other)).ok_or(Error::NoCpuTime)?;
     // Of CPU times the ratios of single turns count; the others have one ratio in all.
     let cpu = Median::of(cpu_ratios).filter(|_| pair.measure == Measure::Cpu);
     let ratio = match &cpu {

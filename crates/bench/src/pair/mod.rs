@@ -10,9 +10,9 @@ pub(crate) use compare::compare;
 use futures::future::BoxFuture;
 
 use crate::Error;
+use crate::growth::PAIRS;
 use crate::site::Site;
 use crate::workloads::Workload;
-use crate::{growth, maintained};
 
 pub struct Pair {
     pub name: &'static str,
@@ -21,8 +21,6 @@ pub struct Pair {
     pub bound: Bound,
     pub(crate) base: Workload,
     pub(crate) other: Workload,
-    /// How many times the clients of other workloads work at once.
-    pub(crate) crowd: usize,
     /// Run before each round, for what is not in the data: whether the other side is next.
     pub(crate) switch: fn(Site, bool) -> BoxFuture<'static, Result<(), Error>>,
 }
@@ -36,10 +34,6 @@ pub enum Measure {
     Latency,
     /// Operations a second.
     Rate,
-    /// What an operation adds to the journal before compression.
-    Journal,
-    /// The 99th percentile of the other's latency, against its own median.
-    Tail,
 }
 
 /// How far the other side may be from the base, as a ratio.
@@ -55,8 +49,6 @@ impl Measure {
             Measure::Cpu => "CPU µs",
             Measure::Latency => "p50 µs",
             Measure::Rate => "rate/s",
-            Measure::Journal => "journal B",
-            Measure::Tail => "p99 of p50 µs",
         }
     }
 }
@@ -84,17 +76,11 @@ pub(crate) fn nothing(_: Site, _: bool) -> BoxFuture<'static, Result<(), Error>>
     Box::pin(async { Ok(()) })
 }
 
-/// All pairs of all tables.
-pub fn all() -> impl Iterator<Item = &'static Pair> {
-    growth::PAIRS.iter().chain(maintained::PAIRS)
-}
-
-/// The pairs of a table that are named, in its order; all when none is named.
-pub fn select(pairs: &'static [Pair], only: &[String]) -> Result<Vec<&'static Pair>, Error> {
-    if let Some(name) = only.iter().find(|name| pairs.iter().all(|pair| pair.name != **name)) {
-        let names = pairs.iter().map(|pair| pair.name).collect();
-        return Err(Error::NoPair(name.clone(), names));
+/// The pairs named, in the order of the table; all when none is named.
+pub fn select(only: &[String]) -> Result<Vec<&'static Pair>, Error> {
+    if let Some(name) = only.iter().find(|name| PAIRS.iter().all(|pair| pair.name != **name)) {
+        return Err(Error::NoPair(name.clone()));
     }
     let named = |pair: &&Pair| only.is_empty() || only.iter().any(|name| name == pair.name);
-    Ok(pairs.iter().filter(named).collect())
+    Ok(PAIRS.iter().filter(named).collect())
 }

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use super::{Comparison, Figures, Report, TargetReport};
-use crate::pair;
+use crate::growth::PAIRS;
 use crate::workloads::{Counts, WORKLOADS, Workload};
 
 const RIGHT_FROM_COLUMN: usize = 2;
@@ -38,14 +38,14 @@ pub fn render(report: &Report) -> String {
 
 /// Those of the table, and both sides of every pair.
 fn workloads() -> impl Iterator<Item = &'static Workload> {
-    WORKLOADS.iter().chain(pair::all().flat_map(|pair| [&pair.base, &pair.other]))
+    WORKLOADS.iter().chain(PAIRS.iter().flat_map(|pair| [&pair.base, &pair.other]))
 }
 
 /// A line for each pair on each target.
 fn pairs(report: &Report, text: &mut String) {
     let header = ["pair", "target", "of", "base", "other", "ratio", "±", "bound", ""];
     let mut rows = vec![header.map(str::to_owned).to_vec()];
-    for pair in pair::all() {
+    for pair in PAIRS {
         for target in &report.targets {
             let compared = target.pairs.iter().find(|compared| compared.name == pair.name);
             rows.extend(compared.map(|compared| pair_row(target, compared)));

@@ -30,7 +30,7 @@ pub struct Arguments {
 pub fn run(arguments: Arguments) -> Result<ExitCode, Box<dyn Error>> {
     let file = read(&arguments.policy)?;
     let mut out = Out::default();
-    set(&arguments.uri, &file, arguments.dry_run, &mut out)?;
+    set(&arguments.uri, &file, &[], arguments.dry_run, &mut out)?;
     if arguments.dry_run {
         out.line("nothing was changed (--dry-run)");
     }
@@ -38,10 +38,17 @@ pub fn run(arguments: Arguments) -> Result<ExitCode, Box<dyn Error>> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Shows what a file changes, and sets its policies.
-pub fn set(uri: &str, file: &File, dry_run: bool, out: &mut Out) -> Result<(), Box<dyn Error>> {
+/// Shows what a file changes, and sets its policies. Those of some collections have been checked,
+/// and cannot be set as things are now: they are shown alone.
+pub fn set(
+    uri: &str,
+    file: &File,
+    shown: &[String],
+    dry_run: bool,
+    out: &mut Out,
+) -> Result<(), Box<dyn Error>> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    runtime.block_on(apply(uri, file, dry_run, out))
+    runtime.block_on(apply(uri, file, shown, dry_run, out))
 }
 
 /// Reads a file of policies and checks each of them.
@@ -55,7 +62,13 @@ pub fn read(path: &PathBuf) -> Result<File, Box<dyn Error>> {
     File::parse(&text).map_err(|error| format!("{shown}: {}", error.message()).into())
 }
 
-async fn apply(uri: &str, file: &File, dry_run: bool, out: &mut Out) -> Result<(), Box<dyn Error>> {
+async fn apply(
+    uri: &str,
+    file: &File,
+    shown: &[String],
+    dry_run: bool,
+    out: &mut Out,
+) -> Result<(), Box<dyn Error>> {
     let client = jobs::client(uri).await?;
     let database = client.database(&file.database);
     // All are checked before the first is set, so that a file is not half applied.
@@ -63,22 +76,29 @@ async fn apply(uri: &str, file: &File, dry_run: bool, out: &mut Out) -> Result<(
     for (collection, policy) in &file.policies {
         let name = format!("{}.{collection}", file.database);
         let before = policy_of(&database, collection).await?;
-        let lines = diff(before.as_deref(), Some(policy));
-        if lines.is_empty() && before.is_some() {
-            out.line(format_args!("{name}: unchanged"));
-            continue;
-        }
-        out.line(format_args!("{name}:{}", if before.is_some() { "" } else { " new" }));
+        let lines = diff(before.as_ref().map(|before| &*before.policy), Some(policy));
+        let what = match &before {
+            None => " new",
+            Some(before) if before.is_left => " it was being left, and holds again",
+            Some(_) if lines.is_empty() => {
+                out.line(format_args!("{name}: unchanged"));
+                continue;
+            }
+            Some(_) => "",
+        };
+        out.line(format_args!("{name}:{what}"));
         lines.iter().for_each(|line| out.line(format_args!("  {line}")));
         let seen = look::look(&database, collection, policy).await?;
         let policy = Document::try_from(&**policy)?;
         let command = doc! { "setGrowthPolicy": collection, "policy": policy };
-        let mut check = command.clone();
-        // Setting it counts the documents over its bounds.
-        check.extend(doc! { "dryRun": true, "count": dry_run });
-        let reply = database.run_command(check).await.map_err(|error| said(&name, error))?;
-        if let Some(line) = oversize(&reply) {
-            out.line(format_args!("  {line}"));
+        if !shown.contains(collection) {
+            let mut check = command.clone();
+            // Setting it counts the documents over its bounds.
+            check.extend(doc! { "dryRun": true, "count": dry_run });
+            let reply = database.run_command(check).await.map_err(|error| said(&name, error))?;
+            if let Some(line) = oversize(&reply) {
+                out.line(format_args!("  {line}"));
+            }
         }
         seen.effects.iter().filter(|_| dry_run).for_each(|it| out.line(format_args!("  {it}")));
         seen.warnings.iter().for_each(|it| out.line(format_args!("  warning: {it}")));
@@ -120,20 +140,30 @@ fn oversize(reply: &Document) -> Option<String> {
     }
 }
 
+/// The policy of a collection before it is set.
+struct Before {
+    policy: RawDocumentBuf,
+    /// Whether it is being left: it holds for some documents alone.
+    is_left: bool,
+}
+
 async fn policy_of(
     database: &Database,
     collection: &str,
-) -> Result<Option<RawDocumentBuf>, Box<dyn Error>> {
+) -> Result<Option<Before>, Box<dyn Error>> {
     let reply = database.run_command(doc! { "getGrowthPolicy": collection }).await;
     let reply = reply.map_err(|error| said(collection, error))?;
     match reply.get_document("policy") {
-        Ok(policy) => Ok(Some(RawDocumentBuf::try_from(policy)?)),
+        Ok(policy) => {
+            let is_left = reply.get_bool("leaving").unwrap_or(false);
+            Ok(Some(Before { policy: RawDocumentBuf::try_from(policy)?, is_left }))
+        }
         Err(_) => Ok(None),
     }
 }
 
 /// The server's own words, where there are any.
-fn said(name: &str, error: mongodb::error::Error) -> String {
+pub fn said(name: &str, error: impl Into<jobs::Error>) -> String {
     match jobs::Error::of_policies(error) {
         jobs::Error::Client(error) => match &*error.kind {
             mongodb::error::ErrorKind::Command(error) => format!("{name}: {}", error.message),

@@ -1,6 +1,7 @@
 //! `freeboard migrate --undo`: elements go back from the pages, and the policies are dropped.
 
 use super::{Arguments, size};
+use crate::apply;
 use crate::out::Out;
 use crate::words;
 use bson::{RawDocumentBuf, doc};
@@ -84,8 +85,29 @@ pub fn remade(arguments: &Arguments, file: &File) -> Result<Collections, Box<dyn
     .map_err(Box::from)
 }
 
-/// Restores collections whose policies change. Where some document would be too large, nothing
-/// is begun.
+/// Checks the policies of a file before one in force is left for them: what can be refused is
+/// refused while nothing has changed.
+pub fn check_policies(arguments: &Arguments, file: &File) -> Result<(), Box<dyn Error>> {
+    jobs::run(async {
+        let client = jobs::client(&arguments.uri).await?;
+        let database = client.database(&file.database);
+        for (collection, policy) in &file.policies {
+            let policy = bson::Document::try_from(&**policy)
+                .map_err(|error| jobs::Error::Input(error.to_string()))?;
+            let checked = jobs::policy::check_without_pages(&database, collection, &policy).await;
+            let name = format!("{}.{collection}", file.database);
+            checked.map_err(|error| {
+                let why = apply::said(&name, error);
+                jobs::Error::Input(format!("{why}; nothing was changed"))
+            })?;
+        }
+        Ok(())
+    })
+    .map_err(Box::from)
+}
+
+/// Restores collections whose policies change. Where some document cannot be restored, or not all
+/// have been looked at, nothing is begun.
 pub fn before_change(
     arguments: &Arguments,
     collections: &Collections,
@@ -98,18 +120,20 @@ pub fn before_change(
         ));
     }
     let planned = restore(arguments, collections, true)?;
-    if let Some(large) = planned.collections.iter().find(|it| it.too_large > 0) {
-        left(out, large);
+    if !matches!(planned.end, End::Whole) {
+        return end_of(planned, true).map(|_| ());
+    }
+    if let Some((stays, why)) = planned.collections.iter().find_map(|it| Some((it, kept(it)?))) {
+        left(out, stays);
         return Err(format!(
-            "{}: {} too large to be restored, so that pages cannot change; nothing was changed",
-            large.namespace,
-            words::counted(large.too_large, "document is", "documents are")
+            "{}: {why}, so that pages cannot change; nothing was changed",
+            stays.namespace
         )
         .into());
     }
     if arguments.dry_run {
         planned.collections.iter().for_each(|it| tell(out, it, true));
-        return end_of(planned, true).map(|_| ());
+        return Ok(());
     }
     let undone = restore(arguments, collections, false)?;
     undone.collections.iter().for_each(|it| tell(out, it, false));
@@ -135,6 +159,9 @@ fn restore(
 fn end_of(undone: Undone, dry_run: bool) -> Result<ExitCode, Box<dyn Error>> {
     match undone.end {
         End::Whole => {}
+        End::Stopped if dry_run => {
+            return Err("stopped before all documents were looked at; nothing was changed".into());
+        }
         End::Stopped | End::Unverified => {
             return Err("stopped between two batches; the same command goes on from here".into());
         }
@@ -154,22 +181,30 @@ fn stays(restored: &Restored) -> Option<String> {
     if restored.dropped || !restored.had_policy {
         return None;
     }
-    let why = match (restored.too_large, restored.failures) {
-        (0, 0) => "there are pages of documents that are not there; 'freeboard verify --repair' \
-                   removes them"
-            .to_owned(),
-        (0, failures) => format!("{} could not be restored", words::documents(failures)),
-        (large, 0) => format!("{} would be too large with all elements", words::documents(large)),
-        (large, failures) => format!(
-            "{} would be too large with all elements, and {failures} could not be restored",
-            words::documents(large)
-        ),
-    };
+    let why = kept(restored).unwrap_or_else(|| {
+        "there are pages of documents that are not there; 'freeboard verify --repair' removes them"
+            .to_owned()
+    });
     Some(format!(
         "{}: the policy stays: {why}. It holds for them and for no other document; shorten these \
          arrays and run this again, or keep the policy: 'freeboard migrate' without --undo",
         restored.namespace
     ))
+}
+
+/// How many documents keep their pages, and why, if any do.
+fn kept(restored: &Restored) -> Option<String> {
+    match (restored.too_large, restored.failures) {
+        (0, 0) => None,
+        (0, failures) => Some(format!("{} could not be restored", words::documents(failures))),
+        (large, 0) => {
+            Some(format!("{} would be too large with all elements", words::documents(large)))
+        }
+        (large, failures) => Some(format!(
+            "{} would be too large with all elements, and {failures} could not be restored",
+            words::documents(large)
+        )),
+    }
 }
 
 /// What has been done, or would be.
@@ -188,7 +223,6 @@ fn tell(out: &mut Out, restored: &Restored, dry_run: bool) {
         size(restored.bytes)
     ));
     left(out, restored);
-    restored.failed.iter().for_each(|it| out.line(format_args!("  not restored: document {it}")));
     if restored.dropped {
         out.line("  each array was compared with what is in its document; the policy is dropped");
     }
@@ -207,4 +241,5 @@ fn left(out: &mut Out, restored: &Restored) {
         ));
         restored.left.iter().for_each(|it| out.line(format_args!("    {it}")));
     }
+    restored.failed.iter().for_each(|it| out.line(format_args!("  not restored: document {it}")));
 }

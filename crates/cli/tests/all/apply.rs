@@ -1,6 +1,7 @@
 //! `freeboard apply` and `freeboard serve --policy`.
 
 use crate::binary::{assert_failed, freeboard, signal, start, start_with};
+use bson::doc;
 use std::path::Path;
 use std::process::{Output, Stdio};
 
@@ -125,6 +126,46 @@ fn a_server_starts_with_policies() {
     let serve = ["serve", "--listen", "127.0.0.1:0", "--http", "127.0.0.1:0", "--policy"];
     let output = freeboard().args(serve).arg(&file).arg("--data").arg(&store).output().unwrap();
     assert_failed(&output, "'version' must be 1");
+}
+
+/// Restores the first of the documents of shop.users, so that their policy is being left.
+fn leave(address: &str) {
+    let uri = format!("mongodb://{address}/?directConnection=true");
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    runtime.block_on(async {
+        let database = mongodb::Client::with_uri_str(uri).await.unwrap().database("shop");
+        let undo = doc! { "migrateGrowth": "users", "undo": true, "limit": 1 };
+        database.run_command(undo).await.unwrap();
+    });
+}
+
+#[test]
+fn a_policy_that_is_being_left_is_set_again() {
+    let data = tempfile::tempdir().unwrap();
+    let [file, users] = ["policy.yaml", "users.ndjson"].map(|name| data.path().join(name));
+    std::fs::write(&file, POLICY.replace("1000", "2")).unwrap();
+    let lines: String =
+        (0..3).map(|id| format!("{{\"_id\": {id}, \"activities\": [1, 2, 3]}}\n")).collect();
+    std::fs::write(&users, lines).unwrap();
+    let store = data.path().join("store");
+    let policy = ["--policy", file.to_str().unwrap()];
+    let (mut child, address) = start_with(&store, &policy);
+    let uri = format!("mongodb://{address}/?directConnection=true");
+    let import = freeboard().args(["import", &uri, "shop.users"]).arg(&users).output().unwrap();
+    assert!(import.status.success());
+    leave(&address);
+    let words = "shop.users: it was being left, and holds again\n";
+    assert!(said(&apply(&address, &file, &["--dry-run"])).starts_with(words));
+    assert!(said(&apply(&address, &file, &[])).starts_with(words));
+    assert_eq!(said(&apply(&address, &file, &[])), "shop.users: unchanged\n");
+    // A start with the file sets it again, too.
+    leave(&address);
+    signal(&child, "TERM");
+    assert!(child.wait().unwrap().success());
+    let (mut child, address) = start_with(&store, &policy);
+    assert_eq!(said(&apply(&address, &file, &[])), "shop.users: unchanged\n");
+    signal(&child, "TERM");
+    assert!(child.wait().unwrap().success());
 }
 
 #[test]

@@ -51,6 +51,4 @@ fn workloads_on_demand_run_when_they_are_named() {
 fn a_pair_that_is_not_there_is_refused() {
     let output = freeboard().args(["bench", "--growth", "--only", "ping"]).output().unwrap();
     crate::binary::assert_failed(&output, "there is no pair \"ping\"; there are: policy_insert");
-    let output = freeboard().args(["bench", "--maintained", "--only", "ping"]).output().unwrap();
-    crate::binary::assert_failed(&output, "there is no pair \"ping\"; there are: kept_insert");
 }

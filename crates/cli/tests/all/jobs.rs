@@ -4,7 +4,7 @@ use crate::binary::{assert_failed, freeboard, signal, start, start_with};
 use std::io::Write;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
-use std::process::Stdio;
+use std::process::{Command, Stdio};
 
 #[test]
 fn documents_go_out_and_in_and_the_store_is_copied() {
@@ -58,6 +58,32 @@ fn assert_private(path: &Path) {
             assert_private(&entry.unwrap().path());
         }
     }
+}
+
+/// What is read ahead of a pipe is gone.
+#[test]
+fn a_collection_is_replaced_from_a_pipe_whole() {
+    let data = tempfile::tempdir().unwrap();
+    let (mut child, address) = start(&data.path().join("store"));
+    let uri = format!("mongodb://{address}/");
+    let pipe = data.path().join("pipe.ndjson");
+    assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    // More than the pipe and the reader's buffer hold, so that it comes in several reads.
+    let line = |id: i32| format!("{{\"_id\": {id}, \"text\": \"{}\"}}\n", "x".repeat(1_000));
+    let lines: String = (0..3_000).map(line).collect();
+    for round in 0..2 {
+        let import = ["import", &uri, "d.c", "--drop"];
+        let importing = freeboard().args(import).arg(&pipe).stderr(Stdio::piped()).spawn();
+        std::fs::write(&pipe, &lines).unwrap();
+        let output = importing.unwrap().wait_with_output().unwrap();
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{stderr}");
+        assert!(stderr.ends_with("3000 documents imported into d.c, 0 failed\n"), "{stderr}");
+        // The first time there is nothing to drop.
+        assert_eq!(stderr.contains("it can be read only once"), round == 1, "{stderr}");
+    }
+    signal(&child, "TERM");
+    assert!(child.wait().unwrap().success());
 }
 
 #[test]

@@ -226,6 +226,9 @@ fn what_pages_are_known_by_changes_by_restoring_and_moving_again() {
     assert_failed(&refused, "'freeboard migrate' with the new policy restores the arrays");
     let plan = place.migrated(&uri, &["--dry-run"]);
     assert!(plan.contains("30 would be restored: 750 elements, 30 pages gone"), "{plan}");
+    assert!(plan.contains("  ~ arrays.a.overflow.into: "), "{plan}");
+    assert!(plan.contains("d.c: how much would be moved to new pages is not estimated"), "{plan}");
+    assert!(!plan.contains("not in the file"), "{plan}");
     assert_eq!(count(&uri, "p", doc! {}), 30);
     let done = place.migrated(&uri, &["--rate", "0"]);
     assert!(done.contains("30 restored") && done.contains("30 settled: 450 elements"), "{done}");
@@ -235,6 +238,102 @@ fn what_pages_are_known_by_changes_by_restoring_and_moving_again() {
     assert_eq!(count(&uri, "c", doc! { "aCount": { "$exists": true } }), 0);
     assert_eq!(count(&uri, "c", doc! { "total": 25 }), 30);
     (0..30).for_each(|id| assert_eq!(array(&uri, id), (15..25).collect::<Vec<_>>()));
+    stop(child);
+}
+
+/// A policy is left for another one only where that one can be set.
+#[test]
+fn no_policy_is_left_for_a_file_that_is_refused() {
+    let place = Place::new();
+    let (child, uri) = place.start();
+    insert(&uri, (0..3).map(|id| filled(id, 25)).collect());
+    place.migrated(&uri, &["--rate", "0"]);
+    block_on(async {
+        let client = Client::with_uri_str(&uri).await.unwrap();
+        let other = client.database("d").collection::<Document>("other");
+        other.insert_one(doc! { "_id": 1 }).await.unwrap();
+        let unique = doc! { "key": { "b": 1 }, "name": "b_1", "unique": true, "sparse": true };
+        let create = doc! { "createIndexes": "c", "indexes": [unique] };
+        client.database("d").run_command(create).await.unwrap();
+    });
+    let moved = POLICY.replace("into: p,", "into: q,");
+    let log = "      log: { max: 2, on_limit: drop_oldest }\n";
+    let unique = "      b: { max: 2, on_limit: overflow }\n";
+    let beside =
+        "  d2:\n    arrays:\n      a: { max: 2, on_limit: overflow, overflow: { into: other } }\n";
+    for (file, words) in [
+        (POLICY.replace("into: p,", "into: other,"), "overflows into 'd.other', which holds"),
+        (moved.replace(log, unique), "the unique index 'b_1' names it"),
+        (format!("{moved}{beside}"), "d.d2: the policy key 'arrays.a' overflows into 'd.other'"),
+    ] {
+        std::fs::write(&place.policy, file).unwrap();
+        for more in [&["--dry-run"][..], &[]] {
+            let output = place.migrate(&uri, more).wait_with_output().unwrap();
+            assert_failed(&output, words);
+            assert_failed(&output, "nothing was changed");
+        }
+        assert_eq!(count(&uri, "p", doc! {}), 3);
+    }
+    std::fs::write(&place.policy, POLICY).unwrap();
+    assert!(place.migrated(&uri, &[]).starts_with("d.c: unchanged\n"));
+    stop(child);
+}
+
+/// Runs `freeboard migrate`, which comes to a document that a transaction holds and is told to
+/// stop there.
+fn stopped_at_a_document(uri: &str, arguments: &[&str]) -> Output {
+    block_on(async {
+        let client = Client::with_uri_str(uri).await.unwrap();
+        let mut session = client.start_session().await.unwrap();
+        session.start_transaction().await.unwrap();
+        let collection = client.database("d").collection::<Document>("c");
+        let update = doc! { "$set": { "held": true } };
+        let update = collection.update_one(doc! { "_id": 1 }, update);
+        update.session(&mut session).await.unwrap();
+        let migrating = freeboard().args(["migrate", uri]).args(arguments).spawn().unwrap();
+        let filter = doc! { "command.migrateGrowth": "c" };
+        let admin = client.database("admin");
+        let pipeline = [doc! { "$currentOp": {} }, doc! { "$match": filter }];
+        while !admin.aggregate(pipeline.clone()).await.unwrap().advance().await.unwrap() {}
+        signal(&migrating, "INT");
+        tokio::time::sleep(Duration::from_millis(200)).await;
+        session.abort_transaction().await.unwrap();
+        migrating.wait_with_output().unwrap()
+    })
+}
+
+#[test]
+fn a_plan_of_a_restoration_that_is_stopped_is_no_plan() {
+    let place = Place::new();
+    let (child, uri) = place.start();
+    insert(&uri, (0..30).map(|id| filled(id, 25)).collect());
+    place.migrated(&uri, &["--rate", "0"]);
+    let words = "stopped before all documents were looked at; nothing was changed";
+    let plan = ["--undo", "--collection", "d.c", "--dry-run"];
+    assert_failed(&stopped_at_a_document(&uri, &plan), words);
+    let changed = POLICY.replace("into: p,", "into: q,");
+    std::fs::write(&place.policy, changed).unwrap();
+    let file = place.policy.to_str().unwrap();
+    assert_failed(&stopped_at_a_document(&uri, &["--policy", file, "--rate", "0"]), words);
+    let known = || {
+        block_on(async {
+            let client = Client::with_uri_str(&uri).await.unwrap();
+            client.database("d").run_command(doc! { "getGrowthPolicy": "c" }).await.unwrap()
+        })
+    };
+    assert!(known().get("leaving").is_none(), "{}", known());
+    // Neither is one that tells of documents that cannot be restored.
+    block_on(async {
+        let client = Client::with_uri_str(&uri).await.unwrap();
+        let validator = doc! { "n": { "$exists": true } };
+        let modify = doc! { "collMod": "c", "validator": validator };
+        client.database("d").run_command(modify).await.unwrap();
+    });
+    let output = place.migrate(&uri, &["--rate", "0"]).wait_with_output().unwrap();
+    let words = "d.c: 30 documents could not be restored, so that pages cannot change; nothing";
+    assert_failed(&output, words);
+    assert!(known().get("leaving").is_none(), "{}", known());
+    assert_eq!(count(&uri, "p", doc! {}), 30);
     stop(child);
 }
 

@@ -128,7 +128,8 @@ impl Engine {
         document: &RawDocument,
     ) -> Result<()> {
         let policy = Policy::parse(namespace, document)?;
-        if self.policies.current().policy(namespace).is_some_and(|now| now.says_same(&policy)) {
+        let holds = |now: &Policy| !now.leaving && now.says_same(&policy);
+        if self.policies.current().policy(namespace).is_some_and(holds) {
             return Ok(());
         }
         let writes = Writes::new(self.clone());

@@ -1,12 +1,13 @@
 //! A file read through before anything is dropped for it.
 
+use super::Room;
 use crate::record::{Record, Sequence, stray};
 use crate::source::Source;
 use crate::{Error, Format};
 use std::path::Path;
 
 /// Fails with the first thing in the file that cannot be imported.
-pub fn whole(file: &Path, format: Format) -> Result<(), Error> {
+pub fn whole(file: &Path, format: Format, room: &Room) -> Result<(), Error> {
     let (mut source, _) = Source::open(file, format)?;
     let wrong = |number: u64, why: String| {
         Error::Input(format!("{} {number}: {why}; nothing was dropped", format.unit()))
@@ -25,6 +26,7 @@ pub fn whole(file: &Path, format: Format) -> Result<(), Error> {
             sequence.finish().map_err(|why| wrong(number, why))?;
         }
         if let Record::Partial(partial) = &record {
+            room.check(partial).map_err(|why| wrong(item.number, why))?;
             let sequence = Sequence::new(partial).map_err(|why| wrong(item.number, why))?;
             open = Some((item.number, sequence));
         }

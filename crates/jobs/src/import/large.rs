@@ -62,7 +62,7 @@ impl Large {
     }
 
     async fn work(&mut self, target: &Target) -> Result<End, Error> {
-        if let Some(why) = self.no_room(target) {
+        if let Err(why) = target.room.check(&self.partial) {
             return Ok(End::Failed(why));
         }
         let sequence = match Sequence::new(&self.partial) {
@@ -83,23 +83,6 @@ impl Large {
                 Ok(end)
             }
         }
-    }
-
-    /// Why no part of the document needs to be tried: whole, it would pass 16 MB.
-    fn no_room(&self, target: &Target) -> Option<String> {
-        let guarded = target.guarded.as_ref();
-        let overflows = |path| guarded.is_some_and(|guarded| guarded.overflow(path).is_some());
-        if self.partial.arrays.iter().any(|(path, _)| overflows(path)) {
-            return None;
-        }
-        let (path, total) = self.partial.arrays.first()?;
-        Some(format!(
-            "{} passes 16 MB with the {total} elements of '{path}', which does not overflow in \
-             {}.{}; set a growth policy first, with --with-policy or 'freeboard apply'",
-            named(&self.id()),
-            target.database.name(),
-            target.name
-        ))
     }
 
     /// Inserts the document with its first elements.
@@ -161,10 +144,10 @@ impl Large {
 
     /// Whether the collection has all elements.
     async fn compare(&self, target: &Target) -> Step {
-        let Target { database, name, guarded, .. } = target;
+        let Target { database, name, room, .. } = target;
         let id = self.id();
         for (path, total) in &self.partial.arrays {
-            let there = count_elements(database, name, guarded.as_ref(), &id, path).await?;
+            let there = count_elements(database, name, room.guarded.as_ref(), &id, path).await?;
             if there != Some(*total) {
                 return Ok(Err(End::Failed(format!(
                     "{} has {} of the {total} elements of '{path}' in {}.{name}",

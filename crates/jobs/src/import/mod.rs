@@ -4,17 +4,20 @@ mod batch;
 mod check;
 mod large;
 mod read;
+mod room;
 
 use crate::definition::{Definition, Made};
 use crate::overflow::Guarded;
+use crate::policy;
 use crate::progress::Progress;
 use crate::source::Source;
-use crate::{Error, Format, connect, format, stop};
+use crate::{Error, Format, connect, stop};
 use bson::RawDocumentBuf;
 use futures::stream::{FuturesUnordered, StreamExt};
 use mongodb::error::IndexedWriteError;
 use mongodb::{Collection, Database};
 use read::Work;
+use room::Room;
 use std::path::Path;
 use tokio::sync::{mpsc, watch};
 
@@ -65,6 +68,9 @@ pub struct Imported {
     /// Indexes that went with the collection, and that the file does not have.
     pub dropped_indexes: Vec<String>,
     pub policy: FilePolicy,
+    /// The collection was dropped for a file that can be read only once, so that no more than
+    /// its beginning was looked at before.
+    pub dropped_unchecked: bool,
 }
 
 /// What has become of the growth policy in the file beside the documents.
@@ -91,7 +97,7 @@ struct Target {
     database: Database,
     name: String,
     collection: Collection<RawDocumentBuf>,
-    guarded: Option<Guarded>,
+    room: Room,
     existing: ExistingDocument,
     progress: Progress,
     /// Turns true on Ctrl-C.
@@ -106,16 +112,25 @@ impl Import<'_> {
         let client = connect::client(self.uri).await?;
         let (database, name) = connect::split(self.namespace)?;
         let database = client.database(database);
-        // What is dropped is gone: nothing is before all of the file can be read. Standard
-        // input is read once only.
-        if self.drop && !format::is_standard(self.file) {
-            check::whole(self.file, format)?;
+        let told = self.told()?;
+        let has_policy = told.as_ref().is_some_and(|told| told.policy.is_some());
+        let guarded = self.policy(&database, name, told.as_ref()).await?;
+        let room = Room { guarded, namespace: format!("{}.{name}", database.name()) };
+        // What is dropped is gone: nothing is before all of the file can be read. What can be
+        // read only once would be lost by that.
+        let can_be_checked = size.is_some();
+        if self.drop && can_be_checked {
+            check::whole(self.file, format, &room)?;
         }
-        let mut imported = self.define(&database, name).await?;
+        let mut imported = self.define(&database, name, told).await?;
+        imported.dropped_unchecked &= !can_be_checked;
+        if !self.with_policy && has_policy && room.guarded.is_none() {
+            imported.policy = FilePolicy::Left;
+        }
         let (stop, stopping) = watch::channel(false);
         let target = Target {
             collection: database.collection(name),
-            guarded: Guarded::of(&database, name).await?,
+            room,
             name: name.to_owned(),
             existing: self.existing,
             database,
@@ -159,10 +174,8 @@ impl Import<'_> {
         Ok(imported)
     }
 
-    /// Empties the collection where that is asked for, and makes what it is beside its
-    /// documents: before they come, so that nothing is missing where the import is interrupted.
-    async fn define(&self, database: &Database, name: &str) -> Result<Imported, Error> {
-        let mut imported = Imported::default();
+    /// What the file beside the documents says.
+    fn told(&self) -> Result<Option<Definition>, Error> {
         let told = if self.documents_only { None } else { Definition::read(self.file)? };
         if self.with_policy && told.as_ref().is_none_or(|told| told.policy.is_none()) {
             return Err(Error::Use(format!(
@@ -171,6 +184,41 @@ impl Import<'_> {
                 self.file.display()
             )));
         }
+        Ok(told)
+    }
+
+    /// The policy that will be in force. That of the file is checked, since it is set after the
+    /// collection was emptied.
+    async fn policy(
+        &self,
+        database: &Database,
+        name: &str,
+        told: Option<&Definition>,
+    ) -> Result<Option<Guarded>, Error> {
+        let told = told.and_then(|told| told.policy.as_ref()).filter(|_| self.with_policy);
+        let Some(policy) = told else { return Guarded::of(database, name).await };
+        let checked = match self.drop {
+            true => policy::check_without_pages(database, name, policy).await,
+            false => policy::check(database, name, policy).await,
+        };
+        checked.map_err(|why| {
+            Error::Input(format!(
+                "the growth policy in the file beside the documents cannot be set, so nothing was \
+                 changed: {why}"
+            ))
+        })?;
+        Guarded::parse(database, name, policy.clone()).map(Some)
+    }
+
+    /// Empties the collection where that is asked for, and makes what it is beside its
+    /// documents: before they come, so that nothing is missing where the import is interrupted.
+    async fn define(
+        &self,
+        database: &Database,
+        name: &str,
+        told: Option<Definition>,
+    ) -> Result<Imported, Error> {
+        let mut imported = Imported::default();
         let before = if self.drop { Definition::of(database, name).await? } else { None };
         if let (Some(before), Some(told)) = (&before, &told) {
             imported.dropped_indexes = before.without(told);
@@ -178,6 +226,7 @@ impl Import<'_> {
         let there = before.is_some();
         let told = match told.or(before) {
             Some(definition) if there => {
+                imported.dropped_unchecked = true;
                 imported.made = definition.replace(database, name).await?;
                 definition
             }
@@ -187,13 +236,9 @@ impl Import<'_> {
             }
             None => return Ok(imported),
         };
-        imported.policy = match self.with_policy {
-            true if told.set_policy(database, name).await? => FilePolicy::Set,
-            false if told.policy.is_some() && Guarded::of(database, name).await?.is_none() => {
-                FilePolicy::Left
-            }
-            _ => FilePolicy::None,
-        };
+        if self.with_policy && told.set_policy(database, name).await? {
+            imported.policy = FilePolicy::Set;
+        }
         Ok(imported)
     }
 }

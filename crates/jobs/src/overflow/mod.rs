@@ -34,7 +34,19 @@ impl Guarded {
             Err(error) if error.is_unknown_command() => return Ok(None),
             reply => reply?,
         };
-        let Some(bson::Bson::Document(document)) = reply.remove("policy") else { return Ok(None) };
+        match reply.remove("policy") {
+            Some(bson::Bson::Document(document)) => {
+                Guarded::parse(database, collection, document).map(Some)
+            }
+            _ => Ok(None),
+        }
+    }
+
+    pub fn parse(
+        database: &Database,
+        collection: &str,
+        document: Document,
+    ) -> Result<Guarded, Error> {
         let unknown = |why: String| {
             let namespace = format!("{}.{collection}", database.name());
             Error::Input(format!("the growth policy of {namespace} is not understood: {why}"))
@@ -44,7 +56,11 @@ impl Guarded {
         let policy = Namespace::new(database.name(), collection)
             .and_then(|namespace| Policy::parse(&namespace, &policy))
             .map_err(|error| unknown(error.message().to_owned()))?;
-        Ok(Some(Guarded { policy, document }))
+        Ok(Guarded { policy, document })
+    }
+
+    pub fn policy(&self) -> &Policy {
+        &self.policy
     }
 
     /// The rules of arrays that overflow.

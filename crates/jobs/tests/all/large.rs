@@ -253,6 +253,48 @@ async fn a_part_that_is_missing_fails_its_document_alone() {
     place.stop().await;
 }
 
+/// What can be known before it refuses an import before anything is dropped.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_drop_comes_after_all_that_may_refuse_the_import() {
+    let place = Place::new().await;
+    fill(&place).await;
+    let file = place.path("c.ndjson");
+    export(&place, "d.c", &file).await;
+    let refused = async |import: Import<'_>, name: &str, words: &str| {
+        let error = import.run().await.unwrap_err().to_string();
+        assert!(error.contains(words), "{error}");
+        assert_eq!(place.collection(name).count_documents(doc! {}).await.unwrap(), 1);
+    };
+    // None of the arrays that pass 16 MB overflows there.
+    place.collection("plain").insert_one(rawdoc! { "_id": 1 }).await.unwrap();
+    let into_plain = Import { drop: true, ..import(&place, "d.plain", &file) };
+    refused(into_plain, "plain", "which does not overflow in d.plain").await;
+    // The pages of the file's policy would go where another one has its own.
+    let beside = metadata_path(&file).unwrap();
+    let exported = std::fs::read_to_string(&beside).unwrap();
+    let pages_go_to = |into: &str| {
+        let keep = "\"keep\":\"newest\"";
+        let text = exported.replace(keep, &format!("\"into\":\"{into}\",{keep}"));
+        assert_ne!(text, exported);
+        std::fs::write(&beside, text).unwrap();
+    };
+    pages_go_to("c_new");
+    let with_policy = Import { with_policy: true, drop: true, ..import(&place, "d.plain", &file) };
+    refused(with_policy, "plain", "so nothing was changed").await;
+    // They would go where other documents are, and its own pages would go with the drop.
+    pages_go_to("plain");
+    let with_policy = || Import { with_policy: true, drop: true, ..import(&place, "d.c", &file) };
+    let error = with_policy().run().await.unwrap_err().to_string();
+    assert!(error.contains("overflows into 'd.plain', which holds documents already"), "{error}");
+    assert_eq!(place.collection("c").count_documents(doc! {}).await.unwrap(), 4);
+    pages_go_to("elsewhere");
+    let imported = with_policy().run().await.unwrap();
+    assert_eq!((imported.documents, imported.policy), (4, FilePolicy::Set));
+    assert_same(&place, "c").await;
+    assert!(place.collection("elsewhere").count_documents(doc! {}).await.unwrap() > 0);
+    place.stop().await;
+}
+
 /// Whatever is written meanwhile, document and pages are of one moment.
 #[tokio::test(flavor = "multi_thread")]
 async fn an_export_sees_one_moment() {
