@@ -11,7 +11,8 @@ const BATCH: i32 = 100_000;
 
 /// One client session: its transaction, and its last retryable write.
 pub struct Session {
-    path: &'static str,
+    /// The arrays that overflow, of which each command is about one.
+    paths: Vec<&'static str>,
     database: String,
     id: Document,
     number: i64,
@@ -26,13 +27,17 @@ struct Transaction {
 }
 
 impl Session {
-    pub fn new(path: &'static str, database: &str, seed: u64) -> Session {
+    pub fn new(paths: Vec<&'static str>, database: &str, seed: u64) -> Session {
         let mut bytes = vec![7; 16];
         bytes[..8].copy_from_slice(&seed.to_be_bytes());
         let id = Binary { subtype: BinarySubtype::Uuid, bytes };
         let id = doc! { "id": id };
         let database = database.to_owned();
-        Session { path, database, id, number: 0, transaction: None, last_write: None }
+        Session { paths, database, id, number: 0, transaction: None, last_write: None }
+    }
+
+    fn path(&self, random: &mut StdRng) -> &'static str {
+        self.paths[random.random_range(0..self.paths.len())]
     }
 
     pub fn next(&mut self, random: &mut StdRng) -> Document {
@@ -49,9 +54,9 @@ impl Session {
             }
             58..=60 => match self.last_write.take() {
                 Some(write) => write,
-                None => read(self.path, random),
+                None => read(self.path(random), random),
             },
-            _ => read(self.path, random),
+            _ => read(self.path(random), random),
         }
     }
 
@@ -69,9 +74,9 @@ impl Session {
 
     fn any_write(&self, random: &mut StdRng) -> Document {
         match random.random_range(0..16) {
-            0 => bulk_write(self.path, &self.database, random),
-            1 => merge(self.path, random),
-            _ => write(self.path, random),
+            0 => bulk_write(self.path(random), &self.database, random),
+            1 => merge(self.path(random), random),
+            _ => write(self.path(random), random),
         }
     }
 
@@ -85,13 +90,14 @@ impl Session {
     }
 
     fn in_transaction(&mut self, random: &mut StdRng) -> Document {
+        let path = self.path(random);
         let Some(transaction) = &mut self.transaction else { return doc! { "ping": 1 } };
         let mut command = match (transaction.left, random.random_bool(0.7)) {
             (0, true) => doc! { "commitTransaction": 1 },
             (0, false) => doc! { "abortTransaction": 1 },
-            (_, true) => write(self.path, random),
+            (_, true) => write(path, random),
             (_, false) => loop {
-                let command = read(self.path, random);
+                let command = read(path, random);
                 // A count is none of a transaction's commands.
                 if !command.contains_key("count") {
                     break command;

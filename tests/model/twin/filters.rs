@@ -7,10 +7,17 @@ use rand::rngs::StdRng;
 /// How many documents there are, about.
 pub const IDS: i32 = 5;
 
-/// An element: mostly a document, at times a plain value.
+/// Long enough that a head with a few of them is kept out of line, or one of them is.
+const TEXT_BYTES: [usize; 3] = [300, 3_000, 18_000];
+
+/// An element: mostly a document, at times a plain value or a large one.
 pub fn element(random: &mut StdRng) -> Bson {
     let n = random.random_range(0..12);
-    match random.random_range(0..8) {
+    match random.random_range(0..9) {
+        3 if random.random_bool(0.3) => {
+            let text = "x".repeat(TEXT_BYTES[random.random_range(0..TEXT_BYTES.len())]);
+            doc! { "n": n, "t": random.random_range(0..100), "x": text }.into()
+        }
         0 => n.into(),
         1 => doc! { "n": n }.into(),
         2 => doc! { "n": [n, n + 1], "t": n }.into(),

@@ -9,7 +9,7 @@ mod filters;
 mod pipelines;
 mod updates;
 
-use bson::{Document, RawDocument, RawDocumentBuf, doc};
+use bson::{Bson, Document, RawDocument, RawDocumentBuf, doc};
 use freeboard_tests::connection::Connection;
 use freeboard_tests::{Result, served};
 use rand::rngs::StdRng;
@@ -23,6 +23,9 @@ const COMMANDS: u64 = 200_000;
 
 /// How many of them are one run, which begins with empty collections.
 const RUN_COMMANDS: u64 = 400;
+
+/// Where the pages of each array are.
+const PAGES: [&str; 2] = ["p", "q"];
 
 /// The two servers: one has policies, for the other nothing is set.
 type Addresses = [SocketAddr; 2];
@@ -62,13 +65,14 @@ fn run(seed: u64, addresses: Addresses) -> Result<()> {
         connections: [Connection::open(addresses[0])?, Connection::open(addresses[1])?],
         database: format!("twin_{}", seed % 2),
     };
-    let path = if random.random_bool(0.7) { "a" } else { "s.a" };
-    twins.prepare(path, &mut random)?;
+    let mut paths = vec![if random.random_bool(0.7) { "a" } else { "s.a" }];
+    paths.extend(random.random_bool(0.3).then_some("b"));
+    twins.prepare(&paths, &mut random)?;
     let watched = match seed % 3 {
         0 => Some(twins.watch(&mut random)?),
         _ => None,
     };
-    let mut session = Session::new(path, &twins.database, seed);
+    let mut session = Session::new(paths, &twins.database, seed);
     for number in 0..RUN_COMMANDS {
         let command = session.next(&mut random);
         let [guarded, plain] = twins.send(&command)?;
@@ -87,16 +91,19 @@ fn run(seed: u64, addresses: Addresses) -> Result<()> {
 }
 
 impl Twins {
-    fn prepare(&mut self, path: &str, random: &mut StdRng) -> Result<()> {
+    fn prepare(&mut self, paths: &[&str], random: &mut StdRng) -> Result<()> {
         self.send(&doc! { "dropDatabase": 1 })?;
-        let keep = if random.random_bool(0.5) { "oldest" } else { "newest" };
-        let max = random.random_range(1..7);
-        let overflow = doc! { "into": "p", "page": random.random_range(1..6), "keep": keep };
-        let rule = doc! { "max": max, "on_limit": "overflow", "overflow": overflow };
-        let policy = doc! { "arrays": { path: rule } };
+        let arrays = paths.iter().zip(PAGES).map(|(path, pages)| {
+            let keep = if random.random_bool(0.5) { "oldest" } else { "newest" };
+            let max = random.random_range(1..7);
+            let overflow = doc! { "into": pages, "page": random.random_range(1..6), "keep": keep };
+            let rule = doc! { "max": max, "on_limit": "overflow", "overflow": overflow };
+            ((*path).to_owned(), Bson::from(rule))
+        });
+        let policy = doc! { "arrays": arrays.collect::<Document>() };
         self.one(0, &doc! { "setGrowthPolicy": "c", "policy": policy })?;
-        let indexes = [format!("{path}.n"), path.to_owned(), "k".to_owned()];
-        for index in indexes.into_iter().filter(|_| random.random_bool(0.5)) {
+        let of_arrays = paths.iter().flat_map(|path| [format!("{path}.n"), (*path).to_owned()]);
+        for index in of_arrays.chain(["k".to_owned()]).filter(|_| random.random_bool(0.5)) {
             let index = doc! { "key": { &index: 1 }, "name": &index };
             self.both(&doc! { "createIndexes": "c", "indexes": [index] })?;
         }
@@ -137,7 +144,7 @@ impl Twins {
             let apart = apart(&text(&guarded), &text(&plain));
             return Err(format!("seed {seed}: they end apart: {apart}").into());
         }
-        for collection in ["c", "p"] {
+        for collection in ["c", PAGES[0]] {
             let reply = self.one(0, &doc! { "validate": collection, "full": true })?;
             if !reply.get_bool("valid")? {
                 return Err(format!("{collection}: {}", text(&reply)).into());

@@ -38,8 +38,16 @@ pub fn stages(path: &str, random: &mut StdRng) -> Vec<Document> {
     let n = random.random_range(0..12);
     let by_id = doc! { "$sort": { "_id": 1 } };
     let filter = doc! { "$match": filters::of_many(path, random) };
-    match random.random_range(0..20) {
+    match random.random_range(0..23) {
         0 => vec![filter, by_id],
+        20 => vec![by_id, doc! { "$set": { format!("{path}.x"): n } }, filter],
+        21 => vec![by_id, doc! { "$unset": format!("{path}.t") }, filter],
+        22 => {
+            let first = doc! { "$first": whole(path) };
+            let (set, element) = (doc! { format!("{path}.x"): 1 }, doc! { "n": n, "x": 1 });
+            let of_first = doc! { "$match": { "$expr": { "$ne": [first, element] } } };
+            vec![by_id, doc! { "$set": set }, of_first]
+        }
         1 => vec![by_id, doc! { "$unwind": &array }],
         2 => vec![
             filter,
