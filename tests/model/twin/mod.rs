@@ -93,7 +93,12 @@ impl Twins {
         let max = random.random_range(1..7);
         let overflow = doc! { "into": "p", "page": random.random_range(1..6), "keep": keep };
         let rule = doc! { "max": max, "on_limit": "overflow", "overflow": overflow };
-        let policy = doc! { "arrays": { path: rule } };
+        let mut arrays = doc! { path: rule };
+        if random.random_bool(0.5) {
+            let other = doc! { "max": 3, "on_limit": "overflow", "overflow": { "page": 2 } };
+            arrays.insert(updates::OTHER, other);
+        }
+        let policy = doc! { "arrays": arrays };
         self.one(0, &doc! { "setGrowthPolicy": "c", "policy": policy })?;
         let indexes = [format!("{path}.n"), path.to_owned(), "k".to_owned()];
         for index in indexes.into_iter().filter(|_| random.random_bool(0.5)) {

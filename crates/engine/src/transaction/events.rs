@@ -172,10 +172,15 @@ impl Transaction {
                 let description = self.description(row, difference)?;
                 Event::of(EventOperation::Update, &row.collection).update(&description)
             }
-            None => Event::of(EventOperation::Replace, &row.collection).document(after),
+            None => {
+                let after = self.whole(row, after)?;
+                Event::of(EventOperation::Replace, &row.collection).document(&after)
+            }
         };
         event = event.key(row);
         if changes::keeps_images(&row.collection) {
+            let images = shown.images.as_ref().map(|[before, after]| (before, after));
+            let (before, after) = images.unwrap_or((before, after));
             event = event.before(before).after(after);
         }
         self.events.push(event);

@@ -1,0 +1,92 @@
+//! Changes as clients see them, for change streams.
+
+use bson::{RawArrayBuf, RawBson, RawBsonRef, RawDocument, RawDocumentBuf, rawdoc};
+use naive::Memory;
+use value::element::get_value;
+use write::{ShownChange, Watched};
+
+const MEGABYTE: usize = 1024 * 1024;
+
+fn memory(watched: Watched, policy: &RawDocument) -> Memory {
+    let mut memory = Memory::with_policy("c", policy);
+    memory.watched = watched;
+    memory
+}
+
+fn overflow(overflow: RawDocumentBuf) -> RawDocumentBuf {
+    rawdoc! { "arrays": { "a": { "max": 2, "on_limit": "overflow", "overflow": overflow } } }
+}
+
+/// A document whose array is too large to be shown whole.
+async fn whale(watched: Watched, too_large: &str) -> Memory {
+    let policy = overflow(rawdoc! { "page": 1, "too_large": too_large });
+    let memory = memory(watched, &policy);
+    memory.insert("c", &rawdoc! { "_id": 1, "a": ["first", "second"] }).await.unwrap();
+    for _ in 0..17 {
+        update(&memory, rawdoc! { "$push": { "a": "x".repeat(MEGABYTE) } }).await;
+    }
+    memory
+}
+
+async fn update(memory: &Memory, update: RawDocumentBuf) {
+    let update = RawBsonRef::Document(&update);
+    memory.update("c", &rawdoc! {}, update, None).await.unwrap();
+}
+
+fn part(document: &Option<RawDocumentBuf>, name: &str) -> Option<RawBson> {
+    get_value(document.as_deref()?, name).map(RawBson::from)
+}
+
+fn array(items: &[&str]) -> Option<RawBson> {
+    let mut array = RawArrayBuf::new();
+    items.iter().for_each(|item| array.push(*item));
+    Some(RawBson::Array(array))
+}
+
+#[tokio::test]
+async fn a_change_of_what_is_too_large_shows_the_head() {
+    for too_large in ["head", "error"] {
+        for watched in [Watched::Changes, Watched::Documents] {
+            let memory = whale(watched, too_large).await;
+            let shown = memory.shown().len();
+            update(&memory, rawdoc! { "$pull": { "a": "second" } }).await;
+            update(&memory, rawdoc! { "$set": { "n": 1 } }).await;
+            update(&memory, rawdoc! { "$set": { "a.5": "x" } }).await;
+            update(&memory, rawdoc! { "$push": { "a": "last" } }).await;
+            update(&memory, rawdoc! { "$unset": { "a": 1 } }).await;
+            update(&memory, rawdoc! { "$set": { "a": ["new"] } }).await;
+            let changes = memory.shown().split_off(shown);
+            let mut changes = changes.iter().map(|(_, change)| &**change);
+            let head = array(&["first"]);
+
+            let pulled = changes.next().unwrap();
+            assert_eq!(part(&pulled.before, "a"), Some(RawBson::Null));
+            assert_eq!(part(&pulled.after, "a"), head);
+            check_images(pulled, watched);
+            if watched == Watched::Documents {
+                let set = changes.next().unwrap();
+                assert_eq!(part(&set.before, "a"), head);
+                assert_eq!(part(&set.after, "a"), head);
+            }
+            let numbered = changes.next().unwrap();
+            assert_eq!(part(&numbered.after, "a"), head);
+            assert!(numbered.is_visible());
+            let pushed = changes.next().unwrap();
+            assert_eq!(pushed.cut.as_ref().unwrap().1, 17);
+            check_images(pushed, watched);
+            let removed = changes.next().unwrap();
+            assert_eq!(part(&removed.before, "a"), head);
+            assert_eq!(part(&removed.after, "a"), None);
+            assert!(changes.next().is_none(), "it has no pages any more");
+        }
+    }
+}
+
+/// What is compared may be less than what is kept.
+fn check_images(change: &ShownChange, watched: Watched) {
+    if watched == Watched::Documents {
+        let [before, after] = change.images.clone().map(|it| it.map(Some)).unwrap();
+        assert!(matches!(part(&before, "a"), Some(RawBson::Array(_))));
+        assert_eq!(part(&after, "a"), array(&["first"]));
+    }
+}
