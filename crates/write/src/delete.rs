@@ -130,12 +130,13 @@ async fn delete_guarded<T: Transaction>(
     row: &T::Row,
 ) -> Result<()> {
     if let Some(guard) = guard {
+        // It is seen before its pages go, and announced once nothing else is written.
         let deleted = match guard.shows_more(row.version()) {
             true => shown::deleted(&**guard, transaction, namespace, row.version()).await?,
             false => None,
         };
-        deleted.into_iter().for_each(|deleted| transaction.announce(deleted));
         Box::pin(guard.delete(transaction, row)).await?;
+        deleted.into_iter().for_each(|deleted| transaction.announce(deleted));
     }
     transaction.delete(namespace, row).await
 }

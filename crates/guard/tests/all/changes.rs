@@ -1,7 +1,7 @@
 //! Changes as clients see them, for change streams.
 
 use bson::{RawArrayBuf, RawBson, RawBsonRef, RawDocument, RawDocumentBuf, rawdoc};
-use naive::Memory;
+use naive::{Memory, namespace};
 use value::element::get_value;
 use write::{ShownChange, Watched};
 
@@ -89,4 +89,23 @@ fn check_images(change: &ShownChange, watched: Watched) {
         assert!(matches!(part(&before, "a"), Some(RawBson::Array(_))));
         assert_eq!(part(&after, "a"), array(&["first"]));
     }
+}
+
+#[tokio::test]
+async fn what_is_deleted_is_shown_once_all_else_is_written() {
+    // `patterns/stamp.rs` writes a line to the log.
+    let policy = rawdoc! {
+        "document": { "warn_bytes": 12_345 },
+        "arrays": { "a": { "max": 2, "on_limit": "overflow" } },
+    };
+    let memory = memory(Watched::Documents, &policy);
+    memory.insert("c", &rawdoc! { "_id": 1, "a": [1, 2, 3, 4, 5] }).await.unwrap();
+    memory.delete("c", &rawdoc! {}).await.unwrap();
+    assert_eq!(memory.documents("log").len(), 1);
+    let shown = memory.shown();
+    let (of, deleted) = shown.last().unwrap();
+    assert_eq!(*of, namespace("c"));
+    let whole: RawArrayBuf = [1, 2, 3, 4, 5].into_iter().collect();
+    assert_eq!(part(&deleted.before, "a"), Some(RawBson::Array(whole)));
+    assert_eq!(deleted.after, None);
 }
