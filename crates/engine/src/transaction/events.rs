@@ -157,7 +157,8 @@ impl Transaction {
         Ok(())
     }
 
-    /// A change that clients see otherwise than it is stored.
+    /// A change that clients see otherwise than it is stored. Where it is no client's, the
+    /// documents have no more than what changes, so that they cannot stand for a replacement.
     pub(super) fn log_shown(
         &mut self,
         row: &Row,
@@ -165,7 +166,7 @@ impl Transaction {
         by: Option<&Update>,
     ) -> Result<()> {
         let (Some(before), Some(after)) = (&shown.before, &shown.after) else { return Ok(()) };
-        let manner = by.map_or(Manner::Pipeline, Update::manner);
+        let manner = by.map_or_else(|| Manner::Operators(Arc::new([])), Update::manner);
         let cut = shown.cut.as_ref().map(|(path, elements)| (path, *elements));
         let mut event = match difference_of_cut(before, after, &manner, cut) {
             Some(difference) => {

@@ -6,13 +6,14 @@ use super::{Show, show, with_part};
 use crate::patterns::overflow::{Counters, has_pages, has_room};
 use crate::patterns::{Plan, fields, place};
 use crate::policy::{ArrayRule, Overflow, Policy, Read};
-use bson::{RawBson, RawBsonRef, RawDocument};
+use bson::{RawBson, RawBsonRef, RawDocument, RawDocumentBuf};
+use command::Namespace;
 use error::{Code, Result};
-use language::Extent;
 use language::update::{Scope, Update};
+use language::{Extent, Needs};
 use value::{ArrayWriter, Element, Path};
 use write::limits::DOCUMENT_BYTES_MAX;
-use write::{ShownChange, ShownDocument, Transaction, Version};
+use write::{ShownChange, ShownDocument, StoredRow, Transaction, Version, Watched};
 
 /// Every element, or an error where that is too much.
 const ALL: Show = Show::Part(Extent { len: true, first: usize::MAX, last: 0 });
@@ -139,6 +140,88 @@ impl Appended<'_> {
         let after = with_part(rule, after.document, &array(&last, added))?;
         let cut = Some((rule.path.clone(), was - 1));
         Ok(Some(ShownChange { cut, ..ShownChange::of(before, after) }))
+    }
+}
+
+/// A document of which the policy itself moves elements: between it and its pages, or away.
+/// Clients see that only where something is not what it was to them.
+pub struct Moved<'a, R> {
+    policy: &'a Policy,
+    watched: Watched,
+    row: &'a R,
+    /// As it was, where its event is to hold that.
+    former: Option<ShownDocument>,
+}
+
+impl<'a, R: StoredRow> Moved<'a, R> {
+    /// Before anything is written.
+    pub async fn new<T: Transaction<Row = R>>(
+        policy: &'a Policy,
+        transaction: &mut T,
+        row: &'a R,
+    ) -> Result<Moved<'a, R>> {
+        let watched = transaction.watched(&policy.namespace);
+        let former = match watched {
+            Watched::Documents => whole(policy, transaction, row.version(), None).await?,
+            Watched::Not | Watched::Changes => None,
+        };
+        Ok(Moved { policy, watched, row, former })
+    }
+
+    /// What of the document must be loaded.
+    pub fn needs<T: Transaction>(transaction: &T, namespace: &Namespace, needs: &mut Needs) {
+        if transaction.watched(namespace) == Watched::Documents {
+            needs.all();
+        }
+    }
+
+    /// Says how clients see what has become of the document. `shorter` are the arrays that have
+    /// lost elements. Whether they see anything.
+    pub async fn announce<T: Transaction<Row = R>>(
+        self,
+        transaction: &mut T,
+        after: Version<'_>,
+        shorter: &[&Path],
+    ) -> Result<bool> {
+        if self.watched == Watched::Not {
+            return Ok(false);
+        }
+        let is_shorter = |rule: &&Overflow| shorter.contains(&&rule.path);
+        let lost = arrays(self.policy, None).filter(is_shorter);
+        let latter = with_whole(self.policy, transaction, after, lost).await?;
+        let latter = latter.map_or_else(|| after.document.to_owned(), |latter| latter.document);
+        let change = self.change(latter, shorter)?;
+        if !change.is_visible() {
+            return Ok(false);
+        }
+        let images = match self.watched {
+            Watched::Documents => {
+                let latter = whole(self.policy, transaction, after, None).await?;
+                let former = self.former.unwrap_or_else(|| ShownDocument::from(&**self.row));
+                let latter = latter.unwrap_or_else(|| ShownDocument::from(after.document));
+                Some([former.document, latter.document])
+            }
+            Watched::Not | Watched::Changes => None,
+        };
+        transaction.announce(ShownChange { images, ..change });
+        Ok(true)
+    }
+
+    /// Of what clients see whole, what has only been moved stays as it was. Any other array that
+    /// has changed is shown as its new value: where its elements were is not compared.
+    fn change(&self, after: RawDocumentBuf, shorter: &[&Path]) -> Result<ShownChange> {
+        let (mut masked, mut kept) = (fields::Edits::new(), fields::Edits::new());
+        for rule in self.policy.overflows() {
+            let was = place::find(self.row, &rule.path);
+            let is = place::find(&after, &rule.path);
+            if rule.read == Read::Merged && !shorter.contains(&&rule.path) {
+                kept.push((&rule.path, was.map(|was| RawBson::from(was.value()))));
+            } else if was.is_some() && is.is_some() && !place::are_identical(was, is) {
+                masked.push((&rule.path, Some(RawBson::Null)));
+            }
+        }
+        let before = fields::edit(self.row, &masked)?;
+        Ok(ShownChange::of(before, fields::edit(&after, &kept)?))
     }
 }
 

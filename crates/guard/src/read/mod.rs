@@ -8,6 +8,7 @@ mod plan;
 mod show;
 mod transaction;
 
+pub(crate) use change::Moved;
 pub use change::{appended, compared, looked_at, whole};
 pub use completion::Completion;
 pub use fit::{can_fit, fit};

@@ -1,9 +1,12 @@
 //! Changes as clients see them, for change streams.
 
 use bson::{RawArrayBuf, RawBson, RawBsonRef, RawDocument, RawDocumentBuf, rawdoc};
+use freeboard_guard::adopt::{Aim, settle};
+use freeboard_guard::restore::Restoration;
 use naive::{Memory, namespace};
 use value::element::get_value;
-use write::{ShownChange, Watched};
+use value::elements;
+use write::{ShownChange, Transaction as _, Transactions as _, Watched};
 
 const MEGABYTE: usize = 1024 * 1024;
 
@@ -108,4 +111,78 @@ async fn what_is_deleted_is_shown_once_all_else_is_written() {
     let whole: RawArrayBuf = [1, 2, 3, 4, 5].into_iter().collect();
     assert_eq!(part(&deleted.before, "a"), Some(RawBson::Array(whole)));
     assert_eq!(deleted.after, None);
+}
+
+/// Two arrays, of which clients see one whole, and how long the other is.
+fn both(page: i32, total: RawDocumentBuf) -> RawDocumentBuf {
+    let mut overflow = rawdoc! { "page": page };
+    elements(&total).for_each(|field| {
+        overflow.append(bson::raw::CString::try_from(field.key).unwrap(), field.value());
+    });
+    rawdoc! { "arrays": {
+        "a": { "max": 2, "on_limit": "overflow", "overflow": overflow },
+        "h": { "max": 2, "on_limit": "overflow",
+               "overflow": { "page": page, "read": "head", "count": "hCount" } },
+    } }
+}
+
+fn numbers(range: std::ops::Range<i32>) -> Option<RawBson> {
+    Some(RawBson::Array(range.collect()))
+}
+
+async fn paged(watched: Watched) -> Memory {
+    let memory = memory(watched, &both(4, rawdoc! {}));
+    let document = rawdoc! { "_id": 1, "a": numbers(0..9).unwrap(), "h": numbers(0..9).unwrap() };
+    memory.insert("c", &document).await.unwrap();
+    memory
+}
+
+#[tokio::test]
+async fn what_a_migration_drops_is_shown_and_what_it_moves_is_not() {
+    for watched in [Watched::Changes, Watched::Documents] {
+        let mut memory = paged(watched).await;
+        let shown = memory.shown().len();
+        let settle = async |memory: &Memory| {
+            let settled = settle(memory, &namespace("c"), RawBsonRef::Int32(1), Aim::Bounds).await;
+            assert!(settled.unwrap().unwrap().changed);
+            memory.shown().split_off(shown)
+        };
+        memory.set_policy("c", &both(3, rawdoc! {}));
+        assert!(settle(&memory).await.is_empty());
+        memory.set_policy("c", &both(2, rawdoc! { "total_max": 5, "on_total": "drop_oldest" }));
+        let changes = settle(&memory).await;
+        assert_eq!(changes.len(), 1);
+        let change = &changes[0].1;
+        assert_eq!(part(&change.before, "a"), Some(RawBson::Null));
+        assert_eq!(part(&change.after, "a"), numbers(4..9));
+        assert_eq!(part(&change.after, "h"), part(&change.before, "h"));
+        assert_eq!(change.images.is_some(), watched == Watched::Documents);
+        if let Some(images) = change.images.clone() {
+            let [before, after] = images.map(Some);
+            assert_eq!(part(&before, "a"), numbers(0..9));
+            assert_eq!(part(&after, "a"), numbers(4..9));
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_restoration_shows_what_clients_did_not_see() {
+    for watched in [Watched::Changes, Watched::Documents] {
+        let mut memory = paged(watched).await;
+        let shown = memory.shown().len();
+        memory.set_leaving("c");
+        let policy = memory.begin().await.unwrap().guard(&namespace("c")).await.unwrap().unwrap();
+        let policy = policy.policy().unwrap();
+        let restoration = Restoration { policy, after: None, limit: 10 };
+        let restored = restoration.run(&memory, &|error| Err(error)).await.unwrap();
+        assert_eq!(restored.documents, 1);
+        let changes = memory.shown().split_off(shown);
+        assert_eq!(changes.len(), 1);
+        let change = &changes[0].1;
+        assert_eq!(part(&change.after, "a"), part(&change.before, "a"), "that is as it was");
+        assert_eq!(part(&change.before, "h"), Some(RawBson::Null));
+        assert_eq!(part(&change.after, "h"), numbers(0..9));
+        assert_eq!(part(&change.before, "hCount"), Some(RawBson::Int32(9)));
+        assert_eq!(part(&change.after, "hCount"), None);
+    }
 }
