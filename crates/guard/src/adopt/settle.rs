@@ -157,6 +157,31 @@ impl<T: Transaction<Guard: Deref<Target = Roles>>> TransactionBody<T> for Settle
     type Outcome = Option<SettledDocument>;
 
     async fn attempt(&mut self, transaction: &mut T) -> Result<Option<SettledDocument>> {
+        let Some(first) = self.pass(transaction).await? else { return Ok(None) };
+        if !first.shortened {
+            return Ok(Some(first.document));
+        }
+        // What is left is packed as it was.
+        let Some(second) = self.pass(transaction).await? else { return Ok(None) };
+        let mut settled = second.document;
+        settled.cost.add(first.document.cost);
+        settled.changed |= first.document.changed;
+        Ok(Some(settled))
+    }
+}
+
+/// What one look at a document has made of it.
+struct Pass {
+    document: SettledDocument,
+    /// Whether arrays with pages have lost elements.
+    shortened: bool,
+}
+
+impl Settle<'_> {
+    async fn pass<T>(&self, transaction: &mut T) -> Result<Option<Pass>>
+    where
+        T: Transaction<Guard: Deref<Target = Roles>>,
+    {
         let Settle { namespace, id, aim } = *self;
         let Some(guard) = transaction.guard(namespace).await? else {
             return Err(no_policy(namespace));
@@ -206,7 +231,7 @@ impl<T: Transaction<Guard: Deref<Target = Roles>>> TransactionBody<T> for Settle
             transaction.replace(namespace, &row, version, Cause::UNKNOWN).await?;
             settled.changed = true;
         }
-        Ok(Some(settled))
+        Ok(Some(Pass { document: settled, shortened: !shorter.is_empty() }))
     }
 }
 
