@@ -2,7 +2,7 @@
 
 use crate::patterns::overflow::{Amends, Counters, Seen};
 use crate::patterns::{Measured, OneStatement, Plan, fields, overflow, sequence};
-use crate::policy::{ArrayRule, Keep, OnLimit, Overflow, Policy};
+use crate::policy::{Keep, OnLimit, Overflow, Policy};
 use crate::read;
 use bson::{RawDocument, RawDocumentBuf};
 use command::Namespace;
@@ -14,8 +14,8 @@ use std::borrow::Cow;
 use std::sync::Arc;
 use value::Path;
 use write::{
-    Applied, FastInsert, Guard, Inserted, Outcome, Returns, ShownChange, StoredRow, Transaction,
-    Version, Wanted,
+    Applied, FastInsert, Guard, Inserted, Outcome, Returns, ShownChange, ShownDocument, StoredRow,
+    Transaction, Version, Wanted,
 };
 
 /// The roles of one collection. It can have several at once.
@@ -194,21 +194,48 @@ impl<T: Transaction> Guard<T> for Roles {
         read::shown(self.rules()?, transaction, version, *projection, needs).await
     }
 
-    fn appends(&self, plan: &Plan, before: Version<'_>) -> bool {
-        let Some(appended) = plan.reach.appended else { return false };
-        let rule = plan.reach.only.and_then(|at| self.rules.arrays.get(at));
-        // At its bound an array loses at its front what it gets at its end.
-        rule.and_then(ArrayRule::overflow)
-            .is_none_or(|rule| overflow::has_room(before, rule, appended))
+    fn change_needs(&self, update: &Update, plan: &Plan, needs: &mut Needs) {
+        // What is appended shows without the array.
+        let appended = read::appended(&self.rules, update, plan);
+        if appended.is_none_or(|appended| appended.may_drop()) {
+            read::looked_at(&self.rules, plan).for_each(|path| needs.add(path));
+        }
     }
 
-    async fn appended(
+    async fn whole(
         &self,
         transaction: &mut T,
-        before: Version<'_>,
+        version: Version<'_>,
+        plan: Option<&Plan>,
+    ) -> Result<Option<ShownDocument>> {
+        read::whole(self.rules()?, transaction, version, plan).await
+    }
+
+    fn appends(&self, update: &Update, plan: &Plan, before: Version<'_>) -> bool {
+        let appended = read::appended(&self.rules, update, plan);
+        appended.is_some_and(|appended| appended.is_all(before))
+    }
+
+    fn appended(
+        &self,
+        update: &Update,
+        plan: &Plan,
+        before: &RawDocument,
         after: Version<'_>,
+    ) -> Result<Option<ShownChange>> {
+        match read::appended(&self.rules, update, plan) {
+            Some(appended) => appended.change(before, after),
+            None => Ok(None),
+        }
+    }
+
+    fn compared(
+        &self,
+        plan: &Plan,
+        before: ShownDocument,
+        after: ShownDocument,
     ) -> Result<ShownChange> {
-        read::appended(self.rules()?, transaction, before, after).await
+        read::compared(&self.rules, plan, before, after)
     }
 
     fn fast_insert<'d>(&self, document: Cow<'d, RawDocument>) -> Result<FastInsert<'d, Measured>> {

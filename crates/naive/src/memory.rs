@@ -24,8 +24,8 @@ use std::sync::{Arc, Mutex};
 use value::element::get_value;
 use value::{DocumentWriter, Element, Path, compare, elements};
 use write::{
-    Backend, Candidates, Cause, Find, Insert, NoteOf, RetryRecord, Returns, Selection, StoredRow,
-    Transaction, Transactions, UpdateRequest, Updated, Version, Wanted,
+    Backend, Candidates, Cause, Find, Insert, NoteOf, RetryRecord, Returns, Selection, ShownChange,
+    StoredRow, Transaction, Transactions, UpdateRequest, Updated, Version, Wanted, Watched,
 };
 
 type Collections = BTreeMap<Namespace, Vec<Kept>>;
@@ -71,10 +71,17 @@ pub struct Memory {
     pub shows_all: bool,
     /// How many writes a transaction may do before it meets another's, once; 0 for any number.
     pub conflict_after: usize,
+    /// Who watches the changes of collections that are not shown as they are stored.
+    pub watched: Watched,
+    /// Writes that were announced as clients see them, and committed.
+    shown: Arc<Mutex<Vec<Shown>>>,
     /// How often its transactions went for documents by their `_id`s: as on a cluster, one that
     /// was loaded ahead is there.
     round_trips: Arc<AtomicUsize>,
 }
+
+/// A write as it was announced, and which collection's it became.
+pub type Shown = (Namespace, Arc<ShownChange>);
 
 /// A memory under a policy that is not set. Nothing can be committed to it.
 pub struct Proposed(Memory);
@@ -107,6 +114,10 @@ impl Memory {
     pub fn proposing(&self, policy: Policy) -> Proposed {
         let table = self.table.with(policy);
         Proposed(Memory { committed: self.committed.clone(), table, ..Memory::default() })
+    }
+
+    pub fn shown(&self) -> Vec<Shown> {
+        self.shown.lock().unwrap().clone()
     }
 
     pub fn round_trips(&self) -> usize {
@@ -235,6 +246,9 @@ impl Transactions for Memory {
             conflict_after,
             loaded_bytes: 0,
             ahead: Vec::new(),
+            watched: self.watched,
+            announced: None,
+            shown: Vec::new(),
             round_trips: self.round_trips.clone(),
         })
     }
@@ -249,6 +263,7 @@ impl Backend for Memory {
 
     async fn commit(&self, transaction: Copied, _: RetryRecord<'_>) -> Result<()> {
         *self.committed.lock().unwrap() = transaction.collections;
+        self.shown.lock().unwrap().extend(transaction.shown);
         Ok(())
     }
 
@@ -297,6 +312,9 @@ impl Candidates<Copied> for Ids {
 /// A transaction that works on a copy of everything.
 pub struct Copied {
     begun: Collections,
+    watched: Watched,
+    announced: Option<ShownChange>,
+    shown: Vec<Shown>,
     collections: Collections,
     table: Table,
     shows_all: bool,
@@ -395,8 +413,11 @@ impl Copied {
         self.written
     }
 
-    fn write(&mut self) -> Result<()> {
+    fn write(&mut self, namespace: &Namespace) -> Result<()> {
         self.written = true;
+        // What is announced is how the next write is shown, whichever that is.
+        let announced = self.announced.take();
+        self.shown.extend(announced.map(|change| (namespace.clone(), Arc::new(change))));
         self.conflict_after = self.conflict_after.wrapping_sub(1);
         match self.conflict_after {
             0 => Err(Code::WriteConflict.error("another writer")),
@@ -476,7 +497,7 @@ impl Transaction for Copied {
         version: Version<'_>,
         _: Option<&NoteOf<Copied>>,
     ) -> Result<()> {
-        self.write()?;
+        self.write(namespace)?;
         if self.position(namespace, get_value(version.document, "_id").unwrap()).is_some() {
             return Err(Code::DuplicateKey.error(format!("E11000 in {namespace}")));
         }
@@ -491,7 +512,7 @@ impl Transaction for Copied {
         after: Version<'_>,
         _: Cause<'_, Copied>,
     ) -> Result<()> {
-        self.write()?;
+        self.write(namespace)?;
         let at = self.position(namespace, row.id()).unwrap();
         let mut whole = DocumentWriter::new();
         restore(elements(after.document), &row.whole, &mut whole);
@@ -502,7 +523,7 @@ impl Transaction for Copied {
     }
 
     async fn delete(&mut self, namespace: &Namespace, row: &Row) -> Result<()> {
-        self.write()?;
+        self.write(namespace)?;
         let at = self.position(namespace, row.id()).unwrap();
         self.collections.get_mut(namespace).unwrap().remove(at);
         Ok(())
@@ -514,9 +535,22 @@ impl Transaction for Copied {
 
     fn check_needs(&self, _: &Namespace, _: &mut Needs) {}
 
+    fn watched(&self, namespace: &Namespace) -> Watched {
+        match self.table.policy(namespace).is_some_and(Policy::merges) {
+            true => self.watched,
+            false => Watched::Not,
+        }
+    }
+
+    fn announce(&mut self, change: ShownChange) {
+        self.announced = Some(change);
+    }
+
     async fn retry(&mut self) -> Result<bool> {
         self.collections = self.begun.clone();
         self.written = false;
+        self.announced = None;
+        self.shown.clear();
         Ok(true)
     }
 }

@@ -1,8 +1,8 @@
 //! Deletes.
 
 use crate::{
-    Backend, Candidates, Guard, Retry, RetryRecord, Returns, Selection, ShownChange, StoredRow,
-    Transaction, TransactionBody, Watched, in_transaction, shown,
+    Backend, Candidates, Guard, Retry, RetryRecord, Returns, Selection, StoredRow, Transaction,
+    TransactionBody, Watched, in_transaction, shown,
 };
 use bson::RawDocumentBuf;
 use command::Namespace;
@@ -130,11 +130,13 @@ async fn delete_guarded<T: Transaction>(
     row: &T::Row,
 ) -> Result<()> {
     if let Some(guard) = guard {
-        if transaction.watched(namespace) == Watched::Documents && guard.shows_more(row.version()) {
-            let before = Some(shown::whole(&**guard, transaction, row.version()).await?);
-            transaction.announce(ShownChange { before, after: None, cut: None });
-        }
+        // It is seen before its pages go, and announced once nothing else is written.
+        let deleted = match guard.shows_more(row.version()) {
+            true => shown::deleted(&**guard, transaction, namespace, row.version()).await?,
+            false => None,
+        };
         Box::pin(guard.delete(transaction, row)).await?;
+        deleted.into_iter().for_each(|deleted| transaction.announce(deleted));
     }
     transaction.delete(namespace, row).await
 }

@@ -1,6 +1,6 @@
 //! The patterns of a collection that has a policy, as the write loop meets them.
 
-use crate::{Returns, ShownChange, Sidecar, Transaction, Version, Wanted};
+use crate::{Returns, ShownChange, ShownDocument, Sidecar, Transaction, Version, Wanted};
 use bson::{RawDocument, RawDocumentBuf};
 use error::Result;
 use language::Needs;
@@ -53,16 +53,37 @@ pub trait Guard<T: Transaction>: Send + Sync {
         returns: &Returns<'_>,
     ) -> impl Future<Output = Result<RawDocumentBuf>> + Send;
 
-    /// Whether an update does nothing but append to one array of a document.
-    fn appends(&self, plan: &Self::Plan, before: Version<'_>) -> bool;
+    /// What of a document must be loaded, so that clients can be shown what an update changes.
+    fn change_needs(&self, update: &Update, plan: &Self::Plan, needs: &mut Needs);
 
-    /// What such an update has appended to a document, as clients see it.
-    fn appended(
+    /// A document with all that clients see of it, or of what an update may change; `None` if
+    /// that is what is stored. It fails for no size.
+    fn whole(
         &self,
         transaction: &mut T,
-        before: Version<'_>,
+        version: Version<'_>,
+        plan: Option<&Self::Plan>,
+    ) -> impl Future<Output = Result<Option<ShownDocument>>> + Send;
+
+    /// Whether all that an update does to what clients see beyond the document is to append.
+    fn appends(&self, update: &Update, plan: &Self::Plan, before: Version<'_>) -> bool;
+
+    /// How clients see such an update; `None` if they see what is stored.
+    fn appended(
+        &self,
+        update: &Update,
+        plan: &Self::Plan,
+        before: &RawDocument,
         after: Version<'_>,
-    ) -> impl Future<Output = Result<ShownChange>> + Send;
+    ) -> Result<Option<ShownChange>>;
+
+    /// How clients see any other, of documents that `whole` has shown.
+    fn compared(
+        &self,
+        plan: &Self::Plan,
+        before: ShownDocument,
+        after: ShownDocument,
+    ) -> Result<ShownChange>;
 
     /// The fast path of `insert`.
     fn fast_insert<'d>(&self, document: Cow<'d, RawDocument>)

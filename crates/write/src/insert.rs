@@ -1,8 +1,8 @@
 //! Inserts.
 
 use crate::{
-    Backend, FastInsert, Guard, Inserted, NoteOf, RetryRecord, ShownChange, Transaction,
-    TransactionBody, Version, Watched, document, in_transaction, limits, shown,
+    Backend, FastInsert, Guard, Inserted, NoteOf, RetryRecord, Transaction, TransactionBody,
+    Version, document, in_transaction, limits, shown,
 };
 use bson::{RawDocument, RawDocumentBuf};
 use command::Namespace;
@@ -174,11 +174,9 @@ pub async fn insert_in<'d, T: Transaction>(
     }
     let stored = Stored { document, sidecar };
     if let Some(guard) = &guard
-        && transaction.watched(namespace) != Watched::Not
         && guard.shows_more(stored.version())
     {
-        let after = Some(shown::whole(&**guard, transaction, stored.version()).await?);
-        transaction.announce(ShownChange { before: None, after, cut: None });
+        shown::announce_insert(&**guard, transaction, namespace, stored.version()).await?;
     }
     transaction.insert(namespace, stored.version(), Some(&note)).await?;
     Ok(Some(stored))

@@ -28,7 +28,7 @@ pub use guard::{Applied, FastInsert, Guard, GuardOf, Inserted, NoteOf, Outcome};
 pub use insert::{Insert, check_size, insert, insert_in};
 pub use prepared::update_in;
 pub use retry::{Retry, RetryRecord, RetryUpdate};
-pub use shown::{ShownChange, Watched};
+pub use shown::{ShownChange, ShownDocument, Watched};
 pub use snapshot::{Outline, Snapshot, Visit};
 pub use transaction::{TransactionBody, in_transaction};
 pub use update::{Returns, Touched, UpdateRequest, Updated, update};

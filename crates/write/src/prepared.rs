@@ -1,8 +1,8 @@
 //! An update made ready for the documents of one collection.
 
+use crate::shown::ShownUpdate;
 use crate::{
     Applied, Cause, Guard, GuardOf, Outcome, Sidecar, StoredRow, Transaction, Version, Watched,
-    shown,
 };
 use bson::{RawBsonRef, RawDocumentBuf};
 use command::Namespace;
@@ -73,9 +73,16 @@ impl<'a, T: Transaction> Prepared<'a, T> {
         if !self.bypass_validation {
             transaction.check_needs(self.namespace, needs);
         }
-        if transaction.watched(self.namespace) != Watched::Not {
-            needs.all();
+        if let Some(shown) = self.shown(transaction) {
+            shown.needs(needs);
         }
+    }
+
+    /// The update as clients see it, where somebody watches and that may not be as it is stored.
+    fn shown<'s>(&'s self, transaction: &T) -> Option<ShownUpdate<'s, T>> {
+        let watched = transaction.watched(self.namespace);
+        let met = self.met.as_ref().filter(|_| watched != Watched::Not)?;
+        Some(ShownUpdate { guard: &*met.guard, update: self.update, plan: &met.plan, watched })
     }
 
     /// Applies the update to a document and stores the result, if that is another.
@@ -87,11 +94,10 @@ impl<'a, T: Transaction> Prepared<'a, T> {
         loaded: &Needs,
     ) -> Result<UpdatedDocument> {
         let update = self.update;
-        let former = match &self.met {
-            Some(Met { guard, plan }) if transaction.watched(self.namespace) != Watched::Not => {
-                Box::pin(shown::former(&**guard, plan, transaction, self.namespace, row)).await?
-            }
-            _ => None,
+        let shown = self.shown(transaction);
+        let former = match &shown {
+            Some(shown) => Box::pin(shown.former(transaction, row)).await?,
+            None => None,
         };
         let Outcome { after, sidecar, elsewhere, note } = match &self.met {
             None => Outcome { after: update.apply(row, matched)?, ..Outcome::default() },
@@ -111,12 +117,9 @@ impl<'a, T: Transaction> Prepared<'a, T> {
         let document = after.as_deref().unwrap_or(row);
         let version = Version { document, sidecar: sidecar.after(row.sidecar()) };
         let modified = after.is_some() || elsewhere;
-        let announced = match &self.met {
-            Some(met) if modified && transaction.watched(self.namespace) != Watched::Not => {
-                let (guard, namespace) = (&*met.guard, self.namespace);
-                let announced =
-                    shown::announce_update(guard, transaction, namespace, row, former, version);
-                Box::pin(announced).await?
+        let announced = match &shown {
+            Some(shown) if modified => {
+                Box::pin(shown.announce(transaction, row, former, version)).await?
             }
             _ => false,
         };

@@ -66,7 +66,7 @@ fn run(seed: u64, addresses: Addresses) -> Result<()> {
         database: format!("twin_{}", seed % 2),
     };
     let mut paths = vec![if random.random_bool(0.7) { "a" } else { "s.a" }];
-    paths.extend(random.random_bool(0.3).then_some("b"));
+    paths.extend(random.random_bool(0.5).then_some(updates::OTHER));
     twins.prepare(&paths, &mut random)?;
     let watched = match seed % 3 {
         0 => Some(twins.watch(&mut random)?),

@@ -5,10 +5,16 @@ use bson::{Bson, Document, doc};
 use rand::Rng as _;
 use rand::rngs::StdRng;
 
+/// A second array, which may overflow too.
+pub const OTHER: &str = "o";
+
 pub fn document(path: &str, random: &mut StdRng) -> Document {
     let mut document = doc! { "_id": random.random_range(0..IDS), "k": random.random_range(0..3) };
     if random.random_bool(0.8) {
         document.extend(array(path, elements(random, 12).into()));
+    }
+    if random.random_bool(0.5) {
+        document.insert(OTHER, elements(random, 6));
     }
     document
 }
@@ -25,7 +31,7 @@ fn array(path: &str, array: Bson) -> Document {
 pub fn update(path: &str, random: &mut StdRng) -> (Bson, Option<Bson>) {
     let (n, at) = (random.random_range(0..12), random.random_range(0..12));
     let plain = |update: Document| (Bson::Document(update), None);
-    match random.random_range(0..44) {
+    match random.random_range(0..48) {
         0..=7 => plain(doc! { "$push": { path: element(random) } }),
         8 | 9 => plain(doc! { "$push": { path: { "$each": elements(random, 9) } } }),
         10 => {
@@ -90,6 +96,10 @@ pub fn update(path: &str, random: &mut StdRng) -> (Bson, Option<Bson>) {
             doc! { "$unset": { format!("{path}.$[e].t"): 1 } }.into(),
             Some(vec![Bson::from(doc! { "e.t": { "$lt": n * 8 } })].into()),
         ),
+        43 => plain(doc! { "$push": { OTHER: element(random) } }),
+        44 => plain(doc! { "$push": { path: element(random), OTHER: element(random) } }),
+        45 => plain(doc! { "$pull": { OTHER: { "n": n } }, "$push": { path: element(random) } }),
+        46 => plain(doc! { "$set": { OTHER: elements(random, 6) } }),
         _ => plain(doc! { "$push": { path: { "$each": elements(random, 40) } } }),
     }
 }

@@ -35,6 +35,12 @@ pub const ROWS: &[Row] = &[
     Row::new("a clear of many pages", 100, 20_000, |n| {
         guarded(paged(2), doc! { "act": numbers(n) }, doc! { "$unset": { "act": 1 } })
     }),
+    Row::new("pushes that are watched, page by page", 100, 4_000, |n| {
+        watched(n, |at| doc! { "$push": { "act": at } })
+    }),
+    Row::new("changes beside many pages that are watched", 100, 4_000, |n| {
+        watched(n, |at| doc! { "$set": { "at": at } })
+    }),
     Row::new("undeclared arrays", 300, 20_000, |n| {
         let policy = doc! { "undeclared_arrays": { "max": 10 } };
         guarded(policy, fields(n, |_| vec![1]), doc! { "$set": fields(n, |_| vec![1, 2]) })
@@ -96,6 +102,18 @@ fn many(n: usize) -> Document {
 /// Pages of so many elements each, after two in the document.
 fn paged(page: i32) -> Document {
     doc! { "arrays": { "act": { "max": 2, "on_limit": "overflow", "overflow": { "page": page } } } }
+}
+
+/// As many updates of one document as it has pages, once a change stream has been opened.
+fn watched(n: usize, update: fn(i32) -> Document) -> Case {
+    let overflow = doc! { "page": 1, "read": "merged" };
+    let array = doc! { "max": 2, "on_limit": "overflow", "overflow": overflow };
+    let set = doc! { "setGrowthPolicy": COLLECTION, "policy": { "arrays": { "act": array } } };
+    let watch =
+        doc! { "aggregate": COLLECTION, "pipeline": [{ "$changeStream": {} }], "cursor": {} };
+    let updates = list(n, |at| doc! { "q": {}, "u": update(at as i32) });
+    let update = doc! { "update": COLLECTION, "updates": updates };
+    Case::prepared(vec![set, watch], vec![doc! { "act": numbers(n) }], update)
 }
 
 /// An update of one document under a policy.

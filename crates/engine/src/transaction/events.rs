@@ -157,7 +157,8 @@ impl Transaction {
         Ok(())
     }
 
-    /// A change that clients see otherwise than it is stored.
+    /// A change that clients see otherwise than it is stored. Where it is no client's, the
+    /// documents have no more than what changes, so that they cannot stand for a replacement.
     pub(super) fn log_shown(
         &mut self,
         row: &Row,
@@ -165,17 +166,22 @@ impl Transaction {
         by: Option<&Update>,
     ) -> Result<()> {
         let (Some(before), Some(after)) = (&shown.before, &shown.after) else { return Ok(()) };
-        let manner = by.map_or(Manner::Pipeline, Update::manner);
+        let manner = by.map_or_else(|| Manner::Operators(Arc::new([])), Update::manner);
         let cut = shown.cut.as_ref().map(|(path, elements)| (path, *elements));
         let mut event = match difference_of_cut(before, after, &manner, cut) {
             Some(difference) => {
                 let description = self.description(row, difference)?;
                 Event::of(EventOperation::Update, &row.collection).update(&description)
             }
-            None => Event::of(EventOperation::Replace, &row.collection).document(after),
+            None => {
+                let after = self.whole(row, after)?;
+                Event::of(EventOperation::Replace, &row.collection).document(&after)
+            }
         };
         event = event.key(row);
         if changes::keeps_images(&row.collection) {
+            let images = shown.images.as_ref().map(|[before, after]| (before, after));
+            let (before, after) = images.unwrap_or((before, after));
             event = event.before(before).after(after);
         }
         self.events.push(event);

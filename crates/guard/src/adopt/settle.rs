@@ -5,6 +5,7 @@ use crate::Roles;
 use crate::patterns::overflow::{self, Seen};
 use crate::patterns::{bounds, fields, place};
 use crate::policy::Policy;
+use crate::read::Moved;
 use bson::{RawBsonRef, RawDocument};
 use command::Namespace;
 use error::{Code, Error, Result};
@@ -156,6 +157,31 @@ impl<T: Transaction<Guard: Deref<Target = Roles>>> TransactionBody<T> for Settle
     type Outcome = Option<SettledDocument>;
 
     async fn attempt(&mut self, transaction: &mut T) -> Result<Option<SettledDocument>> {
+        let Some(first) = self.pass(transaction).await? else { return Ok(None) };
+        if !first.shortened {
+            return Ok(Some(first.document));
+        }
+        // What is left is packed as it was.
+        let Some(second) = self.pass(transaction).await? else { return Ok(None) };
+        let mut settled = second.document;
+        settled.cost.add(first.document.cost);
+        settled.changed |= first.document.changed;
+        Ok(Some(settled))
+    }
+}
+
+/// What one look at a document has made of it.
+struct Pass {
+    document: SettledDocument,
+    /// Whether arrays with pages have lost elements.
+    shortened: bool,
+}
+
+impl Settle<'_> {
+    async fn pass<T>(&self, transaction: &mut T) -> Result<Option<Pass>>
+    where
+        T: Transaction<Guard: Deref<Target = Roles>>,
+    {
         let Settle { namespace, id, aim } = *self;
         let Some(guard) = transaction.guard(namespace).await? else {
             return Err(no_policy(namespace));
@@ -163,7 +189,9 @@ impl<T: Transaction<Guard: Deref<Target = Roles>>> TransactionBody<T> for Settle
         let policy = guard.rules()?;
         let mut needs = looked_at(policy);
         transaction.check_needs(namespace, &mut needs);
+        Moved::<T::Row>::needs(transaction, namespace, &mut needs);
         let Some(row) = transaction.get(namespace, id, &needs).await? else { return Ok(None) };
+        let moved = Moved::new(policy, transaction, &row).await?;
         let mut settled = SettledDocument::default();
         let mut after: Cow<'_, RawDocument> = Cow::Borrowed(&row);
         if aim == Aim::Bounds {
@@ -174,12 +202,14 @@ impl<T: Transaction<Guard: Deref<Target = Roles>>> TransactionBody<T> for Settle
                 }
             }
         }
-        let (mut amends, mut totals) = (overflow::Amends::default(), Vec::new());
+        let mut amends = overflow::Amends::default();
+        let (mut totals, mut shorter) = (Vec::new(), Vec::new());
         let parent = place::id(&row);
         for rule in policy.overflows() {
             let mut work = overflow::Work { policy, rule, transaction, parent };
             let (done, cost) = work.resettle(&row, &needs, aim).await?;
             totals.extend(done.over_total(rule));
+            shorter.extend((cost.dropped > 0).then_some(&rule.path));
             done.write(rule, &Seen::of(row.version(), rule), &mut amends);
             settled.cost.add(cost);
         }
@@ -195,12 +225,13 @@ impl<T: Transaction<Guard: Deref<Target = Roles>>> TransactionBody<T> for Settle
         if is_other {
             transaction.check(namespace, Some(&row), &after)?;
         }
-        if is_other || sidecar.changes() {
-            let version = Version { document: &after, sidecar: sidecar.after(row.sidecar()) };
+        let version = Version { document: &after, sidecar: sidecar.after(row.sidecar()) };
+        let is_seen = moved.announce(transaction, version, &shorter).await?;
+        if is_other || sidecar.changes() || is_seen {
             transaction.replace(namespace, &row, version, Cause::UNKNOWN).await?;
             settled.changed = true;
         }
-        Ok(Some(settled))
+        Ok(Some(Pass { document: settled, shortened: !shorter.is_empty() }))
     }
 }
 

@@ -64,6 +64,11 @@ impl Reach {
         !self.counters && self.touched.iter().all(is_measured)
     }
 
+    /// Whether it may change what an array holds.
+    pub fn touches(&self, at: usize) -> bool {
+        self.touched.contains(&at)
+    }
+
     /// Whether it may change an array, or what counts some.
     pub fn may_change(&self, at: usize) -> bool {
         self.counters || self.touched.contains(&at)

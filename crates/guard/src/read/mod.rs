@@ -1,17 +1,20 @@
 //! What a read shows of arrays that overflow: their head, or, with `$slice` or
 //! `read: merged`, elements from the pages as well.
 
+mod change;
 mod completion;
 mod fit;
 mod plan;
 mod show;
 mod transaction;
 
+pub(crate) use change::Moved;
+pub use change::{appended, compared, looked_at, whole};
 pub use completion::Completion;
 pub use fit::{can_fit, fit};
 pub use plan::ReadPlan;
 pub use show::{Pages, SEEN_BYTES_MAX, TakePage, show, with_part};
-pub use transaction::{appended, matches, shown};
+pub use transaction::{matches, shown};
 
 /// Which elements of an array are shown.
 #[derive(Debug, Clone)]

@@ -1,19 +1,19 @@
 //! Reading inside a transaction, as `findAndModify` and merged filters do.
 
-use super::{Completion, Pages, SEEN_BYTES_MAX, Show, TakePage, show, with_part};
+use super::{Completion, Pages, SEEN_BYTES_MAX, Show, TakePage, show};
 use crate::patterns::overflow::page::{Look, Walk};
-use crate::patterns::overflow::{Counters, Work, filters_head, has_pages};
+use crate::patterns::overflow::{Work, filters_head, has_pages};
 use crate::patterns::place;
 use crate::policy::{Overflow, Policy, Read};
 use bson::{RawBsonRef, RawDocument, RawDocumentBuf};
 use error::Result;
+use language::Needs;
 use language::query::{Filter, Matched};
-use language::{Extent, Needs};
 use std::ops::RangeInclusive;
 use std::sync::Arc;
-use value::{ArrayWriter, OwnedValue, Path};
+use value::{OwnedValue, Path};
 use write::limits::DOCUMENT_BYTES_MAX;
-use write::{ShownChange, StoredRow, Transaction, Version};
+use write::{StoredRow, Transaction, Version};
 
 /// What a client is to see of a document under a projection.
 pub async fn shown<T: Transaction>(
@@ -36,47 +36,6 @@ pub async fn shown<T: Transaction>(
         whole = shown.unwrap_or(whole);
     }
     Ok(whole)
-}
-
-/// What an update has appended to the one array that has become longer: both documents with
-/// the last element before it, and what is behind that.
-pub async fn appended<T: Transaction>(
-    policy: &Policy,
-    transaction: &mut T,
-    before: Version<'_>,
-    after: Version<'_>,
-) -> Result<ShownChange> {
-    let len = |version, rule: &Overflow| Counters::read(version, rule).count.unwrap_or(0);
-    let mut change = ShownChange {
-        before: Some(before.document.to_owned()),
-        after: Some(after.document.to_owned()),
-        cut: None,
-    };
-    for rule in policy.merged() {
-        let (was, is) = (len(before, rule), len(after, rule));
-        if was == 0 || is <= was {
-            continue;
-        }
-        let how = Show::Part(Extent { last: is - was, ..Extent::default() });
-        let mut pages = Inside { policy, transaction, document: after.document };
-        let shown = show(rule, &how, after, &mut pages, SEEN_BYTES_MAX).await?;
-        let shown = shown.as_deref().unwrap_or(after.document);
-        let last = || {
-            let mut items = ArrayWriter::new();
-            items.push(RawBsonRef::Null);
-            items
-        };
-        let mut items = last();
-        if let Some(array) = place::find(shown, &rule.path) {
-            let added = array.children().items();
-            let beyond = array.children().items().count().saturating_sub(is - was);
-            added.skip(beyond).for_each(|item| items.copy(item));
-        }
-        change.before = Some(with_part(rule, before.document, &last().finish_value())?);
-        change.after = Some(with_part(rule, after.document, &items.finish_value())?);
-        change.cut = Some((rule.path.clone(), was - 1));
-    }
-    Ok(change)
 }
 
 /// Whether a document matches, its arrays seen as its policy says. Where that is no more than
@@ -134,11 +93,11 @@ async fn matches_with<'p, T: Transaction>(
 }
 
 /// Pages as a transaction sees them.
-struct Inside<'a, T> {
-    policy: &'a Policy,
-    transaction: &'a mut T,
+pub(super) struct Inside<'a, T> {
+    pub policy: &'a Policy,
+    pub transaction: &'a mut T,
     /// With the arrays loaded that are to be shown.
-    document: &'a RawDocument,
+    pub document: &'a RawDocument,
 }
 
 impl<T: Transaction> Pages for Inside<'_, T> {

@@ -6,6 +6,7 @@ use crate::patterns::fields;
 use crate::patterns::overflow::page::Page;
 use crate::patterns::overflow::{Amends, Counters, Gathered, Seen, Work};
 use crate::policy::{Overflow, Policy};
+use crate::read::Moved;
 use bson::{RawArrayBuf, RawBson, RawBsonRef};
 use command::Namespace;
 use error::{Code, Result};
@@ -76,6 +77,7 @@ impl<T: Transaction<Guard: Deref<Target = Roles>>> TransactionBody<T> for Restor
         }
         let mut needs = counters(policy);
         transaction.check_needs(namespace, &mut needs);
+        Moved::<T::Row>::needs(transaction, namespace, &mut needs);
         let Some(row) = transaction.get(namespace, id, &needs).await? else { return Ok(None) };
         // Everything is read before anything is written: what is too large stays as it is.
         match self.gather(policy, transaction, &row, &needs).await? {
@@ -121,6 +123,7 @@ impl Restore<'_> {
         arrays: &[WholeArray<'_, T::Row>],
     ) -> Result<RestoredDocument> {
         let Restore { namespace, id: parent } = *self;
+        let moved = Moved::new(policy, transaction, row).await?;
         let mut amends = Amends::default();
         for rule in policy.overflows() {
             Counters::default().write(rule, &Seen::of(row.version(), rule), &mut amends);
@@ -143,6 +146,7 @@ impl Restore<'_> {
         }
         let sidecar = amends.sidecar(row.sidecar());
         let version = Version { document: &after, sidecar: sidecar.after(row.sidecar()) };
+        moved.announce(transaction, version, &[]).await?;
         transaction.replace(namespace, row, version, Cause::UNKNOWN).await?;
         for WholeArray { rule, array, .. } in arrays {
             Work { policy, rule, transaction, parent }.prove_whole(array).await?;

@@ -183,3 +183,30 @@ async fn pages_are_mended_and_orphans_removed() -> Result<()> {
     assert_eq!(memory.documents("p"), pages[..2]);
     Ok(())
 }
+
+/// Pages are as large as earlier bounds had them.
+#[tokio::test]
+async fn pages_that_lose_elements_are_repacked_in_the_same_pass() {
+    for keep in ["oldest", "newest"] {
+        let mut memory = Memory::with_policy("c", &policy(keep, 2, 10));
+        memory.insert("c", &rawdoc! { "_id": 1, "a": numbers(0..32) }).await.unwrap();
+        memory.set_policy(
+            "c",
+            &crate::named(rawdoc! { "arrays": { "a": { "max": 2, "on_limit": "overflow", "overflow": {
+                "into": "p", "page": 5, "keep": keep, "total_max": 15, "on_total": "drop_oldest",
+            } } } }),
+        );
+        let (name, id) = (namespace("c"), RawBsonRef::Int32(1));
+        let rehearsed = rehearse_settle(&memory, &name, id, Aim::Bounds).await.unwrap();
+        let rehearsed = rehearsed.outcome.unwrap().unwrap();
+        let settled = run(&memory, Aim::Bounds).await;
+        assert_eq!(settled.cost, rehearsed.cost);
+        assert_eq!(settled.cost.dropped, 17);
+        assert_eq!(sequence(&memory, keep == "newest"), (17..32).collect::<Vec<_>>(), "{keep}");
+        let counts = memory.documents("p").into_iter();
+        let counts: Vec<i32> =
+            counts.map(|page| get_value(&page, "count").unwrap().as_i32().unwrap()).collect();
+        assert!(counts.iter().all(|count| *count <= 5), "{keep}: {counts:?}");
+        assert!(!run(&memory, Aim::Bounds).await.changed);
+    }
+}

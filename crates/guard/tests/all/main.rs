@@ -10,6 +10,7 @@
 mod adopt;
 mod batch;
 mod bounds;
+mod changes;
 mod migrate;
 mod model;
 mod overflow;

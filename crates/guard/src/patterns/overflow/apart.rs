@@ -20,6 +20,11 @@ pub struct TakenApart {
 }
 
 impl Apart {
+    /// What is about one array of the policy.
+    pub fn part(&self, policy: &Policy, update: &Update, at: usize) -> Option<&Part> {
+        self.of(policy, update).parts.get(at).and_then(Option::as_ref)
+    }
+
     pub(super) fn of(&self, policy: &Policy, update: &Update) -> &TakenApart {
         self.0.get_or_init(|| {
             let (mut parts, mut rest) = (Vec::new(), None);

@@ -57,7 +57,7 @@ impl<T: Transaction> Work<'_, T> {
         self.repack_all(&head, counters).await
     }
 
-    /// The oldest elements go; what is left is brought into shape by another look.
+    /// The oldest elements go; another look brings what is left into shape.
     async fn shorten(
         &mut self,
         row: &T::Row,

@@ -104,14 +104,26 @@ impl<T: Transaction> Work<'_, T> {
         match now.array.filter(is_array) {
             Some(found) => {
                 let len = found.children().count();
-                let before = match old.filter(is_array) {
-                    Some(old) => Mass::of_array(old.children().count(), old.bytes.len()),
-                    None => Mass::default(),
+                let now = Mass::of_array(len, found.bytes.len());
+                let before = match old {
+                    // Only growth is refused.
+                    Some(old) if !now.is_within(self.rule.total) => self.held(row, old).await?,
+                    _ => Mass::default(),
                 };
                 self.keep(found, len, before).await
             }
             None => Ok(Done::default()),
         }
+    }
+
+    /// How much an array without pages holds. An update that puts another in its place need not
+    /// have loaded it.
+    async fn held(&mut self, row: &T::Row, array: Element<'_>) -> Result<Mass> {
+        if is_array(&array) {
+            return Ok(Mass::of_array(array.children().count(), array.bytes.len()));
+        }
+        let loaded = load(self.transaction, row, &Needs::none(), &[self.rule]).await?;
+        Ok(Mass::of(&items(&loaded, self.rule)))
     }
 
     /// The counters of an array that stays as it is; the first write counts it.

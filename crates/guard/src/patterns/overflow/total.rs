@@ -5,10 +5,11 @@
 //! array drops what is too much from the front of the sequence, at the cost of what it drops: a
 //! head that is dropped from runs empty by and by, and takes in the next page (`refill`).
 
-use super::{Counters, Done, Head, Mass, Work, array, items};
+use super::{Counters, Done, Head, Mass, Seen, Work, array, items};
 use crate::patterns::bounds;
 use crate::policy::{Bounds, Keep, OnTotal, Overflow};
 use bson::RawArrayBuf;
+use bson::spec::ElementType;
 use error::Result;
 use language::Needs;
 use value::Element;
@@ -127,9 +128,19 @@ impl<T: Transaction> Work<'_, T> {
 /// Whether so many elements more surely drop none. What they take is not known yet.
 pub fn has_room(version: Version<'_>, rule: &Overflow, appended: usize) -> bool {
     let Bounds { max, max_bytes } = rule.total;
-    let len = || Counters::read(version, rule).mass().count + appended;
-    let has_room = || max_bytes.is_none() && max.is_none_or(|max| len() <= max);
+    let fits = |max| stored_len(version, rule).is_some_and(|len| len + appended <= max);
+    let has_room = || max_bytes.is_none() && max.is_none_or(fits);
     !rule.drops() || (rule.counted && has_room())
+}
+
+/// How many elements there are; `None` if neither the document nor its counters say so.
+fn stored_len(version: Version<'_>, rule: &Overflow) -> Option<usize> {
+    let seen = Seen::of(version, rule);
+    match (seen.counters(), seen.array) {
+        (Counters { pages: 1.., count, .. }, _) => count,
+        (_, None) => Some(0),
+        (_, Some(array)) => (array.kind == ElementType::Array).then(|| array.children().count()),
+    }
 }
 
 /// How far the front of a sequence has been dropped.
