@@ -1,7 +1,7 @@
 //! Plans of documents that are completed with elements from pages. What is decided by stored
 //! documents stays below the completion; what looks at whole arrays goes above it.
 
-use super::{by_element, finish};
+use super::{by_element, finish, hint};
 use crate::catalog::Collection;
 use crate::plan::bounds::{Conjunct, Intervals, NodePlace, conjuncts};
 use crate::plan::{Hint, Paged, Purpose, Query, Residual, Sort, Stage};
@@ -44,6 +44,8 @@ impl<'q> Conditions<'q> {
 }
 
 pub fn stages(collection: &Collection, query: &Query, paged: &Paged) -> Result<Vec<Stage>> {
+    // The stages below may not be told of it, and it must be one that there is.
+    hint::index(collection, query)?;
     let conditions = Conditions::of(query, paged);
     let filter = conditions.left(None);
     let below = below(query, paged, filter.is_some());
@@ -77,8 +79,10 @@ pub fn below(query: &Query, paged: &Paged, checked: bool) -> Query {
     below.show_record_id = false;
     below.return_key = false;
     if !paged.filtered.is_empty() {
-        // An index may lack documents whose elements are in pages only.
-        below.hint = below.hint.filter(|hint| matches!(hint, Hint::Natural(_)));
+        // An index may lack documents whose elements are in pages only. A range of keys is asked
+        // of the hinted one.
+        let is_range = below.min.is_some() || below.max.is_some();
+        below.hint = below.hint.filter(|hint| is_range || matches!(hint, Hint::Natural(_)));
     }
     if paged.sorted && matches!(below.sort, Sort::Fields(_)) {
         below.sort = Sort::None;
