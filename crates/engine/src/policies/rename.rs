@@ -35,6 +35,8 @@ impl Engine {
         let Renamed { old, new, document } = &renamed;
         [from, to].into_iter().try_for_each(|it| self.policies.check_definition(it))?;
         self.policies.check_rename(to)?;
+        // Its pages and its view get names that another policy may go by.
+        self.policies.current().without(from).check(new)?;
         let home = policies_of(&from.database);
         let mut transaction = definition.transaction(&home);
         if let Some(row) =
