@@ -56,8 +56,8 @@ pub enum Stage {
     /// them as one index would give them.
     HeadsAndPages {
         inputs: Vec<Stage>,
-        /// The directions of what the keys of both begin with, where that is the key of one
-        /// index.
+        /// The directions of what is compared of the keys of both, where each way reads a single
+        /// field: mostly the same one.
         keyed: Option<Vec<Direction>>,
     },
     /// The rows of inputs that are each in order, in order, each record once.

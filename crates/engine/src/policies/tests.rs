@@ -3,6 +3,7 @@
 
 mod dry_run;
 mod list;
+mod memory;
 mod orphans;
 
 use crate::Engine;

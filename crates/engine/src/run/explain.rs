@@ -11,7 +11,7 @@ use crate::guarded::WithPolicies;
 use crate::plan::explain::{self, Above, Explained, ExplainedUpdate, room};
 use crate::plan::{Audience, Hint, Query, Sort};
 use aggregate::PreparedPipeline;
-use bson::RawDocument;
+use bson::{RawBsonRef, RawDocument};
 use command::fields::Hint as HintField;
 use command::views::{
     Aggregate, Count, Delete, Distinct, Explain, Find, FindAndModify, Modification, Update,
@@ -24,6 +24,7 @@ use language::Context;
 use language::query::Filter;
 use std::sync::Arc;
 use value::DocumentWriter;
+use value::element::get_value;
 use write::statement;
 
 /// Limits that MongoDB shows with every plan, as this server has them.
@@ -40,8 +41,11 @@ const PARAMETERS: &[(&str, i32)] = &[
 
 pub async fn run(call: Call<'_>) -> Result<Reply> {
     let asked = Explain::parse(call.request)?;
-    let explaining =
-        Explaining { call: Call { request: &asked.request, ..call }, verbosity: asked.verbosity };
+    let explaining = Explaining {
+        call: Call { request: &asked.request, ..call },
+        verbosity: asked.verbosity,
+        raw_data: get_value(asked.request.body(), "rawData") == Some(RawBsonRef::Boolean(true)),
+    };
     let mut reply = ReplyWriter::new();
     explaining.command(asked.command.name, &asked.request, reply.writer())?;
     Ok(reply.finish())
@@ -49,7 +53,7 @@ pub async fn run(call: Call<'_>) -> Result<Reply> {
 
 /// `aggregate` with `explain: true`.
 pub fn aggregate(call: Call<'_>, asked: &Aggregate<'_>) -> Result<Reply> {
-    let explaining = Explaining { call, verbosity: Verbosity::QueryPlanner };
+    let explaining = Explaining { call, verbosity: Verbosity::QueryPlanner, raw_data: false };
     let mut reply = ReplyWriter::new();
     explaining.pipeline(aggregate::prepare(call, asked)?, reply.writer())?;
     Ok(reply.finish())
@@ -59,6 +63,8 @@ pub fn aggregate(call: Call<'_>, asked: &Aggregate<'_>) -> Result<Reply> {
 struct Explaining<'a> {
     call: Call<'a>,
     verbosity: Verbosity,
+    /// Whether the command inside is to see documents as they are stored.
+    raw_data: bool,
 }
 
 impl Explaining<'_> {
@@ -82,6 +88,7 @@ impl Explaining<'_> {
     fn find(self, find: &Find<'_>, out: &mut DocumentWriter) -> Result<()> {
         let catalog = self.call.catalog()?;
         let resolved = resolve_for(self.call, &catalog, &find.namespace)?;
+        let resolved = if self.raw_data { resolved.raw() } else { resolved };
         if resolved.is_view {
             return self.pipeline(aggregate::prepare_find(find, catalog, resolved)?, out);
         }

@@ -4,6 +4,7 @@ use super::{Execution, Operator, Running, Shared, Stats, Work};
 use crate::plan::{self, Paged, PagedArray, Query, Residual, Sort};
 use crate::storage::{Document, RecordId};
 use bson::{RawBsonRef, RawDocument, RawDocumentBuf, rawdoc};
+use budget::{Held, Kind};
 use error::{Code, Result};
 use guard::patterns::overflow::page_filter;
 use guard::policy::Overflow;
@@ -68,7 +69,7 @@ pub fn complete(
         return Ok(None);
     }
     match seen {
-        Some(seen) if is_shown(paged, &seen) => Ok(Some(Document::Built(seen))),
+        Some(seen) if is_shown(paged, &seen) => Ok(Some(seen)),
         _ => shown(shared, paged, record, stored).map(Some),
     }
 }
@@ -92,7 +93,7 @@ pub fn shown(
     let arrays = paged.arrays.iter().filter(|array| array.shown);
     let arrays = arrays.map(|array| (array, &array.show));
     let completed = with(shared, arrays, paged.shown_bytes_max, record, &stored)?;
-    Ok(completed.map_or(stored, Document::Built))
+    Ok(completed.unwrap_or(stored))
 }
 
 /// The same but for one array, which stays as it is stored.
@@ -106,7 +107,7 @@ pub fn shown_but(
     let arrays = paged.arrays.iter().filter(|it| it.shown && it.rule.path != *array);
     let arrays = arrays.map(|array| (array, &array.show));
     let completed = with(shared, arrays, paged.shown_bytes_max, record, &stored)?;
-    Ok(completed.map_or(stored, Document::Built))
+    Ok(completed.unwrap_or(stored))
 }
 
 /// The document with some of its arrays completed; `None` if that is how it is.
@@ -116,21 +117,42 @@ fn with<'a>(
     bytes_max: usize,
     record: RecordId,
     document: &Document,
-) -> Result<Option<RawDocumentBuf>> {
+) -> Result<Option<Document>> {
     let mut arrays = arrays.peekable();
     if arrays.peek().is_none() {
         return Ok(None);
     }
     let sidecar = sidecar(shared, record, document)?;
+    let mut memory = Gathered { held: Held::new(Kind::Work), bytes: 0 };
     let mut completed: Option<RawDocumentBuf> = None;
     for (array, how) in arrays {
         let seen = completed.as_deref().unwrap_or(document);
         let version = Version { document: seen, sidecar: sidecar.as_deref() };
-        let mut pages = StoredArray { shared, array, record };
+        let stored = StoredArray { shared, array, record };
+        let mut pages = GatheredArray { array: stored, memory: &mut memory };
         let shown = show(&array.rule, how, version, &mut pages, bytes_max);
         completed = now(shown)??.or(completed);
     }
-    Ok(completed)
+    completed.map(|completed| memory.document(completed)).transpose()
+}
+
+/// What completing a document takes of the memory budget: it is reserved as pages are read.
+struct Gathered {
+    held: Held,
+    bytes: usize,
+}
+
+impl Gathered {
+    fn add(&mut self, bytes: usize) -> Result<()> {
+        self.bytes += bytes;
+        self.held.resize(self.bytes)
+    }
+
+    /// The document that has come of it, which keeps what it takes.
+    fn document(mut self, document: RawDocumentBuf) -> Result<Document> {
+        self.held.resize(document.as_bytes().len())?;
+        Ok(Document::reserved(document, self.held))
+    }
 }
 
 /// What policies keep beside a document. One that was put together, or has been sorted, has lost
@@ -187,9 +209,17 @@ impl StoredArray<'_> {
     }
 }
 
-impl Pages for StoredArray<'_> {
+/// The same while a document is completed with it.
+struct GatheredArray<'a> {
+    array: StoredArray<'a>,
+    memory: &'a mut Gathered,
+}
+
+impl Pages for GatheredArray<'_> {
     async fn head(&mut self, _: &Overflow) -> Result<Option<OwnedValue>> {
-        self.own()
+        let head = self.array.own()?;
+        self.memory.add(array_bytes(head.as_ref()))?;
+        Ok(head)
     }
 
     /// From the keys of the pages' index alone.
@@ -198,7 +228,7 @@ impl Pages for StoredArray<'_> {
         rule: &Overflow,
         parent: RawBsonRef<'_>,
     ) -> Result<Vec<(i64, usize)>> {
-        let pages = self.pages(|| {
+        let pages = self.array.pages(|| {
             let mut query = Query::new(page_filter(rule, parent, None)?);
             let spec = rawdoc! { "_id": 0, "page": 1, "count": 1 };
             let projection = Projection::parse(&spec, None, &Context::new())?;
@@ -219,15 +249,21 @@ impl Pages for StoredArray<'_> {
         numbers: RangeInclusive<i64>,
         take: &mut TakePage<'_>,
     ) -> Result<()> {
-        for page in self.all_after(parent, Some(numbers.start() - 1))? {
+        for page in self.array.all_after(parent, Some(numbers.start() - 1))? {
             let page = page?.document;
             if number(&page, "page") > *numbers.end() {
                 break;
             }
+            self.memory.add(page.as_bytes().len())?;
             take(&page)?;
         }
         Ok(())
     }
+}
+
+/// What an array takes that is not part of a document.
+pub fn array_bytes(array: Option<&OwnedValue>) -> usize {
+    array.and_then(OwnedValue::as_array).map_or(0, |array| array.as_bytes().len())
 }
 
 fn number(page: &RawDocument, key: &str) -> i64 {

@@ -1,11 +1,11 @@
 //! The records that the index of the heads and its mirror on the pages find, each once. Few are
 //! put in the order that one index of the whole arrays would give; of many, the first are.
 
+use super::seen::Seen;
 use super::{Member, Operator, Running, Shared, Stats, Work};
 use crate::storage::RecordId;
 use budget::{Held, Kind};
 use error::Result;
-use rustc_hash::FxHashSet;
 use value::key::{Direction, skip};
 
 /// Up to how many records are gathered to be put in order, and what their keys may take: an
@@ -22,7 +22,7 @@ pub struct HeadsAndPagesOperation {
     bytes: usize,
     memory: Held,
     in_order: bool,
-    seen: FxHashSet<RecordId>,
+    seen: Seen,
 }
 
 impl HeadsAndPagesOperation {
@@ -35,7 +35,7 @@ impl HeadsAndPagesOperation {
             bytes: 0,
             memory: Held::new(Kind::Work),
             in_order: false,
-            seen: FxHashSet::default(),
+            seen: Seen::new(),
         }
     }
 
@@ -100,7 +100,7 @@ impl Operator for HeadsAndPagesOperation {
             },
         };
         stats.repeats_tested += 1;
-        if !self.seen.insert(record) {
+        if !self.seen.insert(record)? {
             stats.repeats_dropped += 1;
             return Ok(Work::Pending);
         }

@@ -1,13 +1,13 @@
 //! The entries of an index within bounds.
 
 use super::covered::Cover;
+use super::seen::Seen;
 use super::{Member, Operator, Running, Shared, Stats, Work};
 use crate::plan::bounds::{self, Checker, KeyRange, Verdict, successor};
 use crate::plan::{IndexScan, Scan};
 use crate::storage::entry::WHOLE_KEY_BYTES_MAX;
-use crate::storage::{Entries, Entry, RecordId};
+use crate::storage::{Entries, Entry};
 use error::Result;
-use rustc_hash::FxHashSet;
 use std::collections::VecDeque;
 use std::sync::Arc;
 use value::key;
@@ -20,7 +20,7 @@ pub struct IndexScanOperation {
     cursor: IndexCursor,
     plan: Arc<IndexScan>,
     /// Records already given, where one may come twice.
-    seen: Option<FxHashSet<RecordId>>,
+    seen: Option<Seen>,
     /// Whether entries are only counted, not handed on.
     bare: bool,
     /// Makes what the plan's filter looks at.
@@ -29,7 +29,7 @@ pub struct IndexScanOperation {
 
 impl IndexScanOperation {
     pub fn new(plan: Arc<IndexScan>) -> IndexScanOperation {
-        let seen = plan.may_repeat().then(FxHashSet::default);
+        let seen = plan.may_repeat().then(Seen::new);
         let cover = plan.filter.as_ref().map(|filter| Cover::new(&plan, &filter.needs));
         IndexScanOperation { cursor: IndexCursor::new(&plan), plan, seen, bare: false, cover }
     }
@@ -54,7 +54,7 @@ impl Operator for IndexScanOperation {
         }
         if let Some(seen) = &mut self.seen {
             stats.repeats_tested += 1;
-            if !seen.insert(entry.record) {
+            if !seen.insert(entry.record)? {
                 stats.repeats_dropped += 1;
                 return Ok(Work::Pending);
             }

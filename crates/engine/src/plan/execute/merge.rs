@@ -1,11 +1,11 @@
 //! Merges inputs that are each in order, each record once.
 
+use super::seen::Seen;
 use super::{Member, Operator, Running, Shared, Stats, Work};
 use crate::plan::{IndexScan, SortField};
-use crate::storage::{Entry, RecordId};
+use crate::storage::Entry;
 use budget::{Held, Kind};
 use error::Result;
-use rustc_hash::FxHashSet;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use value::key::{self, Direction};
@@ -20,7 +20,7 @@ pub struct MergeOperation {
     heads: BinaryHeap<Reverse<(Vec<u8>, usize)>>,
     /// The rows themselves, by input.
     members: Vec<Option<Member>>,
-    seen: FxHashSet<RecordId>,
+    seen: Seen,
     /// What the next rows take of the budget.
     bytes: usize,
     memory: Held,
@@ -72,7 +72,7 @@ impl MergeOperation {
             members: inputs.iter().map(|_| None).collect(),
             inputs,
             orders,
-            seen: FxHashSet::default(),
+            seen: Seen::new(),
             bytes: 0,
             memory: Held::new(Kind::Work),
         }
@@ -111,7 +111,7 @@ impl Operator for MergeOperation {
         let Some(member) = self.members[at].take() else { return Ok(Work::Pending) };
         self.bytes = self.bytes.saturating_sub(size_bytes(&bytes, &member));
         stats.repeats_tested += 1;
-        if self.seen.insert(member.record) {
+        if self.seen.insert(member.record)? {
             return Ok(Work::Advanced(member));
         }
         stats.repeats_dropped += 1;

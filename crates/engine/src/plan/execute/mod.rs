@@ -19,6 +19,7 @@ mod parents;
 mod parts;
 mod projection;
 mod runs;
+mod seen;
 mod skip;
 mod sort;
 mod stats;

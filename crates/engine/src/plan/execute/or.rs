@@ -1,19 +1,18 @@
 //! The rows of several inputs, one after the other, each record once.
 
+use super::seen::Seen;
 use super::{Operator, Running, Shared, Stats, Work};
-use crate::storage::RecordId;
 use error::Result;
-use rustc_hash::FxHashSet;
 
 pub struct OrOperation {
     inputs: Vec<Running>,
     current: usize,
-    seen: FxHashSet<RecordId>,
+    seen: Seen,
 }
 
 impl OrOperation {
     pub fn new(inputs: Vec<Running>) -> OrOperation {
-        OrOperation { inputs, current: 0, seen: FxHashSet::default() }
+        OrOperation { inputs, current: 0, seen: Seen::new() }
     }
 }
 
@@ -23,7 +22,7 @@ impl Operator for OrOperation {
         match input.work(shared)? {
             Work::Advanced(member) => {
                 stats.repeats_tested += 1;
-                if self.seen.insert(member.record) {
+                if self.seen.insert(member.record)? {
                     return Ok(Work::Advanced(member));
                 }
                 stats.repeats_dropped += 1;

@@ -1,10 +1,10 @@
 //! From pages to the documents they belong to, each once.
 
+use super::seen::Seen;
 use super::{Member, Operator, Running, Shared, Stats, Work, open};
 use crate::plan::{Parents, Stage};
-use crate::storage::{CollectionId, Entry, RecordId};
+use crate::storage::{CollectionId, Entry};
 use error::Result;
-use rustc_hash::FxHashSet;
 use std::sync::Arc;
 use value::element::get_value;
 use value::key::{Direction, Key, skip};
@@ -14,13 +14,13 @@ pub struct ParentsOperation {
     pages: Running,
     /// What the stages of the pages can reach, once the first is asked for.
     reach: Option<Shared>,
-    seen: FxHashSet<RecordId>,
+    seen: Seen,
 }
 
 impl ParentsOperation {
     pub fn new(plan: Arc<Parents>) -> ParentsOperation {
         let pages = open::stage(&plan.pages.root);
-        ParentsOperation { plan, pages, reach: None, seen: FxHashSet::default() }
+        ParentsOperation { plan, pages, reach: None, seen: Seen::new() }
     }
 
     /// One unit of work of the pages' plan, in their own collection.
@@ -76,7 +76,7 @@ impl Operator for ParentsOperation {
         let Some(parent) = self.parent(shared, &page)? else { return Ok(Work::Pending) };
         stats.keys_examined += 1;
         stats.repeats_tested += 1;
-        if !self.seen.insert(parent.record) {
+        if !self.seen.insert(parent.record)? {
             stats.repeats_dropped += 1;
             return Ok(Work::Pending);
         }

@@ -1,11 +1,12 @@
 //! Documents in parts, each with what the head or one page holds of an array: for `$unwind`,
 //! which takes them apart further. No array is whole in memory, however long it is.
 
-use super::complete::{StoredArray, shown, shown_but, sidecar};
+use super::complete::{StoredArray, array_bytes, shown, shown_but, sidecar};
 use super::{Execution, Member, Operator, Running, Shared, Stats, Work};
 use crate::plan::PagedArray;
 use crate::storage::{Document, RecordId};
 use bson::spec::ElementType;
+use budget::{Held, Kind};
 use error::Result;
 use guard::patterns::overflow::Counters;
 use guard::patterns::place;
@@ -27,6 +28,8 @@ struct Parts {
     document: Document,
     head: Option<OwnedValue>,
     pages: Option<Execution>,
+    /// What the head takes of the budget: a cursor may keep it for long.
+    _memory: Held,
 }
 
 impl PartsOperation {
@@ -52,9 +55,11 @@ impl PartsOperation {
         };
         let part = StoredArray { shared, array, record };
         let head = part.own()?.filter(|head| head.as_array().is_some());
+        let mut memory = Held::new(Kind::Work);
+        memory.resize(array_bytes(head.as_ref()))?;
         let pages = Some(part.all_after(place::id(&stored), None)?);
         let document = shown_but(shared, paged, &self.array, record, stored)?;
-        self.under_way = Some(Parts { record, document, head, pages });
+        self.under_way = Some(Parts { record, document, head, pages, _memory: memory });
         Ok(None)
     }
 }

@@ -46,7 +46,12 @@ fn inputs(stage: &Stage, query: &Query, done: Option<&StatsTree>, out: &mut Docu
             }
             out.end();
         }
-        (_, inputs) => {
+        (stage, inputs) => {
+            // What finds pages is a query of its own.
+            let query = match stage {
+                Stage::Parents(parents) => &parents.pages.query,
+                _ => query,
+            };
             for (at, input) in inputs.iter().enumerate() {
                 out.begin_document("inputStage");
                 describe(input, query, below(at), out);

@@ -2,14 +2,16 @@
 
 use super::world::{World, query, summary};
 use crate::plan::choose::choose;
-use crate::plan::{Paged, PagedArray, Plan, Query, Residual, Stage};
+use crate::plan::explain::{Explained, explain};
+use crate::plan::{Interrupt, Paged, PagedArray, Plan, Query, Residual, Stage};
 use bson::{RawDocument, RawDocumentBuf, rawdoc};
 use command::Namespace;
+use command::views::Verbosity;
 use guard::Policy;
 use guard::read::Show;
 use language::Needs;
 use std::sync::Arc;
-use value::Path;
+use value::{DocumentWriter, Path};
 
 /// Heads and pages of an array `a`.
 struct Paging {
@@ -127,4 +129,23 @@ fn an_order_that_stops_early_stays() {
     let plans = paging.summaries(query(20));
     assert!(plans[0].contains("HEADS_AND_PAGES") && plans.iter().any(in_order), "{plans:?}");
     assert!(!paging.summaries(query(0)).iter().any(in_order));
+}
+
+#[test]
+fn the_way_to_pages_shows_nothing_of_the_projection_above() {
+    let paging =
+        Paging::new(&[index(rawdoc! { "a.n": 1 })], &[index(rawdoc! { "a.n": 1, "parentId": -1 })]);
+    let query = paging.query(&rawdoc! { "a.n": 1 }).projected(&rawdoc! { "k": 1 });
+    let explained = Explained {
+        namespace: &paging.heads.collection.namespace,
+        collection: Some(&paging.heads.collection),
+        query,
+        above: None,
+        verbosity: Verbosity::QueryPlanner,
+    };
+    let mut out = DocumentWriter::new();
+    explain(explained, &paging.heads.view, &Interrupt::default(), &mut out).unwrap();
+    let text = value::text::document(&out.finish());
+    assert!(text.contains("PROJECTION_COVERED"), "{text}");
+    assert_eq!(text.matches("transformBy").count(), 1, "{text}");
 }
