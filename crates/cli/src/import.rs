@@ -22,7 +22,7 @@ pub struct Arguments {
     #[arg(long)]
     drop: bool,
     /// Set the growth policy that the file beside the documents has.
-    #[arg(long)]
+    #[arg(long, conflicts_with = "documents_only")]
     with_policy: bool,
     /// What becomes of a document whose _id is in the collection already. With `skip`
     /// an import that was interrupted goes on where it was.

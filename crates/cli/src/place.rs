@@ -18,8 +18,8 @@ pub struct Place {
     /// The format, whatever the file is called.
     #[arg(long, env = "FREEBOARD_FILE_FORMAT", value_enum)]
     pub format: Option<Format>,
-    /// Documents alone, without the file beside theirs that has the collection's options and
-    /// indexes.
+    /// Documents alone, without the file beside theirs that has the collection's options,
+    /// indexes and growth policy.
     #[arg(long, env = "FREEBOARD_DOCUMENTS_ONLY", value_parser = boolean())]
     pub documents_only: bool,
 }

@@ -9,7 +9,8 @@ const SCHEMES: [&str; 2] = ["mongodb://", "mongodb+srv://"];
 
 /// Flags, and the argument in whose place each stands: the variable of that one does not count
 /// where the flag is typed.
-const INSTEAD: [(&str, &str); 2] = [("--collection", "policy"), ("--sample", "full")];
+const INSTEAD: [(&str, &str); 3] =
+    [("--collection", "policy"), ("--sample", "full"), ("--with-policy", "documents_only")];
 
 /// The command line as the environment has it. With `FREEBOARD_URI` the URI may be left out, and
 /// what is typed first is the argument behind it; clap would take that for the URI. A variable

@@ -10,6 +10,7 @@
 use crate::DOCUMENT_BYTES_MAX;
 use bson::{RawArrayBuf, RawBson, RawBsonRef, RawDocument, RawDocumentBuf};
 use guard::patterns::place;
+use std::cmp::Ordering;
 use value::element::{array_len, get, get_value};
 use value::{DocumentWriter, Number, Path, elements, text};
 
@@ -153,12 +154,12 @@ impl Sequence {
 
     /// Whether a part is of this document.
     pub fn has(&self, part: &Append) -> bool {
-        self.id == part.id
+        is_same_id(&self.id, &part.id)
     }
 
     pub fn next(&mut self, part: &Append) -> Result<(), String> {
         let reached = self.arrays.iter_mut().find(|array| array.path == part.path);
-        match reached.filter(|_| self.id == part.id) {
+        match reached.filter(|_| is_same_id(&self.id, &part.id)) {
             Some(array) if array.so_far == part.at => {
                 array.so_far += array_len(&part.elements) as u64;
                 Ok(())
@@ -189,6 +190,11 @@ impl Sequence {
 /// Elements before the document that they are of.
 pub fn stray(part: &Append) -> String {
     format!("elements of '{}' stand behind another document than {}", part.path, named(&part.id))
+}
+
+/// Whether two `_id`s are of one document, as a server has it: a NaN is equal to itself, too.
+pub fn is_same_id(one: &RawBson, other: &RawBson) -> bool {
+    value::compare(one.as_raw_bson_ref(), other.as_raw_bson_ref()) == Ordering::Equal
 }
 
 pub fn named(id: &RawBson) -> String {

@@ -1,6 +1,7 @@
 //! What a command has taken and done, counted for `serverStatus`.
 
 use crate::counters::{CommandCount, Counter, Counters, Held, Latency};
+use bson::RawDocument;
 use command::table::Kind;
 use command::{Command, Reply, Request};
 use std::time::Instant;
@@ -63,11 +64,12 @@ impl<'a> Account<'a> {
 
     fn count_documents(&self, command: &Command, reply: &Reply) {
         let documents = &self.counters.documents;
+        let reply = &*reply.body;
         match command.name {
             "insert" => add(&documents.inserted, reply, "n"),
             "update" => {
                 add(&documents.updated, reply, "nModified");
-                documents.inserted.add(length(element::get(&reply.body, "upserted")));
+                documents.inserted.add(length(element::get(reply, "upserted")));
             }
             "delete" => add(&documents.deleted, reply, "n"),
             "bulkWrite" => {
@@ -76,18 +78,28 @@ impl<'a> Account<'a> {
                 add(&documents.updated, reply, "nModified");
                 add(&documents.deleted, reply, "nDeleted");
             }
+            "findAndModify" => {
+                let Ok(done) = reply.get_document("lastErrorObject") else { return };
+                // A removal says no more than how many there were.
+                let counter = match done.get_bool("updatedExisting") {
+                    Ok(true) => &documents.updated,
+                    Ok(false) => &documents.inserted,
+                    Err(_) => &documents.deleted,
+                };
+                add(counter, done, "n");
+            }
             "find" | "getMore" | "aggregate" => documents.returned.add(batch_length(reply)),
             _ => {}
         }
     }
 }
 
-fn add(counter: &Counter, reply: &Reply, field: &str) {
-    counter.add(reply.body.get_i32(field).map_or(0, |count| count.max(0) as usize));
+fn add(counter: &Counter, reply: &RawDocument, field: &str) {
+    counter.add(reply.get_i32(field).map_or(0, |count| count.max(0) as usize));
 }
 
-fn batch_length(reply: &Reply) -> usize {
-    let Ok(cursor) = reply.body.get_document("cursor") else { return 0 };
+fn batch_length(reply: &RawDocument) -> usize {
+    let Ok(cursor) = reply.get_document("cursor") else { return 0 };
     let batch = element::get(cursor, "firstBatch").or_else(|| element::get(cursor, "nextBatch"));
     length(batch)
 }
@@ -95,4 +107,31 @@ fn batch_length(reply: &Reply) -> usize {
 fn length(array: Option<value::Element<'_>>) -> usize {
     let array = array.and_then(|array| array.value().as_array());
     array.map_or(0, |array| element::array_elements(array).count())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use bson::{RawDocumentBuf, rawdoc};
+
+    #[test]
+    fn what_a_find_and_modify_did_is_counted() {
+        let counters = Counters::default();
+        let done = |reply: RawDocumentBuf| {
+            let account = Account {
+                counters: &counters,
+                command: command::command("findAndModify"),
+                in_transaction: false,
+                started: Instant::now(),
+                _running: None,
+            };
+            account.close(Some(&Reply::new(rawdoc! { "lastErrorObject": reply })));
+            let documents = &counters.documents;
+            [&documents.inserted, &documents.updated, &documents.deleted].map(Counter::get)
+        };
+        assert_eq!(done(rawdoc! { "n": 1, "updatedExisting": true }), [0, 1, 0]);
+        assert_eq!(done(rawdoc! { "n": 1, "updatedExisting": false, "upserted": 7 }), [1, 1, 0]);
+        assert_eq!(done(rawdoc! { "n": 0, "updatedExisting": false }), [1, 1, 0]);
+        assert_eq!(done(rawdoc! { "n": 1 }), [1, 1, 1]);
+    }
 }

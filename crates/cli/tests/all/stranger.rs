@@ -178,6 +178,13 @@ fn variables_of_one_command_do_not_break_another() {
     let drop = [("FREEBOARD_DROP", "1"), ("FREEBOARD_REPAIR", "1"), ("FREEBOARD_RESUME", "1")];
     with(&drop, &["import", &uri, "d.c", file.to_str().unwrap()]);
     assert_eq!(with(&[], &export).matches("_id").count(), 3);
+    // A policy that is asked for is looked for; both cannot be typed.
+    let import = ["import", &uri, "d.c", file.to_str().unwrap(), "--with-policy"];
+    let mut alone = freeboard();
+    alone.env("FREEBOARD_DOCUMENTS_ONLY", "1").args(import);
+    assert_failed(&alone.output().unwrap(), "there is no growth policy beside");
+    let both = freeboard().args(import).arg("--documents-only").output().unwrap();
+    assert_failed(&both, "cannot be used with");
     let mut again = freeboard();
     again.envs(drop).args(sensors);
     assert_failed(&again.output().unwrap(), "has documents already; --drop replaces them");

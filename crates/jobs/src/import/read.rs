@@ -3,7 +3,7 @@
 use super::batch::Batch;
 use super::large::{Large, Part};
 use crate::Error;
-use crate::record::{Record, stray};
+use crate::record::{Append, Record, is_same_id, stray};
 use crate::source::Source;
 use bson::RawBson;
 use guard::patterns::place;
@@ -23,10 +23,17 @@ struct Open {
     parts: mpsc::Sender<Part>,
 }
 
+impl Open {
+    fn has(&self, part: &Append) -> bool {
+        is_same_id(&self.id, &part.id)
+    }
+}
+
 /// Reads the file to its end, piece by piece.
 pub fn read(mut source: Source, works: &mpsc::Sender<Work>) -> Result<(), Error> {
     let mut batch = Batch::default();
     let mut open: Option<Open> = None;
+    let mut astray: Option<RawBson> = None;
     let outcome = loop {
         let item = match source.next() {
             Ok(Some(item)) => item,
@@ -47,12 +54,16 @@ pub fn read(mut source: Source, works: &mpsc::Sender<Work>) -> Result<(), Error>
                     return Ok(());
                 }
             }
-            Ok(Record::Append(append)) => match open.as_ref().filter(|open| open.id == append.id) {
+            Ok(Record::Append(append)) => match open.as_ref().filter(|open| open.has(&append)) {
                 // A document that has failed takes no more of them, and has been reported.
                 Some(open) => drop(open.parts.blocking_send(Part { append, bytes: item.bytes })),
                 None => {
                     batch.file_bytes += item.bytes;
-                    batch.fail(item.number, stray(&append));
+                    // So is one whose beginning cannot be read, or is missing: by its first part.
+                    if !astray.as_ref().is_some_and(|id| is_same_id(id, &append.id)) {
+                        batch.fail(item.number, stray(&append));
+                        astray = Some(append.id);
+                    }
                 }
             },
             Err(why) => {

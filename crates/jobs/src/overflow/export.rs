@@ -25,6 +25,7 @@ pub struct Joined {
     documents: SessionCursor<Document>,
     arrays: Vec<Pages>,
     namespace: String,
+    are_counters_kept: bool,
     /// Pages that are of no document.
     pub strays: u64,
     /// Documents that were written in parts.
@@ -68,7 +69,16 @@ impl Joined {
                 "the growth policy of {namespace} has just been changed; export it again"
             )));
         }
-        Ok(Joined { snapshot, documents, arrays, namespace, strays: 0, partial: 0 })
+        let are_counters_kept = of.are_counters_kept;
+        Ok(Joined {
+            snapshot,
+            documents,
+            arrays,
+            namespace,
+            are_counters_kept,
+            strays: 0,
+            partial: 0,
+        })
     }
 
     /// Writes the next document; false behind the last.
@@ -93,16 +103,19 @@ impl Joined {
         let id = place::id(document);
         let mut parts = Vec::new();
         for (at, array) in self.arrays.iter_mut().enumerate() {
-            let (counted, strays) = array.counted(id, &mut self.snapshot.session).await?;
-            self.strays += strays;
-            if counted == 0 {
+            let counted = array.counted(id, &mut self.snapshot.session).await?;
+            self.strays += counted.strays;
+            if self.are_counters_kept && !counted.agrees(&array.rule, document) {
+                return Err(self.drifted(document));
+            }
+            if counted.pages == 0 {
                 continue;
             }
             let head = place::find(document, &array.rule.path).map(|head| head.value());
             let Some(RawBsonRef::Array(head)) = head else {
                 return Err(self.drifted(document));
             };
-            let total = array_len(head) as u64 + counted;
+            let total = array_len(head) as u64 + counted.elements;
             let gathered = ArrayWriter::new();
             parts.push(Part { at, head, total, next: Next::Start, gathered });
         }

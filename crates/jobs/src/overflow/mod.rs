@@ -24,6 +24,9 @@ pub struct Guarded {
     policy: Policy,
     /// As the server has it.
     pub document: Document,
+    /// Whether every document says of its arrays what is so, where the policy names a field for
+    /// that: all have been looked at since it was set, and it is not being left.
+    pub are_counters_kept: bool,
 }
 
 impl Guarded {
@@ -36,7 +39,10 @@ impl Guarded {
         };
         match reply.remove("policy") {
             Some(bson::Bson::Document(document)) => {
-                Guarded::parse(database, collection, document).map(Some)
+                let is = |name: &str, default: bool| reply.get_bool(name).unwrap_or(default);
+                let are_counters_kept = is("counted", true) && !is("leaving", false);
+                let guarded = Guarded::parse(database, collection, document)?;
+                Ok(Some(Guarded { are_counters_kept, ..guarded }))
             }
             _ => Ok(None),
         }
@@ -56,7 +62,7 @@ impl Guarded {
         let policy = Namespace::new(database.name(), collection)
             .and_then(|namespace| Policy::parse(&namespace, &policy))
             .map_err(|error| unknown(error.message().to_owned()))?;
-        Ok(Guarded { policy, document })
+        Ok(Guarded { policy, document, are_counters_kept: false })
     }
 
     pub fn policy(&self) -> &Policy {

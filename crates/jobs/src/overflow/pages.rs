@@ -2,13 +2,14 @@
 
 use super::snapshot::Snapshot;
 use crate::Error;
-use bson::{Document, RawBsonRef, RawDocumentBuf, doc};
+use bson::{Document, RawBsonRef, RawDocument, RawDocumentBuf, doc};
+use guard::patterns::place;
 use guard::policy::Overflow;
 use mongodb::{ClientSession, SessionCursor};
 use std::cmp::Ordering;
 use std::sync::Arc;
-use value::Number;
-use value::element::get_value;
+use value::element::{array_len, get_value};
+use value::{Number, Path};
 
 /// Both cursors are in the order of the documents' `_id`s, and then of the pages.
 pub struct Pages {
@@ -17,6 +18,37 @@ pub struct Pages {
     /// What the index says of the pages: how many elements there are is known before they
     /// are read.
     counts: Ordered,
+}
+
+/// What the pages of a document say.
+#[derive(Debug, Default, Clone, Copy)]
+pub struct Counted {
+    pub pages: u64,
+    pub elements: u64,
+    /// Pages before them that are of no document.
+    pub strays: u64,
+}
+
+impl Counted {
+    /// Whether the document says the same, in the fields that the policy names.
+    pub fn agrees(&self, rule: &Overflow, document: &RawDocument) -> bool {
+        let said = |path: &Option<Path>| {
+            let path = path.as_ref()?;
+            place::find(document, path).map(|field| field.value())
+        };
+        let is = |path: &Option<Path>, expected: u64| {
+            let number = said(path).and_then(Number::from_value);
+            number.is_none_or(|number| number.to_i64_exact() == i64::try_from(expected).ok())
+        };
+        let head = match place::find(document, &rule.path).map(|head| head.value()) {
+            Some(RawBsonRef::Array(head)) => array_len(head) as u64,
+            _ => 0,
+        };
+        let flagged = said(&rule.flag).and_then(|flag| flag.as_bool());
+        is(&rule.count, head + self.elements)
+            && is(&rule.pages, self.pages)
+            && flagged.is_none_or(|flag| flag == (self.pages > 0))
+    }
 }
 
 impl Pages {
@@ -38,21 +70,21 @@ impl Pages {
         })
     }
 
-    /// How many elements the pages of a document hold, and how many pages before them are of
-    /// none.
+    /// What the pages of a document say.
     pub async fn counted(
         &mut self,
         parent: RawBsonRef<'_>,
         session: &mut ClientSession,
-    ) -> Result<(u64, u64), Error> {
+    ) -> Result<Counted, Error> {
         let strays = self.counts.skip_to(Some(parent), session).await?;
-        let mut counted = 0;
+        let mut counted = Counted { strays, ..Counted::default() };
         while let Some(row) = self.counts.next_of(parent, session).await? {
             let count = get_value(&row, "count").and_then(Number::from_value);
             let count = count.and_then(|count| count.to_i64_exact()).unwrap_or(0);
-            counted += u64::try_from(count).unwrap_or(0);
+            counted.elements += u64::try_from(count).unwrap_or(0);
+            counted.pages += 1;
         }
-        Ok((counted, strays))
+        Ok(counted)
     }
 
     /// The next page of a document.
@@ -123,5 +155,33 @@ impl Ordered {
     fn compare(&self, parent: RawBsonRef<'_>) -> Option<Ordering> {
         let next = get_value(self.next.as_ref()?, &self.key).unwrap_or(RawBsonRef::Null);
         Some(value::compare(next, parent))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use bson::rawdoc;
+    use command::Namespace;
+
+    #[test]
+    fn a_page_that_is_missing_is_noticed() {
+        let overflow = rawdoc! { "count": "n", "flag": "more", "pages": "s.pages" };
+        let rule = rawdoc! { "max": 2, "on_limit": "overflow", "overflow": overflow };
+        let policy = rawdoc! { "arrays": { "a": rule } };
+        let namespace = Namespace::new("d", "c").unwrap();
+        let policy = guard::Policy::parse(&namespace, &policy).unwrap();
+        let rule = policy.overflows().next().unwrap();
+        let agrees = |pages: u64, elements: u64, document: RawDocumentBuf| {
+            Counted { pages, elements, strays: 0 }.agrees(rule, &document)
+        };
+        let whole = || rawdoc! { "a": [1, 2], "n": 7, "more": true, "s": { "pages": 2 } };
+        assert!(agrees(2, 5, whole()));
+        // One of the two is missing, or all are, or one says that it has nothing.
+        assert!(!agrees(1, 3, whole()) && !agrees(0, 0, whole()) && !agrees(2, 0, whole()));
+        assert!(!agrees(0, 0, rawdoc! { "a": [1, 2], "more": true }));
+        assert!(agrees(0, 0, rawdoc! { "a": [1, 2], "n": 2.0, "more": false }));
+        // What says nothing is not contradicted.
+        assert!(agrees(1, 3, rawdoc! { "a": [1, 2] }) && agrees(0, 0, rawdoc! {}));
     }
 }

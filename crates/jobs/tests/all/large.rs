@@ -253,6 +253,35 @@ async fn a_part_that_is_missing_fails_its_document_alone() {
     place.stop().await;
 }
 
+/// One failure for a document whose beginning cannot be read, and one for its first part.
+#[tokio::test(flavor = "multi_thread")]
+async fn parts_without_a_beginning_are_one_failure() {
+    let place = Place::new().await;
+    set_policy(&place, "c").await;
+    let part = |id: &str, at: usize| {
+        let elements = "{\"append\": \"new\", \"_id\": ID, \"at\": AT, \"elements\": [1]}";
+        let part = elements.replace("ID", id).replace("AT", &at.to_string());
+        format!("{{\"$freeboard\": {part}}}\n")
+    };
+    let nan = "{\"$numberDouble\": \"NaN\"}";
+    let begin =
+        format!("{{\"partial\": {{\"_id\": {nan}, \"new\": []}}, \"arrays\": {{\"new\": 9}}}}");
+    // The document of that name has all its parts, whatever stood before it.
+    let mut text = format!("{{\"_id\": 0}}\nnonsense\n{}", part("1", 4));
+    (5..50).for_each(|at| text += &part("1", at));
+    text += &format!("{{\"$freeboard\": {begin}}}\n");
+    (0..9).for_each(|at| text += &part(nan, at));
+    let file = place.path("c.ndjson");
+    std::fs::write(&file, text).unwrap();
+    let imported = import(&place, "d.c", &file).run().await.unwrap();
+    assert_eq!((imported.documents, imported.failed), (2, 2), "{imported:?}");
+    let numbers: Vec<u64> = imported.failures.iter().map(|failure| failure.number).collect();
+    assert_eq!(numbers, [2, 3]);
+    let verified = run(&place, doc! { "verifyGrowth": "c" }).await;
+    assert!(verified.get_bool("clean").unwrap(), "{verified}");
+    place.stop().await;
+}
+
 /// What can be known before it refuses an import before anything is dropped.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_drop_comes_after_all_that_may_refuse_the_import() {

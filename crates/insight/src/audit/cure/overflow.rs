@@ -1,9 +1,10 @@
 //! How an array is to overflow: chosen by how it is used, with the reasons.
 
-use super::usage::{End, Usage};
+use super::usage::Usage;
 use super::{HEAD_ELEMENTS_MAX, head_elements, rounded};
 use crate::audit::census::ArrayCensus;
 use crate::audit::detectors::Subject;
+use crate::audit::facts::End;
 use crate::figures::{count, counted};
 use serde_json::{Value, json};
 
@@ -127,6 +128,7 @@ mod tests {
             count: 40,
             ..Operation::default()
         }
+        .with_taken()
     }
 
     #[test]

@@ -2,15 +2,8 @@
 
 use crate::audit::census::ArrayCensus;
 use crate::audit::detectors::Subject;
-use crate::audit::facts::{Operation, Part, Used};
-use bson::{Bson, Document};
-
-/// Which end of an array is read.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum End {
-    First,
-    Last,
-}
+use crate::audit::facts::{End, Operation, Part, Used};
+use bson::Document;
 
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Usage {
@@ -59,16 +52,17 @@ impl Usage {
             return;
         }
         self.reads += operation.count;
-        let taken = taken(operation, path);
-        for (end, elements) in &taken {
-            match end {
-                End::First => self.first += operation.count,
-                End::Last => self.last += operation.count,
+        let mut cut = false;
+        for taken in operation.taken.iter().filter(|taken| taken.path == path) {
+            cut = true;
+            match taken.end {
+                End::First => self.first += taken.operations,
+                End::Last => self.last += taken.operations,
             }
-            self.taken = self.taken.max(*elements);
+            self.taken = self.taken.max(taken.elements);
         }
         let sent = Used { paths: Vec::new(), ..used };
-        if taken.is_empty() && sent.part_of(path) == Part::Whole {
+        if !cut && sent.part_of(path) == Part::Whole {
             self.whole += operation.count;
         }
     }
@@ -92,98 +86,6 @@ fn is_at(used: &str, path: &str) -> bool {
     used.strip_prefix(path).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
 }
 
-/// The elements that an operation takes from an end of an array.
-fn taken(operation: &Operation, path: &str) -> Vec<(End, u64)> {
-    let mut found = Vec::new();
-    cuts(&operation.projection, "", path, &mut found);
-    let field = format!("${path}");
-    expressions(&operation.projection, &field, &mut found);
-    operation.pipeline.iter().for_each(|stage| expressions(stage, &field, &mut found));
-    found
-}
-
-/// The `$slice` of a projection: `{a: {$slice: -20}}`, `{a: {$slice: [0, 20]}}`.
-fn cuts(projection: &Document, prefix: &str, path: &str, found: &mut Vec<(End, u64)>) {
-    for (key, value) in projection {
-        let Bson::Document(inner) = value else { continue };
-        let at = format!("{prefix}{key}");
-        match inner.get("$slice") {
-            Some(cut) if at == path => found.extend(cut_of(cut)),
-            Some(_) => {}
-            None => cuts(inner, &format!("{at}."), path, found),
-        }
-    }
-}
-
-fn cut_of(cut: &Bson) -> Option<(End, u64)> {
-    let (skip, count) = match cut {
-        Bson::Array(both) => match &both[..] {
-            [skip, count] => (whole(skip)?, whole(count)?),
-            _ => return None,
-        },
-        count => match whole(count)? {
-            count if count < 0 => (count, -count),
-            count => (0, count),
-        },
-    };
-    Some(match skip < 0 {
-        true => (End::Last, skip.unsigned_abs()),
-        false => (End::First, skip.saturating_add(count).unsigned_abs()),
-    })
-}
-
-/// Expressions that take elements from an end of an array.
-fn expressions(document: &Document, field: &str, found: &mut Vec<(End, u64)>) {
-    for (operator, argument) in document {
-        found.extend(expression(operator, argument, field));
-        match argument {
-            Bson::Document(inner) => expressions(inner, field, found),
-            Bson::Array(items) => {
-                let items = items.iter().filter_map(Bson::as_document);
-                items.for_each(|item| expressions(item, field, found));
-            }
-            _ => {}
-        }
-    }
-}
-
-fn expression(operator: &str, argument: &Bson, field: &str) -> Option<(End, u64)> {
-    let is_field = |value: &Bson| value.as_str() == Some(field);
-    match (operator, argument) {
-        ("$first", array) if is_field(array) => Some((End::First, 1)),
-        ("$last", array) if is_field(array) => Some((End::Last, 1)),
-        ("$firstN" | "$lastN", Bson::Document(of)) if of.get("input").is_some_and(is_field) => {
-            let count = of.get("n").and_then(whole)?.unsigned_abs();
-            Some((if operator == "$firstN" { End::First } else { End::Last }, count))
-        }
-        ("$arrayElemAt", Bson::Array(of)) => match &of[..] {
-            [array, index] if is_field(array) => match whole(index)? {
-                index if index < 0 => Some((End::Last, index.unsigned_abs())),
-                index => Some((End::First, index.unsigned_abs() + 1)),
-            },
-            _ => None,
-        },
-        ("$slice", Bson::Array(of)) => match &of[..] {
-            [array, count] if is_field(array) => cut_of(count),
-            [array, skip, count] if is_field(array) => {
-                cut_of(&Bson::Array(vec![skip.clone(), count.clone()]))
-            }
-            _ => None,
-        },
-        _ => None,
-    }
-}
-
-/// A whole number; the shapes of query statistics have none.
-fn whole(value: &Bson) -> Option<i64> {
-    match value {
-        Bson::Int32(number) => Some(i64::from(*number)),
-        Bson::Int64(number) => Some(*number),
-        Bson::Double(number) if number.fract() == 0.0 => Some(*number as i64),
-        _ => None,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -191,36 +93,7 @@ mod tests {
 
     fn find(filter: Document, projection: Document) -> Operation {
         let command = "find".to_owned();
-        Operation { command, filter, projection, count: 1, ..Operation::default() }
-    }
-
-    fn aggregate(pipeline: Vec<Document>) -> Operation {
-        let command = "aggregate".to_owned();
-        Operation { command, pipeline, count: 1, ..Operation::default() }
-    }
-
-    #[test]
-    fn every_way_to_take_from_an_end_is_known() {
-        let project =
-            |expression: Document| aggregate(vec![doc! { "$project": { "x": expression } }]);
-        for (operation, expected) in [
-            (find(doc! {}, doc! { "s.a": { "$slice": -20 } }), (End::Last, 20)),
-            (find(doc! {}, doc! { "s": { "a": { "$slice": 5 } } }), (End::First, 5)),
-            (find(doc! {}, doc! { "s.a": { "$slice": [10, 5] } }), (End::First, 15)),
-            (find(doc! {}, doc! { "s.a": { "$slice": [-10, 5] } }), (End::Last, 10)),
-            (project(doc! { "$slice": ["$s.a", -3] }), (End::Last, 3)),
-            (project(doc! { "$last": "$s.a" }), (End::Last, 1)),
-            (project(doc! { "$firstN": { "input": "$s.a", "n": 4 } }), (End::First, 4)),
-            (project(doc! { "$add": [1, { "$arrayElemAt": ["$s.a", -1] }] }), (End::Last, 1)),
-        ] {
-            assert_eq!(taken(&operation, "s.a"), [expected], "{operation:?}");
-        }
-        let other = [
-            find(doc! {}, doc! { "s.b": { "$slice": -20 } }),
-            find(doc! {}, doc! { "s.a": { "$slice": "?number" } }),
-            project(doc! { "$last": "$s" }),
-        ];
-        assert!(other.iter().all(|operation| taken(operation, "s.a").is_empty()));
+        Operation { command, filter, projection, count: 1, ..Operation::default() }.with_taken()
     }
 
     #[test]
@@ -246,6 +119,17 @@ mod tests {
             ..Usage::default()
         };
         assert_eq!(usage, expected);
+        assert_eq!(usage.end(), Some(End::Last));
+    }
+
+    /// The end that most reads take counts, whichever of them was read first.
+    #[test]
+    fn the_end_of_most_reads_counts() {
+        let mut all = find(doc! {}, doc! { "a": { "$slice": 5 } });
+        (0..1_000).for_each(|_| all.add(&find(doc! {}, doc! { "a": { "$slice": -50 } })));
+        let mut usage = Usage::default();
+        usage.add(&all, "a");
+        assert_eq!((usage.first, usage.last, usage.taken), (1, 1_000, 50));
         assert_eq!(usage.end(), Some(End::Last));
     }
 }

@@ -14,7 +14,9 @@ pub use growth::{Bound, bound, is_document_bound, keeps_lower_case};
 pub use index::{Index, direction};
 pub use server::Server;
 pub use sharding::{INTENDED_INDEX, ShardKey};
-pub use workload::{JOIN, Lookup, Operation, Part, Predicates, Used, Workload, literal, lookups};
+pub use workload::{
+    End, JOIN, Lookup, Operation, Part, Predicates, Used, Workload, literal, lookups,
+};
 
 use crate::report::Note;
 use command::Namespace;

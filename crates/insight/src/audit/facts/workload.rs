@@ -9,11 +9,13 @@ mod lookup;
 mod operation;
 mod predicates;
 mod shape;
+mod taken;
 mod used;
 
 pub use lookup::{JOIN, Lookup, lookups};
 pub use operation::{Operation, literal};
 pub use predicates::Predicates;
+pub use taken::End;
 pub use used::{Part, Used};
 
 use super::server::APPLICATION;
@@ -181,6 +183,26 @@ mod tests {
         let first = &operations[0];
         assert_eq!((first.count, first.millis, first.documents_examined), (2, 6, 200));
         assert_eq!((&*first.command, &*first.plan), ("find", "COLLSCAN"));
+    }
+
+    #[test]
+    fn all_of_a_shape_say_which_end_they_take() {
+        let entry = |slice: i32| {
+            let mut entry = entry(1);
+            let command = entry.get_document_mut("command").unwrap();
+            command.insert("projection", doc! { "a": { "$slice": slice } });
+            entry
+        };
+        let operations = users(profiled([entry(5), entry(-50), entry(-20)]));
+        let ends = |operation: &Operation| -> Vec<(End, u64, u64)> {
+            operation.taken.iter().map(|it| (it.end, it.operations, it.elements)).collect()
+        };
+        assert_eq!(operations.len(), 1);
+        let mut one = operations[0].clone();
+        assert_eq!(ends(&one), [(End::First, 1, 5), (End::Last, 2, 50)]);
+        // The statistics know how many they are, and not what they take.
+        one.take_figures(&Operation { count: 300, ..Operation::default() });
+        assert_eq!(ends(&one), [(End::First, 100, 5), (End::Last, 200, 50)]);
     }
 
     #[test]

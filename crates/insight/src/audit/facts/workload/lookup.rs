@@ -1,5 +1,6 @@
 //! `$lookup`s: references that are followed on the server.
 
+use super::taken::{Taken, taken};
 use super::{Operation, used};
 use bson::{Bson, Document, doc};
 
@@ -70,6 +71,7 @@ pub fn reads(operation: &Operation) -> Vec<Operation> {
         namespace: format!("{database}.{from}"),
         command: JOIN.to_owned(),
         filter,
+        taken: taken_by(operation, &pipeline),
         pipeline,
         count: operation.count,
         ..Operation::default()
@@ -90,6 +92,13 @@ pub fn reads(operation: &Operation) -> Vec<Operation> {
         }
     });
     stages.map(read).collect()
+}
+
+/// What operations of one shape take in a part of their pipeline.
+fn taken_by(operation: &Operation, part: &[Document]) -> Vec<Taken> {
+    let paths = taken(&Document::new(), part, 0);
+    let is_of_part = |it: &&Taken| paths.iter().any(|part| part.path == it.path);
+    operation.taken.iter().filter(is_of_part).cloned().collect()
 }
 
 fn pipeline(stage: &Document) -> Vec<Document> {

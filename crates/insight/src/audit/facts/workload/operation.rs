@@ -1,6 +1,7 @@
 //! Operations of one shape, and where they are read from.
 
 use super::shape;
+use super::taken::{self, Taken};
 use crate::audit::facts::server::APPLICATION;
 use crate::report::{shell, shown};
 use bson::{Bson, Document, RawBsonRef, RawDocumentBuf, doc};
@@ -35,6 +36,8 @@ pub struct Operation {
     pub keys_examined: u64,
     /// Documents that were sent, changed or deleted.
     pub returned: u64,
+    /// What all of them take from the ends of arrays: how many elements is no part of the shape.
+    pub taken: Vec<Taken>,
 }
 
 impl Operation {
@@ -64,7 +67,7 @@ impl Operation {
         let returned = ["nreturned", "nMatched", "ndeleted"];
         let returned = returned.into_iter().find(|name| entry.contains_key(name));
         let operation = Operation::of_command(namespace, name, command);
-        Some(Operation {
+        let operation = Operation {
             plan: entry.get_str("planSummary").unwrap_or("").to_owned(),
             count,
             millis: figure(entry, "millis"),
@@ -72,7 +75,8 @@ impl Operation {
             keys_examined: figure(entry, "keysExamined"),
             returned: returned.map_or(0, |name| figure(entry, name)),
             ..operation
-        })
+        };
+        Some(operation.with_taken())
     }
 
     /// A document of `$queryStats`.
@@ -94,14 +98,21 @@ impl Operation {
         let namespace = format!("{}.{collection}", namespace.get_str("db").ok()?);
         let operation = Operation::of_command(&namespace, shape.get_str("command").ok()?, shape);
         let metrics = entry.get_document("metrics").ok()?;
-        Some(Operation {
+        let operation = Operation {
             count: figure(metrics, "execCount"),
             millis: sum(metrics, "totalExecMicros") / 1000,
             documents_examined: sum(metrics, "docsExamined"),
             keys_examined: sum(metrics, "keysExamined"),
             returned: sum(metrics, "docsReturned"),
             ..operation
-        })
+        };
+        Some(operation.with_taken())
+    }
+
+    /// The same with what it takes from the ends of arrays.
+    pub fn with_taken(mut self) -> Operation {
+        self.taken = taken::taken(&self.projection, &self.pipeline, self.count);
+        self
     }
 
     fn of_command(namespace: &str, name: &str, command: &Document) -> Operation {
@@ -152,12 +163,18 @@ impl Operation {
         self.documents_examined += other.documents_examined;
         self.keys_examined += other.keys_examined;
         self.returned += other.returned;
+        taken::merge(&mut self.taken, &other.taken);
         if self.plan.is_empty() {
             self.plan.clone_from(&other.plan);
         }
     }
 
+    /// Of what is taken the parts that the ends have stay as they are.
     pub fn take_figures(&mut self, other: &Operation) {
+        let times = other.count as f64 / self.count.max(1) as f64;
+        for taken in &mut self.taken {
+            taken.operations = (taken.operations as f64 * times).round() as u64;
+        }
         self.count = other.count;
         self.millis = other.millis;
         self.documents_examined = other.documents_examined;
