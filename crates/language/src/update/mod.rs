@@ -40,6 +40,10 @@ pub use target::Target;
 use value::element::KeyLengths;
 use value::{Path, elements};
 
+/// A value at least this large may equal one that is kept out of line, so the old value is needed
+/// to see whether anything changes. Smaller ones are never kept out of line.
+const COMPARED_BYTES_MIN: usize = 512;
+
 /// A parsed update.
 #[derive(Debug)]
 pub struct Update {

@@ -1,23 +1,29 @@
 //! An update that is a whole new document.
 
-use super::stored;
+use super::{COMPARED_BYTES_MIN, stored};
 use crate::{Context, Needs, describe};
 use bson::{RawBsonRef, RawDocument, RawDocumentBuf, Timestamp};
 use error::{Code, Error, Result};
-use value::{DocumentWriter, Path, element, elements};
+use value::{DocumentWriter, Element, Path, element, elements};
 
 #[derive(Debug)]
 pub struct Replacement {
     document: RawDocumentBuf,
     /// What is wrong with it; told only where it would replace a document.
     refused: Option<Error>,
+    /// Where its large values are.
+    compared: Vec<Path>,
 }
 
 impl Replacement {
     pub fn new(document: &RawDocument, context: &Context) -> Replacement {
+        let is_path = |field: &Element<'_>| !field.key.is_empty() && !field.key.contains('.');
+        let compared = elements(document)
+            .filter(|field| field.bytes.len() >= COMPARED_BYTES_MIN && is_path(field));
         Replacement {
             document: with_timestamps(document, context),
             refused: check_dollar_fields(document).err(),
+            compared: compared.map(|field| Path::new(field.key)).collect(),
         }
     }
 
@@ -38,6 +44,7 @@ impl Replacement {
 
     pub fn needs(&self, needs: &mut Needs) {
         needs.add(&Path::new("_id"));
+        self.compared.iter().for_each(|path| needs.add(path));
     }
 }
 

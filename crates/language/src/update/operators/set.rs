@@ -1,5 +1,6 @@
 //! `$set`: gives a field a value.
 
+use super::super::COMPARED_BYTES_MIN;
 use super::super::edits::Edits;
 use super::super::operator::{Absent, Held, Operator, depth_below, identical};
 use super::super::place::Place;
@@ -14,10 +15,6 @@ pub const ROW: Row = Row {
     parse: |argument| Ok(Arc::new(Set::new(argument.field))),
     help: "set a field",
 };
-
-/// A value at least this large may equal one that is kept out of line, so the
-/// old value is needed to tell whether anything changes. Smaller ones never do.
-const COMPARED_BYTES_MIN: usize = 512;
 
 #[derive(Debug)]
 pub struct Set {
