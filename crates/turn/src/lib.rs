@@ -8,9 +8,11 @@
 //! moved, and work that is short never pays for it. What is known to be long goes through
 //! [`aside`] from the start.
 //!
-//! Work that is aside has a thread of its own, so its number is bounded too.
+//! Work that is aside has a thread of its own, so its number is bounded too, and more so how many
+//! of these threads compute at once ([`slots`]).
 
 pub mod effort;
+mod slots;
 
 use error::{Code, Result};
 use std::cell::Cell;
@@ -95,6 +97,7 @@ impl Turn {
 impl Drop for Turn {
     fn drop(&mut self) {
         if let State::Handed { .. } | State::Aside = STATE.replace(self.before) {
+            slots::give_back();
             ASIDE.fetch_sub(1, Ordering::Relaxed);
         }
     }
@@ -117,17 +120,22 @@ pub fn is_over() -> bool {
 /// passed. Fails where too much work is aside.
 pub fn check() -> Result<()> {
     match STATE.get() {
-        State::Free | State::Aside => Ok(()),
+        State::Free => Ok(()),
         State::Serving(None) => {
             STATE.set(State::Serving(Some(Instant::now())));
             Ok(())
         }
         State::Serving(Some(began)) if began.elapsed() < TURN_MAX => Ok(()),
         State::Serving(Some(_)) => step_aside(),
+        State::Aside => {
+            pass_on();
+            Ok(())
+        }
         State::Handed { next, pause } => {
             if Instant::now() >= next {
-                hand_over(pause);
+                hand_over(pause, || thread::sleep(HANDOVER_WAIT));
             }
+            pass_on();
             Ok(())
         }
     }
@@ -142,10 +150,11 @@ pub fn aside<T>(work: impl FnOnce() -> T) -> T {
         State::Free => return blocking(work),
         State::Handed { .. } | State::Aside => return work(),
     }
-    let result = {
+    let result = blocking(|| {
+        slots::take();
         let _turn = Turn::begin(State::Aside);
-        blocking(work)
-    };
+        work()
+    });
     STATE.set(State::Serving(None));
     result
 }
@@ -165,15 +174,25 @@ fn step_aside() -> Result<()> {
              have ended, or end some with killOp"
         )));
     }
-    hand_over(RETRY_PAUSE);
+    hand_over(RETRY_PAUSE, || {
+        thread::sleep(HANDOVER_WAIT);
+        slots::take();
+    });
     Ok(())
+}
+
+/// Lets others that wait compute for a while.
+fn pass_on() {
+    if slots::is_over() {
+        blocking(slots::pass_on);
+    }
 }
 
 /// Lets another thread take this one's place among those that serve sockets. The runtime
 /// takes the place back unless another thread has come by the end of the closure; where the
 /// place is gone already, this only waits.
-fn hand_over(pause: Duration) {
-    blocking(|| thread::sleep(HANDOVER_WAIT));
+fn hand_over(pause: Duration, wait: impl FnOnce()) {
+    blocking(wait);
     let next = Instant::now() + pause;
     STATE.set(State::Handed { next, pause: (pause * 2).min(RETRY_PAUSE_MAX) });
 }

@@ -49,3 +49,52 @@ async fn a_turn_is_over_after_a_while() {
     assert_eq!(tokio::spawn(over).await.unwrap(), (false, true, false));
     assert!(!is_over(), "outside of a turn nothing is over");
 }
+
+/// Far more work than there are cores: others are served all the same, and each gets its share.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn much_work_that_checks_holds_nobody_up() {
+    let busy: Vec<_> = (0..100)
+        .map(|_| {
+            tokio::spawn(fair(async {
+                let began = Instant::now();
+                while began.elapsed() < Duration::from_secs(2) {
+                    check().unwrap();
+                }
+            }))
+        })
+        .collect();
+    let mut longest = Duration::ZERO;
+    for _ in 0..10 {
+        tokio::time::sleep(Duration::from_millis(50)).await;
+        let asked = Instant::now();
+        tokio::spawn(async {}).await.unwrap();
+        longest = longest.max(asked.elapsed());
+    }
+    assert!(longest < Duration::from_millis(500), "waited {longest:?}");
+    for task in busy {
+        task.await.unwrap();
+    }
+}
+
+/// All slots are taken by work that waits for what another one holds that is in line.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn work_that_blocks_in_its_slot_lets_others_go_on() {
+    let held = std::sync::Arc::new(std::sync::Mutex::new(()));
+    let tasks: Vec<_> = (0..20)
+        .map(|_| {
+            let held = held.clone();
+            tokio::spawn(fair(async move {
+                aside(|| {
+                    let _held = held.lock().unwrap();
+                    let began = Instant::now();
+                    while began.elapsed() < Duration::from_millis(30) {
+                        check().unwrap();
+                    }
+                });
+            }))
+        })
+        .collect();
+    for task in tasks {
+        tokio::time::timeout(Duration::from_secs(20), task).await.expect("it ends").unwrap();
+    }
+}

@@ -2,7 +2,8 @@
 
 use error::Code;
 use freeboard_turn::{ASIDE_MAX, BLOCKING_THREADS_MAX, TURN_MAX, aside, check, fair};
-use std::sync::{Arc, Barrier};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 
 #[test]
@@ -12,20 +13,24 @@ fn only_so_much_is_aside() {
         .max_blocking_threads(BLOCKING_THREADS_MAX)
         .build()
         .unwrap();
-    // Everything waits aside until all have come.
-    let all = Arc::new(Barrier::new(ASIDE_MAX + 1));
+    // Everything goes on aside until all have come, and then until they may end.
+    let (come, may_end) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicBool::new(false)));
     let long: Vec<_> = (0..ASIDE_MAX)
         .map(|_| {
-            let all = all.clone();
+            let (come, may_end) = (come.clone(), may_end.clone());
             runtime.spawn(fair(async move {
                 aside(|| {
-                    all.wait();
-                    all.wait();
+                    come.fetch_add(1, Ordering::SeqCst);
+                    while !may_end.load(Ordering::SeqCst) {
+                        check().unwrap();
+                    }
                 });
             }))
         })
         .collect();
-    all.wait();
+    while come.load(Ordering::SeqCst) < ASIDE_MAX {
+        thread::sleep(TURN_MAX);
+    }
     let next = runtime.spawn(fair(async {
         check()?;
         thread::sleep(TURN_MAX);
@@ -33,7 +38,7 @@ fn only_so_much_is_aside() {
     }));
     let refused = runtime.block_on(next).unwrap().unwrap_err();
     assert_eq!(refused.code(), Code::IngressRequestRateLimitExceeded);
-    all.wait();
+    may_end.store(true, Ordering::SeqCst);
     for task in long {
         runtime.block_on(task).unwrap();
     }
