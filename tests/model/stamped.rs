@@ -1,7 +1,7 @@
 //! A pattern that only tests declare (`guard/patterns/stamp.rs`) takes part in every kind of
 //! write, and its own writes go through the patterns of the collection that they are about.
 
-use bson::{Document, doc};
+use bson::{Bson, Document, doc};
 use freeboard_tests::served;
 use futures::TryStreamExt as _;
 use mongodb::options::ReturnDocument;
@@ -103,6 +103,24 @@ async fn a_pattern_takes_part_in_every_kind_of_write() -> Result<()> {
     stamped.insert_one(doc! { "_id": 5 }).session(&mut session).await?;
     session.commit_transaction().await?;
     assert_eq!(place.lines().await?, ["insert 5"]);
+    Ok(())
+}
+
+/// They are listed in a field that is long enough to be stored apart from its document.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_deleted_document_takes_its_companions_along() -> Result<()> {
+    let place = Place::new("stamped_companions", 1_000).await?;
+    let companions = place.database.collection::<Document>("companions");
+    let stamped = doc! { "document": { "warn_bytes": 12_345 } };
+    place.database.run_command(doc! { "setGrowthPolicy": "companions", "policy": stamped }).await?;
+    companions.insert_many((0..3).map(|id| doc! { "_id": id })).await?;
+    let mut listed: Vec<Bson> = vec![0.into(), 2.into()];
+    listed.extend((0..2_000).map(|at| Bson::from(format!("nobody is called {at}"))));
+    place.stamped.insert_one(doc! { "_id": 9, "companions": listed }).await?;
+    place.lines().await?;
+    place.stamped.delete_one(doc! { "_id": 9 }).await?;
+    assert_eq!(place.lines().await?, ["delete 9", "delete 0", "delete 2"]);
+    assert_eq!(companions.count_documents(doc! {}).await?, 1);
     Ok(())
 }
 

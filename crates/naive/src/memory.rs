@@ -75,6 +75,8 @@ pub struct Memory {
     pub watched: Watched,
     /// Writes that were announced as clients see them, and committed.
     shown: Arc<Mutex<Vec<Shown>>>,
+    /// What the transaction has read of documents that was committed last.
+    loaded_bytes: Arc<AtomicUsize>,
     /// How often its transactions went for documents by their `_id`s: as on a cluster, one that
     /// was loaded ahead is there.
     round_trips: Arc<AtomicUsize>,
@@ -120,6 +122,10 @@ impl Memory {
         self.shown.lock().unwrap().clone()
     }
 
+    pub fn loaded_bytes(&self) -> usize {
+        self.loaded_bytes.load(Ordering::Relaxed)
+    }
+
     pub fn round_trips(&self) -> usize {
         self.round_trips.load(Ordering::Relaxed)
     }
@@ -128,6 +134,12 @@ impl Memory {
     pub fn put(&self, collection: &str, document: RawDocumentBuf) {
         let mut committed = self.committed.lock().unwrap();
         committed.entry(namespace(collection)).or_default().push(document.into());
+    }
+
+    /// The same with what the policy keeps beside it.
+    pub fn put_beside(&self, collection: &str, document: RawDocumentBuf, sidecar: RawDocumentBuf) {
+        let kept = Kept { document, sidecar: Some(sidecar) };
+        self.committed.lock().unwrap().entry(namespace(collection)).or_default().push(kept);
     }
 
     /// Puts documents in the place of all that are there, past the policy.
@@ -264,6 +276,7 @@ impl Backend for Memory {
     async fn commit(&self, transaction: Copied, _: RetryRecord<'_>) -> Result<()> {
         *self.committed.lock().unwrap() = transaction.collections;
         self.shown.lock().unwrap().extend(transaction.shown);
+        self.loaded_bytes.store(transaction.loaded_bytes, Ordering::Relaxed);
         Ok(())
     }
 

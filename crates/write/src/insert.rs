@@ -126,6 +126,8 @@ impl<T: Transaction> TransactionBody<T> for Group<'_> {
 
     async fn attempt(&mut self, transaction: &mut T) -> Result<()> {
         let Insert { namespace, documents, bypass_validation, .. } = self.insert;
+        // What fails before the first is no document's own.
+        self.failed = None;
         load_ahead(transaction, namespace, documents).await?;
         for (index, document) in documents.iter().enumerate() {
             self.failed = Some(index);

@@ -30,6 +30,6 @@ pub use prepared::update_in;
 pub use retry::{Retry, RetryRecord, RetryUpdate};
 pub use shown::{ShownChange, ShownDocument, Watched};
 pub use snapshot::{Outline, Snapshot, Visit};
-pub use transaction::{TransactionBody, in_transaction};
+pub use transaction::{TransactionBody, attempt, in_transaction};
 pub use update::{Returns, Touched, UpdateRequest, Updated, update};
 pub use version::{Sidecar, StoredRow, Version};

@@ -28,14 +28,20 @@ pub async fn in_transaction<B: Backend, W: TransactionBody<B::Transaction>>(
     work: &mut W,
 ) -> Result<W::Outcome> {
     let mut transaction = backend.begin().await?;
+    let outcome = attempt(&mut transaction, work).await?;
+    backend.commit(transaction, work.record(&outcome)?).await?;
+    Ok(outcome)
+}
+
+/// Does the work in a transaction, over again after each write conflict, and commits nothing.
+pub async fn attempt<T: Transaction, W: TransactionBody<T>>(
+    transaction: &mut T,
+    work: &mut W,
+) -> Result<W::Outcome> {
     loop {
-        match work.attempt(&mut transaction).await {
-            Ok(outcome) => {
-                backend.commit(transaction, work.record(&outcome)?).await?;
-                return Ok(outcome);
-            }
+        match work.attempt(transaction).await {
             Err(error) if error.code() == Code::WriteConflict && transaction.retry().await? => {}
-            Err(error) => return Err(error),
+            outcome => return outcome,
         }
     }
 }

@@ -92,7 +92,9 @@ impl Need {
                 head + paged.map(|page| page.mass).sum()
             }
             // The head has not been loaded: it is within its bounds, and has been counted.
-            None => said.mass(),
+            None if said.pages > 0 => said.mass(),
+            // A count that speaks of no pages may be the client's own field.
+            None => Mass::default(),
         };
         let over = Over::total(rule, mass)?;
         match rule.on_total {
@@ -254,6 +256,19 @@ mod tests {
         assert!(found.bounds && found.over.is_empty() && found.bytes < 1_000, "{found:?}");
         let found = need(&policy, &paged, &[self::page(3, 1_000)]);
         assert!(found.bytes > 1_000, "{found:?}");
+    }
+
+    #[test]
+    fn a_field_by_the_name_of_a_count_is_no_array() {
+        for on_total in ["reject", "drop_oldest"] {
+            let total = rawdoc! { "count": "n", "total_max": 10, "on_total": on_total };
+            let policy = rawdoc! { "arrays": {
+                "a": { "max": 2, "on_limit": "overflow", "overflow": total },
+            } };
+            assert_eq!(need(&policy, &rawdoc! { "_id": 1, "n": 5_000 }, &[]), Need::default());
+            let long = rawdoc! { "_id": 1, "n": 11, "a": (0..11).collect::<bson::RawArrayBuf>() };
+            assert!(need(&policy, &long, &[]).is_over());
+        }
     }
 
     #[test]

@@ -14,7 +14,8 @@ use std::borrow::Cow;
 use std::ops::Deref;
 use value::Path;
 use write::{
-    Backend, Cause, StoredRow, Transaction, TransactionBody, Transactions, Version, in_transaction,
+    Backend, Cause, StoredRow, Transaction, TransactionBody, Transactions, Version, attempt,
+    in_transaction,
 };
 
 /// How far a document is settled.
@@ -98,13 +99,9 @@ pub(crate) async fn rehearse<S: Transactions, W: TransactionBody<S::Transaction>
     source: &S,
     work: &mut W,
 ) -> Result<Rehearsed<W::Outcome>> {
-    loop {
-        let mut transaction = source.begin().await?;
-        match work.attempt(&mut transaction).await {
-            Err(error) if error.code() == Code::WriteConflict && transaction.retry().await? => {}
-            outcome => return Ok(Rehearsed { outcome, entries: transaction.index_entries() }),
-        }
-    }
+    let mut transaction = source.begin().await?;
+    let outcome = attempt(&mut transaction, work).await;
+    Ok(Rehearsed { outcome, entries: transaction.index_entries() })
 }
 
 /// Gives pages the count of the elements they hold, deletes empty ones, and makes

@@ -1,5 +1,6 @@
 //! What a write does under a policy: each pattern has its turn, in the order of the table.
-//! The client's update is applied here, and nowhere else.
+//! The client's update is applied to the document here; what it does to pieces of an array that
+//! has overflowed, a pattern carries out (`overflow::piece`).
 
 use super::declaration::{OneStatement, Single};
 use super::measured::Measured;

@@ -3,7 +3,7 @@
 //! It takes part under policies that warn at a size no other names. What is written gets a
 //! field that names the kind of the write, and the collection `log` gets a line for each
 //! document, through that one's own patterns and validator: where that refuses, all is rolled
-//! back.
+//! back. With a document go those of the collection `companions` whose `_id`s it lists.
 
 use super::declaration::Declaration;
 use super::pattern::{Change, Insertion, Pattern, Step};
@@ -12,8 +12,8 @@ use crate::policy::Policy;
 use bson::{RawBson, RawBsonRef, RawDocument, rawdoc};
 use command::Namespace;
 use error::Result;
-use language::Context;
 use language::update::Update;
+use language::{Context, Needs};
 use std::borrow::Cow;
 use value::Path;
 use write::{Transaction, Wanted};
@@ -22,6 +22,8 @@ use write::{Transaction, Wanted};
 const WARN_BYTES: usize = 12_345;
 
 const FIELD: &str = "stamp";
+/// Lists the companions of a document.
+const COMPANIONS: &str = "companions";
 /// The one document of the log.
 const LOG: &str = "all";
 
@@ -64,14 +66,33 @@ impl<T: Transaction> Pattern<T> for Stamp {
         })
     }
 
+    fn delete_needs(&self, _: &Policy, needs: &mut Needs) {
+        needs.add(&Path::new(COMPANIONS));
+    }
+
     fn delete<'a>(
         &'a self,
         transaction: &'a mut T,
         policy: &'a Policy,
         row: &'a T::Row,
     ) -> Step<'a> {
-        Box::pin(log(transaction, policy, "delete", place::id(row)))
+        Box::pin(async move {
+            log(transaction, policy, "delete", place::id(row)).await?;
+            delete_companions(transaction, policy, row).await
+        })
     }
+}
+
+async fn delete_companions<T: Transaction>(
+    transaction: &mut T,
+    policy: &Policy,
+    row: &RawDocument,
+) -> Result<()> {
+    let listed = place::find(row, &Path::new(COMPANIONS));
+    for id in listed.iter().flat_map(|listed| listed.children().items()) {
+        write::delete_in(transaction, &beside(policy, COMPANIONS), id.value()).await?;
+    }
+    Ok(())
 }
 
 fn stamped(document: &RawDocument, kind: &str) -> Result<bson::RawDocumentBuf> {
@@ -80,7 +101,11 @@ fn stamped(document: &RawDocument, kind: &str) -> Result<bson::RawDocumentBuf> {
 }
 
 fn log_of(policy: &Policy) -> Namespace {
-    Namespace { database: policy.namespace.database.clone(), collection: "log".into() }
+    beside(policy, "log")
+}
+
+fn beside(policy: &Policy, collection: &str) -> Namespace {
+    Namespace { database: policy.namespace.database.clone(), collection: collection.into() }
 }
 
 /// Adds a line to the log of a collection, which is one document.

@@ -88,7 +88,8 @@ impl<T: Transaction<Guard: Deref<Target = Roles>>> TransactionBody<T> for Restor
 }
 
 impl Restore<'_> {
-    /// The arrays that have pages, or the one that no document could hold.
+    /// The arrays that have pages, or the one that no document could hold, by itself or with the
+    /// others: no more of them are in memory than one document holds, and one array.
     async fn gather<'p, T: Transaction>(
         &self,
         policy: &'p Policy,
@@ -96,13 +97,16 @@ impl Restore<'_> {
         row: &T::Row,
         loaded: &Needs,
     ) -> Result<Result<Vec<WholeArray<'p, T::Row>>, TooLargeArray>> {
-        let mut arrays = Vec::new();
+        let mut arrays: Vec<WholeArray<'p, T::Row>> = Vec::new();
         for rule in policy.overflows() {
             let mut work = Work { policy, rule, transaction, parent: self.id };
             match work.gather(row, loaded).await? {
                 Gathered::Whole => {}
                 Gathered::Paged { array, elements, pages } => {
                     arrays.push(WholeArray { rule, array, elements, pages });
+                    if let Some(largest) = too_large_together(&arrays) {
+                        return Ok(Err(largest));
+                    }
                 }
                 Gathered::TooLarge { elements, bytes } => {
                     let path = rule.path.as_str().to_owned();
@@ -133,9 +137,9 @@ impl Restore<'_> {
         }
         let after = fields::edit(row, &amends.edits)?;
         if transaction.size(row, &after) > DOCUMENT_BYTES_MAX
-            && let Some(largest) = arrays.iter().max_by_key(|whole| whole.bytes())
+            && let Some(largest) = largest(arrays)
         {
-            return Ok(RestoredDocument::TooLarge(largest.too_large()));
+            return Ok(RestoredDocument::TooLarge(largest));
         }
         transaction.check(namespace, Some(row), &after)?;
         for WholeArray { rule, pages, .. } in arrays {
@@ -160,4 +164,14 @@ impl Restore<'_> {
             bytes: sum(|whole| whole.bytes()),
         })
     }
+}
+
+/// The largest of some arrays, if no document could hold all of them.
+fn too_large_together<R>(arrays: &[WholeArray<'_, R>]) -> Option<TooLargeArray> {
+    let bytes: usize = arrays.iter().map(WholeArray::bytes).sum();
+    largest(arrays).filter(|_| bytes > DOCUMENT_BYTES_MAX)
+}
+
+fn largest<R>(arrays: &[WholeArray<'_, R>]) -> Option<TooLargeArray> {
+    arrays.iter().max_by_key(|whole| whole.bytes()).map(WholeArray::too_large)
 }

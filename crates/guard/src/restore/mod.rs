@@ -53,7 +53,19 @@ pub struct Restoration<'a> {
     pub limit: usize,
 }
 
+/// A document that is not free.
+struct Found {
+    id: RawBson,
+    /// How many the batch had looked at then.
+    examined: u64,
+}
+
 impl RestoredBatch {
+    /// Ends it with a document: those behind are for the next batch, which looks at them again.
+    fn end(&mut self, last: RawBson, examined: u64) {
+        (self.next, self.examined) = (Some(last), examined);
+    }
+
     /// Whether one that began then has done enough.
     fn is_full(&self, started: Instant) -> bool {
         self.bytes >= MOVED_BYTES_MAX || started.elapsed() >= BATCH_TIME_MAX
@@ -75,13 +87,13 @@ impl Restoration<'_> {
         let mut batch = RestoredBatch::default();
         let work = self.look(&mut backend.snapshot().await?, &mut batch).await?;
         let started = Instant::now();
-        for id in work {
+        for Found { id, examined } in work {
             let mut restore =
                 Restore { namespace: &self.policy.namespace, id: id.as_raw_bson_ref() };
             let restored = in_transaction(backend, &mut restore).await;
             batch.note(id.clone(), restored, failed)?;
             if batch.is_full(started) {
-                batch.next = Some(id);
+                batch.end(id, examined);
                 break;
             }
         }
@@ -102,25 +114,25 @@ impl Restoration<'_> {
         let mut batch = RestoredBatch::default();
         let work = self.look(&mut source.snapshot().await?, &mut batch).await?;
         let started = Instant::now();
-        for id in work {
+        for Found { id, examined } in work {
             let mut restore =
                 Restore { namespace: &self.policy.namespace, id: id.as_raw_bson_ref() };
             let rehearsed = rehearse(source, &mut restore).await?;
             batch.note(id.clone(), rehearsed.outcome, failed)?;
             if batch.is_full(started) {
-                batch.next = Some(id);
+                batch.end(id, examined);
                 break;
             }
         }
         Ok(batch)
     }
 
-    /// Looks for documents that are not free, and gives back their `_id`s.
+    /// Looks for documents that are not free, and gives them back.
     async fn look<S: Snapshot>(
         &self,
         snapshot: &mut S,
         batch: &mut RestoredBatch,
-    ) -> Result<Vec<RawBson>> {
+    ) -> Result<Vec<Found>> {
         let started = Instant::now();
         let needs = counters(self.policy);
         let leaving = self.policy.with_leaving(true);
@@ -131,7 +143,7 @@ impl Restoration<'_> {
             let id = place::id(&row);
             batch.examined += 1;
             if !is_free(&leaving, row.version()) {
-                work.push(id.into());
+                work.push(Found { id: id.into(), examined: batch.examined });
             }
             if work.len() >= self.limit || started.elapsed() >= BATCH_TIME_MAX {
                 batch.next = Some(id.into());

@@ -1,4 +1,4 @@
-//! What a batch of new documents needs of others is loaded at once.
+//! What a write needs of its document and of others is loaded, that of a batch at once.
 
 use bson::{RawDocument, RawDocumentBuf, rawdoc};
 use naive::Memory;
@@ -24,4 +24,15 @@ async fn one_load_serves_a_batch_of_inserts() {
     assert_eq!(one_by_one.round_trips(), 500);
     assert_eq!(together.documents("log"), one_by_one.documents("log"));
     assert_eq!(together.documents("c"), one_by_one.documents("c"));
+}
+
+#[tokio::test]
+async fn a_pattern_sees_what_it_needs_of_a_deleted_document() {
+    let memory = stamped();
+    for id in 0..3 {
+        memory.put("companions", rawdoc! { "_id": id });
+    }
+    memory.insert("c", &rawdoc! { "_id": 1, "companions": [0, 2, 5] }).await.unwrap();
+    assert_eq!(memory.delete("c", &rawdoc! {}).await.unwrap(), 1);
+    assert_eq!(memory.documents("companions"), [rawdoc! { "_id": 1 }]);
 }

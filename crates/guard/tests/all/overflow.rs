@@ -99,3 +99,21 @@ async fn pushes_at_both_ends_leave_what_is_between() {
         assert!(memory.documents("p").len() <= 1);
     }
 }
+
+/// However it is pushed, an element may be nested as deeply as in a plain array.
+#[tokio::test]
+async fn what_is_too_deep_is_refused_at_either_end() {
+    let memory = memory();
+    memory.insert("c", &rawdoc! { "_id": 1, "a": [1, 2, 3, 4, 5] }).await.unwrap();
+    let nested = |levels| (1..levels).fold(rawdoc! {}, |inner, _| rawdoc! { "x": inner });
+    for clauses in [rawdoc! {}, rawdoc! { "$position": 0 }, rawdoc! { "$slice": -4 }] {
+        let push = async |levels| {
+            let mut clauses = clauses.clone();
+            clauses.append(bson::cstr!("$each"), bson::rawbson!([nested(levels)]));
+            let update = rawdoc! { "$push": { "a": clauses } };
+            memory.update("c", &rawdoc! {}, RawBsonRef::Document(&update), None).await
+        };
+        push(170).await.unwrap();
+        assert_eq!(push(182).await.unwrap_err().code(), error::Code::Overflow, "{clauses:?}");
+    }
+}

@@ -152,3 +152,57 @@ async fn a_policy_that_holds_is_not_left() {
     assert_eq!((planned.documents, planned.elements, planned.pages), (1, 7, pages));
     assert!(pages > 0);
 }
+
+/// Three arrays, which `put_heavy` fills.
+fn heavy() -> RawDocumentBuf {
+    let array = |pages: &str| {
+        rawdoc! { "max": 4, "on_limit": "overflow", "overflow": { "into": pages } }
+    };
+    rawdoc! { "arrays": { "a": array("p"), "b": array("q"), "d": array("r") } }
+}
+
+/// A document whose arrays have a page of so many bytes each.
+fn put_heavy(memory: &Memory, id: i32, bytes: usize) {
+    let kept = rawdoc! { "n": 2, "pages": 1 };
+    let document = rawdoc! { "_id": id, "a": [1], "b": [1], "d": [1] };
+    let sidecar = rawdoc! { "a": kept.clone(), "b": kept.clone(), "d": kept };
+    memory.put_beside("c", document, sidecar);
+    for (pages, name) in [("p", "a"), ("q", "b"), ("r", "d")] {
+        let mut page = rawdoc! {
+            "_id": { "parent": id, "path": name, "page": 1 },
+            "parentId": id, "page": 1, "count": 1,
+        };
+        let name = bson::raw::CString::try_from(name).unwrap();
+        page.append(name, bson::rawbson!(["x".repeat(bytes)]));
+        memory.put(pages, page);
+    }
+}
+
+const MEGABYTE: usize = 1024 * 1024;
+
+#[tokio::test]
+async fn a_batch_that_ends_early_has_examined_no_more_than_it_did() {
+    let mut memory = Memory::with_policy("c", &heavy());
+    (0..6).for_each(|id| put_heavy(&memory, id, 5 * MEGABYTE));
+    memory.set_leaving("c");
+    let policy = leaving(&heavy());
+    let restoration = Restoration { policy: &policy, after: None, limit: 9 };
+    let first = restoration.run(&memory, &Err).await.unwrap();
+    assert!(first.documents < 6 && first.examined == first.documents, "{first:?}");
+    let after = first.next.as_ref().map(RawBson::as_raw_bson_ref);
+    let second = Restoration { after, ..restoration }.run(&memory, &Err).await.unwrap();
+    assert_eq!(first.examined + second.examined, 6);
+}
+
+#[tokio::test]
+async fn no_array_is_read_once_those_before_it_are_too_large() {
+    let mut memory = Memory::with_policy("c", &heavy());
+    put_heavy(&memory, 1, 9 * MEGABYTE);
+    memory.set_leaving("c");
+    let policy = leaving(&heavy());
+    let restoration = Restoration { policy: &policy, after: None, limit: 9 };
+    let batch = restoration.run(&memory, &Err).await.unwrap();
+    assert_eq!((batch.documents, batch.too_large, batch.left.len()), (0, 1, 1));
+    let loaded = memory.loaded_bytes() / MEGABYTE;
+    assert_eq!(loaded, 18, "two of three");
+}

@@ -4,7 +4,7 @@
 use super::{Counters, Done, Head, Mass, Work, array};
 use crate::policy::Keep;
 use error::Result;
-use language::update::Ends;
+use language::update::{Ends, Update};
 use value::Element;
 use write::Transaction;
 
@@ -53,8 +53,8 @@ impl<T: Transaction> Work<'_, T> {
     /// Adds elements at one end, and cuts the array to what it is to keep.
     pub async fn push(
         &mut self,
-        ends: Ends,
-        added: &[Element<'_>],
+        update: &Update,
+        (ends, added): (Ends, &[Element<'_>]),
         head: &[Element<'_>],
         counters: Counters,
     ) -> Result<Done> {
@@ -63,7 +63,7 @@ impl<T: Transaction> Work<'_, T> {
         if added.is_empty() && cut.front + cut.back == 0 {
             return Ok(Done::stays(counters));
         }
-        self.check_added(cut.added)?;
+        self.check_added(update, cut.added)?;
         let mut left = Left { head, is_cut: false, counters };
         if cut.front + cut.back >= len {
             self.clear().await?;

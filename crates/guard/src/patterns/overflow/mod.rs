@@ -172,7 +172,7 @@ impl<T: Transaction> Work<'_, T> {
         let head = items(holder.as_deref().unwrap_or(row), self.rule);
         match part.scope {
             Scope::End => self.append_head(update, &head, counters).await,
-            Scope::Ends(ends) => self.push(ends, &part.added(), &head, counters).await,
+            Scope::Ends(ends) => self.push(update, (ends, &part.added()), &head, counters).await,
             Scope::First => self.pop(update, &head, counters, false).await,
             Scope::Last => self.pop(update, &head, counters, true).await,
             Scope::Each { all } => self.each(update, &head, counters, all).await,

@@ -43,9 +43,11 @@ impl<T: Transaction> Work<'_, T> {
         Ok(Some(Piece { document, path: before.path }))
     }
 
-    /// Refuses elements that hold arrays which nobody declared, and which are too long.
-    pub fn check_added(&self, added: &[Element<'_>]) -> Result<()> {
+    /// Refuses elements that the update could not add to an empty array, and those that hold
+    /// arrays which nobody declared, and which are too long.
+    pub fn check_added(&self, update: &Update, added: &[Element<'_>]) -> Result<()> {
         let (before, after) = (self.piece(&[]), self.piece(added));
+        update.apply(&before.document, Matched::default())?;
         bounds::check_undeclared(self.policy, Some(&before.document), &after.document)
     }
 
