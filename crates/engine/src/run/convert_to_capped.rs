@@ -40,7 +40,7 @@ pub fn source(call: Call<'_>, namespace: &Namespace) -> Result<Arc<Collection>> 
 pub fn options(collection: &Collection, size: i64) -> RawDocumentBuf {
     let mut options = DocumentWriter::new();
     options.append_bool("capped", true);
-    options.append_i64("size", size);
+    options.append_number("size", size);
     let kept = |name: &str| !["capped", "size", "max"].contains(&name);
     elements(&collection.options)
         .filter(|option| kept(option.key))

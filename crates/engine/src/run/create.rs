@@ -91,9 +91,9 @@ fn options(create: &Create<'_>) -> Result<RawDocumentBuf> {
     let mut options = DocumentWriter::new();
     if create.capped {
         options.append_bool("capped", true);
-        options.append_i64("size", create.size.unwrap_or(0));
+        options.append_number("size", create.size.unwrap_or(0));
         if let Some(max) = create.max.filter(|max| *max > 0) {
-            options.append_i64("max", max);
+            options.append_number("max", max);
         }
     }
     if create.pre_and_post_images == Some(true) {

@@ -118,7 +118,7 @@ fn describe(
         out.append_i64("total", total as i64);
         out.end();
     }
-    out.append_i64("numYields", 0);
+    out.append_number("numYields", 0);
     for name in ["locks", "lockStats", "flowControlStats"] {
         out.begin_document(name);
         out.end();

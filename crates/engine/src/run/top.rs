@@ -36,8 +36,8 @@ fn append_tally(out: &mut DocumentWriter, name: &str, tally: &Tally) {
 
 fn append(out: &mut DocumentWriter, name: &str, time: u64, count: u64) {
     out.begin_document(name);
-    out.append_i64("time", time as i64);
-    out.append_i64("count", count as i64);
+    out.append_number("time", time as i64);
+    out.append_number("count", count as i64);
     out.end();
 }
 

@@ -236,8 +236,8 @@ impl Check {
         reply.append("ns", &*collection.namespace.to_string());
         let uuid = bson::Binary::from(collection.uuid);
         reply.append("uuid", RawBsonRef::Binary(uuid.as_raw_binary()));
-        reply.append("nInvalidDocuments", self.invalid);
-        reply.append("nNonCompliantDocuments", self.non_compliant);
+        reply.writer().append_number("nInvalidDocuments", self.invalid);
+        reply.writer().append_number("nNonCompliantDocuments", self.non_compliant);
         reply.writer().append_number("nrecords", self.counted.documents as i64);
         // A clustered collection is its own index.
         let listed = usize::from(collection.is_clustered());

@@ -32,13 +32,13 @@ pub fn document(
     current_op::append_command(&mut out, &statement(call, command), COMMAND_BYTES_MAX);
     let plan = call.operation.plan.lock().clone();
     if let Some(plan) = &plan {
-        out.append_i64("keysExamined", plan.keys_examined as i64);
-        out.append_i64("docsExamined", plan.docs_examined as i64);
+        out.append_number("keysExamined", plan.keys_examined as i64);
+        out.append_number("docsExamined", plan.docs_examined as i64);
     }
     if let Ok(reply) = outcome {
         figures(command, &reply.body, &mut out);
     }
-    out.append_i64("numYield", 0);
+    out.append_number("numYield", 0);
     out.begin_document("locks");
     out.end();
     match outcome {
@@ -90,7 +90,7 @@ fn figures(command: &Command, reply: &RawDocument, out: &mut DocumentWriter) {
         if *of == command.name
             && let Some(RawBsonRef::Int32(figure)) = get_value(reply, field)
         {
-            out.append_i64(name, figure.into());
+            out.append_number(name, figure.into());
         }
     }
     let Some(cursor) = get_value(reply, "cursor").and_then(|cursor| cursor.as_document()) else {
@@ -103,6 +103,6 @@ fn figures(command: &Command, reply: &RawDocument, out: &mut DocumentWriter) {
     }
     let batch = ["firstBatch", "nextBatch"].into_iter().find_map(|name| get_value(cursor, name));
     if let Some(RawBsonRef::Array(batch)) = batch {
-        out.append_i64("nreturned", array_len(batch) as i64);
+        out.append_number("nreturned", array_len(batch) as i64);
     }
 }

@@ -115,6 +115,6 @@ async fn a_damaged_record_is_named() {
     let reply = patient.validate().await;
     assert!(!is_valid(&reply));
     assert_eq!(count(&reply, "corruptRecords"), 1);
-    assert_eq!(get_value(&reply, "nInvalidDocuments"), Some(RawBsonRef::Int64(1)));
+    assert_eq!(get_value(&reply, "nInvalidDocuments"), Some(RawBsonRef::Int32(1)));
     patient.engine.close().await;
 }
