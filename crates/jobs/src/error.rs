@@ -43,6 +43,9 @@ const WHO_MAY: &str =
 const UNAUTHORIZED: i32 = 13;
 /// The code of a command that a server does not know.
 const COMMAND_NOT_FOUND: i32 = 59;
+/// And that of DocumentDB, which says "Unknown request"; others have it for what they know and
+/// do not do.
+const COMMAND_NOT_SUPPORTED: i32 = 115;
 
 impl std::error::Error for Error {}
 
@@ -73,7 +76,9 @@ impl Error {
 
     pub(crate) fn is_unknown_command(&self) -> bool {
         let Error::Client(error) = self else { return false };
-        matches!(&*error.kind, ErrorKind::Command(error) if error.code == COMMAND_NOT_FOUND)
+        let ErrorKind::Command(error) = &*error.kind else { return false };
+        error.code == COMMAND_NOT_FOUND
+            || (error.code == COMMAND_NOT_SUPPORTED && error.message.starts_with("Unknown"))
     }
 }
 
@@ -84,6 +89,17 @@ impl fmt::Display for Error {
                 write!(f, "this is no URI of a server, such as mongodb://host:27017: ")?;
                 f.write_str(&explain(error))
             }
+            Error::NoServer { hosts, why, tls: true } if why.contains("certificate") => write!(
+                f,
+                "the certificate of the server at {hosts} is not trusted ({why}); name the file \
+                 of those that sign such certificates in the URI, as tlsCAFile=FILE, or trust any \
+                 with tlsAllowInvalidCertificates=true"
+            ),
+            Error::NoServer { hosts, why, tls: false } if why.contains("reset by peer") => write!(
+                f,
+                "the server at {hosts} closes the connection ({why}); if it speaks TLS, add \
+                 tls=true to the URI"
+            ),
             Error::NoServer { hosts, why, tls: false } => write!(
                 f,
                 "no server answers at {hosts} ({why}); check the address, and that a server is \

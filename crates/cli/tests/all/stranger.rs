@@ -65,24 +65,29 @@ fn a_server_that_is_not_there_is_said_at_once() {
     }
 }
 
-/// MongoDB knows none of the commands about growth policies.
+/// MongoDB knows none of the commands about growth policies, and neither does DocumentDB.
 #[test]
 fn a_server_without_growth_policies_is_said() {
     let place = tempfile::tempdir().unwrap();
     let policy = place.path().join("policy.yaml");
     std::fs::write(&policy, POLICY).unwrap();
     let policy = policy.to_str().unwrap();
-    let address = refuse_everything(59, "no such command: 'getGrowthPolicy'");
-    let uri = &*format!("mongodb://{address}/");
-    for arguments in [
-        &["apply", uri, policy][..],
-        &["apply", uri, policy, "--dry-run"],
-        &["migrate", uri, "--policy", policy],
-        &["migrate", uri, "--policy", policy, "--undo"],
-        &["migrate", uri, "--undo", "--collection", "d.c"],
+    for (code, message) in [
+        (59, "no such command: 'getGrowthPolicy'"),
+        (115, "Unknown request received: getGrowthPolicy"),
     ] {
-        let output = freeboard().args(arguments).output().unwrap();
-        assert_failed(&output, "this server keeps no growth policies, only Freeboard does; give");
+        let address = refuse_everything(code, message);
+        let uri = &*format!("mongodb://{address}/");
+        for arguments in [
+            &["apply", uri, policy][..],
+            &["apply", uri, policy, "--dry-run"],
+            &["migrate", uri, "--policy", policy],
+            &["migrate", uri, "--policy", policy, "--undo"],
+            &["migrate", uri, "--undo", "--collection", "d.c"],
+        ] {
+            let output = freeboard().args(arguments).output().unwrap();
+            assert_failed(&output, "this server keeps no growth policies, only Freeboard does");
+        }
     }
 }
 

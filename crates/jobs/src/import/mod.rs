@@ -260,7 +260,9 @@ impl Target {
 
 /// Whether it was refused for its `_id`, not for another unique key.
 fn is_there_already(code: i32, message: &str) -> bool {
-    code == DUPLICATE_KEY && message.contains("index: _id_ ")
+    // Servers put the index's name in different sentences.
+    let mut words = message.split(|c: char| !c.is_alphanumeric() && c != '_');
+    code == DUPLICATE_KEY && words.any(|word| word == "_id_")
 }
 
 impl Imported {
@@ -285,5 +287,24 @@ impl Imported {
 impl std::fmt::Display for Failure {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{}: {}", self.number, self.why)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_document_is_there_already_by_its_id() {
+        for (message, is_there) in [
+            ("E11000 duplicate key error collection: d.c index: _id_ dup key: { _id: 1 }", true),
+            ("Duplicate key violation on the requested collection: Index '_id_'", true),
+            (
+                "E11000 duplicate key error collection: d.c index: user_id_1 dup key: { a: 1 }",
+                false,
+            ),
+        ] {
+            assert_eq!(is_there_already(DUPLICATE_KEY, message), is_there, "{message}");
+        }
     }
 }
