@@ -23,6 +23,7 @@ struct Place {
 impl Place {
     /// The log takes so many lines.
     async fn new(name: &str, lines: i32) -> Result<Place> {
+        naive::stamp::switch_on();
         let address = served::address().map_err(|error| error.to_string())?;
         let client = Client::with_uri_str(format!("mongodb://{address}/")).await?;
         let database = client.database(name);

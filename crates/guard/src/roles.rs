@@ -4,6 +4,7 @@ use crate::patterns::overflow::{Amends, Counters, Seen};
 use crate::patterns::{Measured, OneStatement, Plan, fields, overflow, sequence};
 use crate::policy::{Keep, OnLimit, Overflow, Policy};
 use crate::read;
+use crate::restore::is_free;
 use bson::{RawDocument, RawDocumentBuf};
 use command::Namespace;
 use error::{Code, Error, Result};
@@ -292,13 +293,6 @@ impl<T: Transaction> Guard<T> for Roles {
     async fn delete(&self, transaction: &mut T, row: &T::Row) -> Result<()> {
         sequence::delete(self.rules()?, transaction, row).await
     }
-}
-
-/// Whether writes find a document free of a policy that is being left: it has no pages, and no
-/// write gives it any.
-fn is_free(rules: &Policy, version: Version<'_>) -> bool {
-    let has_pages = |rule: &Arc<Overflow>| overflow::has_pages(version, rule);
-    rules.leaving && version.sidecar.is_none() && !rules.overflows().any(has_pages)
 }
 
 /// A document without pages as a policy that is being left leaves it; `None` if it says nothing

@@ -12,8 +12,9 @@ use bson::{Bson, Document, doc};
 use mongodb::{Client, Database};
 use std::time::Instant;
 
-/// Passes that may end without a page less: clients write meanwhile.
-const IDLE_PASSES_MAX: usize = 2;
+/// Passes over a collection, as many as the server makes by itself (`dropGrowthPolicy`): clients
+/// may write as fast as documents are restored.
+const PASSES_MAX: usize = 5;
 
 #[derive(Debug)]
 pub struct Undo<'a> {
@@ -76,7 +77,7 @@ impl Undo<'_> {
         Ok(undone)
     }
 
-    /// Restores a collection, in as many passes as it takes: clients may write meanwhile.
+    /// Restores a collection, in as many passes as it takes, up to a few.
     async fn undo(
         &self,
         client: &Client,
@@ -89,9 +90,11 @@ impl Undo<'_> {
         let known = database.run_command(doc! { "getGrowthPolicy": collection }).await;
         let known = known.map_err(Error::of_policies)?;
         restored.had_policy = known.get_document("policy").is_ok();
-        let mut idle = 0;
-        while restored.had_policy {
-            let (documents, pages) = (restored.documents, restored.pages);
+        if !restored.had_policy {
+            return Ok(End::Whole);
+        }
+        for _ in 0..PASSES_MAX {
+            let documents = restored.documents;
             restored.begin_pass();
             self.pass(&database, collection, restored, stop).await?;
             if restored.dropped {
@@ -100,11 +103,7 @@ impl Undo<'_> {
             if stop.asked {
                 return Ok(End::Stopped);
             }
-            if self.dry_run {
-                break;
-            }
-            idle = if restored.pages == pages { idle + 1 } else { 0 };
-            if restored.documents == documents || idle >= IDLE_PASSES_MAX {
+            if self.dry_run || restored.documents == documents {
                 break;
             }
         }

@@ -9,4 +9,5 @@ mod call;
 mod memory;
 
 pub use call::Call;
+pub use guard::patterns::stamp;
 pub use memory::{Copied, Ids, Memory, Proposed, Row, namespace};

@@ -181,15 +181,19 @@ fn stays(restored: &Restored) -> Option<String> {
     if restored.dropped || !restored.had_policy {
         return None;
     }
-    let why = kept(restored).unwrap_or_else(|| {
-        "there are pages of documents that are not there; 'freeboard verify --repair' removes them"
-            .to_owned()
-    });
-    Some(format!(
-        "{}: the policy stays: {why}. It holds for them and for no other document; shorten these \
-         arrays and run this again, or keep the policy: 'freeboard migrate' without --undo",
-        restored.namespace
-    ))
+    let namespace = &restored.namespace;
+    Some(match kept(restored) {
+        Some(why) => format!(
+            "{namespace}: the policy stays: {why}. It holds for them and for no other document; \
+             shorten these arrays and run this again, or keep the policy: 'freeboard migrate' \
+             without --undo"
+        ),
+        None => format!(
+            "{namespace}: the policy stays: there are still pages. Run this again, in case \
+             documents were written to meanwhile; 'freeboard verify --repair' removes pages whose \
+             document is gone"
+        ),
+    })
 }
 
 /// How many documents keep their pages, and why, if any do.

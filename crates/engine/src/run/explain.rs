@@ -8,8 +8,9 @@ use super::reading::{self, resolve_for};
 use super::{Call, aggregate, count, distinct, find, lookup};
 use crate::catalog::Collection;
 use crate::guarded::WithPolicies;
-use crate::plan::explain::{self, Above, Explained, ExplainedUpdate, room};
-use crate::plan::{Audience, Hint, Query, Sort};
+use crate::plan::Query;
+use crate::plan::explain::{self, Above, Explained, ExplainedUpdate, HiddenLook, room};
+use crate::writes::WriteQueries;
 use aggregate::PreparedPipeline;
 use bson::{RawBsonRef, RawDocument};
 use command::fields::Hint as HintField;
@@ -19,13 +20,12 @@ use command::views::{
 };
 use command::{Namespace, Reply, ReplyWriter, Request};
 use error::{Code, Result};
-use guard::read::ReadPlan;
-use language::Context;
 use language::query::Filter;
+use language::{Context, Needs};
 use std::sync::Arc;
 use value::DocumentWriter;
 use value::element::get_value;
-use write::statement;
+use write::{Selection, statement};
 
 /// Limits that MongoDB shows with every plan, as this server has them.
 const PARAMETERS: &[(&str, i32)] = &[
@@ -185,20 +185,29 @@ impl Explaining<'_> {
             lookup::refuse_view(collection)?;
         }
         let context = context(collection.as_deref(), selected.collation, selected.variables)?;
-        let mut query = Query::new(Arc::new(Filter::parse(selected.query, &context)?));
-        query.sort = selected.sort.map(Sort::parse).transpose()?.unwrap_or_default();
-        query.hint = selected.hint.map(HintField::value).map(Hint::parse).transpose()?.flatten();
+        let filter = Arc::new(Filter::parse(selected.query, &context)?);
         let change = written.map(|written| written.parse(&context)).transpose()?;
         if selected.multi && change.as_ref().is_some_and(|change| change.update.is_replacement()) {
             return Err(statement::multi_replacement());
         }
-        query.collator = context.collator;
+        let namespace = selected.namespace;
+        let selection = Selection {
+            filter: &filter,
+            sort: selected.sort,
+            hint: selected.hint.map(HintField::value),
+            multi: selected.multi,
+        };
+        // A write reads again what is found. Here what an update would do is found out on the
+        // documents themselves, so that arrays that it looks at are completed.
+        let looks_at = change.as_ref().map_or_else(Needs::none, |change| change.needs(&filter));
         let catalog = self.call.catalog()?;
-        let plan = catalog.read_plan(selected.namespace, None);
-        let audience = audience(&plan, &query.filter, change.as_ref());
-        query.read_by(plan, &*catalog, audience)?;
-        let above = Above { change, multi: selected.multi, returns: selected.returns };
-        self.plan(selected.namespace, collection.as_ref(), query, Some(above), out)
+        let query = Query::new(filter.clone());
+        let WriteQueries { seen, hidden } =
+            WriteQueries::new(query, namespace, &selection, &catalog, &looks_at)?;
+        let roles = catalog.roles(namespace).cloned();
+        let hidden = hidden.zip(roles).map(|(query, roles)| HiddenLook { query, roles });
+        let above = Above { change, hidden, multi: selected.multi, returns: selected.returns };
+        self.plan(namespace, collection.as_ref(), seen, Some(above), out)
     }
 
     /// A command that is one query.
@@ -254,19 +263,6 @@ impl Explaining<'_> {
 
     fn pipeline(self, prepared: PreparedPipeline, out: &mut DocumentWriter) -> Result<()> {
         stages::explain(self, prepared, out)
-    }
-}
-
-/// A write reads again what is found. Here what an update would do is found out on the documents
-/// themselves, so that arrays that it looks at are completed.
-fn audience(plan: &ReadPlan, filter: &Filter, change: Option<&ExplainedUpdate>) -> Audience {
-    match (plan, change) {
-        (ReadPlan::Completed(completion), Some(change))
-            if completion.reaches(&change.needs(filter)) =>
-        {
-            Audience::Stages
-        }
-        _ => Audience::Matching,
     }
 }
 

@@ -2,16 +2,18 @@
 
 mod candidates;
 mod check;
+mod queries;
 mod snapshot;
 
 pub use candidates::RecordCandidates;
+pub use queries::WriteQueries;
 pub use snapshot::SurveyView;
 
 use crate::Engine;
 use crate::catalog::Catalog;
 use crate::guarded::WithPolicies;
 use crate::operation::{self, Operation};
-use crate::plan::{self, Audience, Hint, Interrupt, Query, Sort};
+use crate::plan::{self, Interrupt, Query};
 use crate::session::{RetryableCommand, Statement};
 use crate::storage::{Mark, Ticket, View};
 use crate::transaction::{Proposal, Transaction};
@@ -19,8 +21,6 @@ use bson::{RawDocument, RawDocumentBuf};
 use command::common::WriteConcern;
 use command::{Client, Namespace};
 use error::{Error, Result};
-use guard::Lease;
-use guard::read::ReadPlan;
 use language::Needs;
 use parking_lot::Mutex;
 use std::sync::Arc;
@@ -230,19 +230,13 @@ impl write::Backend for Writes {
         };
         let mut query = Query::new(selection.filter.clone());
         query.needs = Needs::none();
-        query.sort = selection.sort.map(Sort::parse).transpose()?.unwrap_or_default();
-        query.hint = selection.hint.map(Hint::parse).transpose()?.flatten();
         query.hint_hidden = self.hint_hidden;
-        query.collator = selection.filter.collator().cloned();
+        let WriteQueries { seen, hidden } =
+            WriteQueries::new(query, namespace, selection, &catalog, &Needs::none())?;
         let view = self.view()?;
-        let open = |mut query: Query, plan| {
-            query.read_by(plan, &catalog, Audience::Matching)?;
-            plan::open(&collection, query, view.clone(), self.interrupt.clone())
-        };
-        let hidden = |roles: &Lease| ReadPlan::of_hidden(roles, selection.filter);
-        let hidden = catalog.roles(namespace).and_then(hidden);
-        let hidden = hidden.map(|plan| open(query.clone(), plan)).transpose()?;
-        let rows = open(query, catalog.read_plan(namespace, None))?;
+        let open = |query| plan::open(&collection, query, view.clone(), self.interrupt.clone());
+        let hidden = hidden.map(open).transpose()?;
+        let rows = open(seen)?;
         Ok(RecordCandidates {
             namespace: namespace.clone(),
             collection: Some(collection),

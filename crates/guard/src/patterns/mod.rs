@@ -14,7 +14,7 @@ pub mod place;
 mod plan;
 pub(crate) mod sequence;
 #[cfg(feature = "test_patterns")]
-mod stamp;
+pub mod stamp;
 mod table;
 
 pub use declaration::OneStatement;

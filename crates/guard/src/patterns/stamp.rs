@@ -1,8 +1,9 @@
 //! A pattern for tests, which proves that a pattern is one module and one row.
 //!
-//! It takes part under policies that warn at a size no other names. What is written gets a
-//! field that names the kind of the write, and the collection `log` gets a line for each
-//! document, through that one's own patterns and validator: where that refuses, all is rolled
+//! A build of the whole workspace contains it, so it is dormant until a test switches it on in its
+//! own process. Then it takes part under policies that warn at a size no other names. What is
+//! written gets a field that names the kind of the write, and the collection `log` gets a line for
+//! each document, through that one's own patterns and validator: where that refuses, all is rolled
 //! back. With a document go those of the collection `companions` whose `_id`s it lists.
 
 use super::declaration::Declaration;
@@ -15,11 +16,14 @@ use error::Result;
 use language::update::Update;
 use language::{Context, Needs};
 use std::borrow::Cow;
+use std::sync::atomic::{AtomicBool, Ordering};
 use value::Path;
 use write::{Transaction, Wanted};
 
 /// What a policy says to have its documents stamped: `document: {warn_bytes: 12345}`.
 const WARN_BYTES: usize = 12_345;
+
+static IS_ON: AtomicBool = AtomicBool::new(false);
 
 const FIELD: &str = "stamp";
 /// Lists the companions of a document.
@@ -27,11 +31,16 @@ const COMPANIONS: &str = "companions";
 /// The one document of the log.
 const LOG: &str = "all";
 
-pub struct Stamp;
+/// Has the pattern take part in the writes of this process from here on.
+pub fn switch_on() {
+    IS_ON.store(true, Ordering::Relaxed);
+}
+
+pub(super) struct Stamp;
 
 impl Declaration for Stamp {
     fn takes_part(&self, policy: &Policy) -> bool {
-        policy.document.warn_bytes == Some(WARN_BYTES)
+        policy.document.warn_bytes == Some(WARN_BYTES) && IS_ON.load(Ordering::Relaxed)
     }
 }
 
@@ -127,4 +136,19 @@ async fn log<T: Transaction>(
     let first = Cow::Owned(first);
     write::insert_in(transaction, &log, first, false, write::check_size).await?;
     write::update_in(transaction, &log, name, &update).await.map(|_| ())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn it_is_dormant_until_it_is_switched_on() {
+        let namespace = Namespace { database: "d".into(), collection: "c".into() };
+        let policy = rawdoc! { "document": { "warn_bytes": WARN_BYTES as i32 } };
+        let policy = Policy::parse(&namespace, &policy).unwrap();
+        assert!(!Stamp.takes_part(&policy));
+        switch_on();
+        assert!(Stamp.takes_part(&policy));
+    }
 }

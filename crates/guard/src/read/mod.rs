@@ -14,7 +14,7 @@ pub use completion::Completion;
 pub use fit::{can_fit, fit};
 pub use plan::ReadPlan;
 pub use show::{Pages, SEEN_BYTES_MAX, TakePage, show, with_part};
-pub use transaction::{matches, shown};
+pub use transaction::{matches, refuse_head, shown};
 
 /// Which elements of an array are shown.
 #[derive(Debug, Clone)]

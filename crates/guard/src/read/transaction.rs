@@ -47,12 +47,7 @@ pub async fn matches<T: Transaction>(
     row: &T::Row,
     filter: &Filter,
 ) -> Result<Option<Matched>> {
-    let mut looks_at = Needs::none();
-    filter.depends_on(&mut looks_at);
-    let hidden = policy.overflows().find(|rule| {
-        let is_hidden = rule.read == Read::Head && looks_at.contains(&rule.path);
-        is_hidden && has_pages(row.version(), rule)
-    });
+    let hidden = hidden(policy, row.version(), filter);
     let matched = matches_with(policy, policy.merged(), transaction, row, filter).await?;
     let Some(rule) = hidden else { return Ok(matched) };
     let is_matched = match matched {
@@ -63,6 +58,25 @@ pub async fn matches<T: Transaction>(
         }
     };
     if is_matched { Err(filters_head(rule)) } else { Ok(None) }
+}
+
+/// Refuses a match of which the filter of a write has seen no more than the head of an array.
+pub fn refuse_head(policy: &Policy, version: Version<'_>, filter: &Filter) -> Result<()> {
+    hidden(policy, version, filter).map_or(Ok(()), |rule| Err(filters_head(rule)))
+}
+
+/// An array with pages that a filter names, where the policy shows no more than its head.
+fn hidden<'p>(
+    policy: &'p Policy,
+    version: Version<'_>,
+    filter: &Filter,
+) -> Option<&'p Arc<Overflow>> {
+    let mut looks_at = Needs::none();
+    filter.depends_on(&mut looks_at);
+    policy.overflows().find(|rule| {
+        let is_hidden = rule.read == Read::Head && looks_at.contains(&rule.path);
+        is_hidden && has_pages(version, rule)
+    })
 }
 
 /// Whether a document matches, with some of its arrays whole.

@@ -1,11 +1,11 @@
 //! A policy is left: the elements go back from the pages into their documents, a batch at a time
 //! and a transaction a document.
 //!
-//! While that goes on the policy is `leaving`. It holds for a document as long as that has
-//! something to restore: pages, or counters. The others are free of it (`is_free`), so that what
-//! has been restored does not overflow again. What is left to do shows in the documents, so that
-//! a restoration is idempotent, as a migration is: one that was broken off is resumed by starting
-//! over.
+//! While that goes on the policy is `leaving`. It holds for a document as long as that has pages.
+//! The others are free of it (`is_free`), so that what has been restored does not overflow again;
+//! counters that they have left go with the next write, or as they are restored (`is_restored`).
+//! What is left to do shows in the documents, so that a restoration is idempotent, as a migration
+//! is: one that was broken off is resumed by starting over.
 
 mod batch;
 mod document;
@@ -15,15 +15,16 @@ pub use document::{RestoredDocument, TooLargeArray};
 
 use crate::Roles;
 use crate::adopt::rehearse;
-use crate::patterns::overflow::Seen;
+use crate::patterns::overflow::{Seen, has_pages};
 use crate::patterns::place;
-use crate::policy::Policy;
+use crate::policy::{Overflow, Policy};
 use crate::survey::Documents;
 use bson::{RawBson, RawBsonRef};
 use document::Restore;
 use error::{Error, Result};
 use language::Needs;
 use std::ops::Deref;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 use write::{Backend, Snapshot, StoredRow, Transaction, Transactions, Version, in_transaction};
 
@@ -32,10 +33,16 @@ const BATCH_TIME_MAX: Duration = Duration::from_secs(1);
 /// What one batch moves, unless a single document moves more.
 const MOVED_BYTES_MAX: u64 = 64 * 1024 * 1024;
 
-/// Whether a document is free of a policy that is being left: nothing is said of its arrays.
+/// Whether a document is free of a policy that is being left: it has no pages, and no write gives
+/// it any.
 pub fn is_free(policy: &Policy, version: Version<'_>) -> bool {
-    let is_said = || policy.overflows().any(|rule| Seen::of(version, rule).says_something());
-    policy.leaving && !is_said()
+    let has_pages = |rule: &Arc<Overflow>| has_pages(version, rule);
+    policy.leaving && version.sidecar.is_none() && !policy.overflows().any(has_pages)
+}
+
+/// Whether nothing of its policy is left in a document: neither pages nor counters.
+fn is_restored(policy: &Policy, version: Version<'_>) -> bool {
+    !policy.overflows().any(|rule| Seen::of(version, rule).says_something())
 }
 
 /// What of a document must be loaded to see that.
@@ -127,7 +134,7 @@ impl Restoration<'_> {
         Ok(batch)
     }
 
-    /// Looks for documents that are not free, and gives them back.
+    /// Looks for documents that are not restored, and gives them back.
     async fn look<S: Snapshot>(
         &self,
         snapshot: &mut S,
@@ -135,14 +142,13 @@ impl Restoration<'_> {
     ) -> Result<Vec<Found>> {
         let started = Instant::now();
         let needs = counters(self.policy);
-        let leaving = self.policy.with_leaving(true);
         let mut work = Vec::new();
         let mut documents = Documents::after(&self.policy.namespace, self.after);
         while let Some(row) = documents.next(snapshot).await? {
             let row = snapshot.load(&row, &needs).await?;
             let id = place::id(&row);
             batch.examined += 1;
-            if !is_free(&leaving, row.version()) {
+            if !is_restored(self.policy, row.version()) {
                 work.push(Found { id: id.into(), examined: batch.examined });
             }
             if work.len() >= self.limit || started.elapsed() >= BATCH_TIME_MAX {

@@ -5,6 +5,7 @@ use naive::Memory;
 
 /// The policy of `patterns/stamp.rs`, under which each insert writes to one further document.
 fn stamped() -> Memory {
+    naive::stamp::switch_on();
     let memory = Memory::with_policy("c", &rawdoc! { "document": { "warn_bytes": 12_345 } });
     memory.put("log", rawdoc! { "_id": "all", "lines": [] });
     memory

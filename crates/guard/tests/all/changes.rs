@@ -97,6 +97,7 @@ fn check_images(change: &ShownChange, watched: Watched) {
 #[tokio::test]
 async fn what_is_deleted_is_shown_once_all_else_is_written() {
     // `patterns/stamp.rs` writes a line to the log.
+    naive::stamp::switch_on();
     let policy = rawdoc! {
         "document": { "warn_bytes": 12_345 },
         "arrays": { "a": { "max": 2, "on_limit": "overflow" } },

@@ -1,6 +1,7 @@
 //! Policies left again, on a naive store: a twin without a policy gets the same writes, and must
 //! be the same in the end.
 
+use super::migrate::verified;
 use bson::{Bson, Document, RawBson, RawDocumentBuf, doc, rawdoc};
 use error::Code;
 use freeboard_guard::Policy;
@@ -133,6 +134,24 @@ async fn what_is_miscounted_is_left_as_it_is() {
     assert_eq!(batch.failed[0].1.code(), Code::OperationFailed);
     assert_eq!(documents(&memory), [wrong]);
     assert!(!memory.documents("p").is_empty());
+}
+
+#[tokio::test]
+async fn a_large_document_with_no_more_than_a_count_is_over_no_bound() {
+    let policy = &policies()[1];
+    let mut memory = Memory::with_policy("c", policy);
+    let text = "x".repeat(3_000);
+    let large = rawdoc! { "_id": 1, "s": { "a": [1, 2, 3, 4, 5, 6, 7], "n": 7 }, "text": text };
+    memory.replace_all("c", vec![large]);
+    let holding = Policy::parse(&namespace("c"), policy).unwrap();
+    assert_eq!(verified(&memory, &holding).await.oversize, 1);
+    memory.set_leaving("c");
+    let leaving = leaving(policy);
+    let check = verified(&memory, &leaving).await;
+    assert!(check.is_clean(), "{:?}", check.drifts().collect::<Vec<_>>());
+    // There is something to restore all the same: the count.
+    let restoration = Restoration { policy: &leaving, after: None, limit: 9 };
+    assert_eq!(restoration.run(&memory, &Err).await.unwrap().documents, 1);
 }
 
 #[tokio::test]

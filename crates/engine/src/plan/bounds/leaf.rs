@@ -136,7 +136,7 @@ impl<'f> Leaves<'f> {
             }
             Predicate::ElemMatchValue(predicates) => {
                 let within = self.element(within, path.len());
-                for predicate in predicates {
+                for predicate in predicates.iter().filter(|it| !is_of_inner(it)) {
                     self.predicate(conjunct, path.clone(), predicate, &within);
                 }
             }
@@ -157,6 +157,16 @@ impl<'f> Leaves<'f> {
         let mut within = within.to_vec();
         within.push(Element { number: self.elements, depth });
         within
+    }
+}
+
+/// Whether it looks into an array that is an element itself: an index has such an element as a
+/// whole.
+fn is_of_inner(predicate: &Predicate) -> bool {
+    match predicate {
+        Predicate::ElemMatchObject(_) | Predicate::ElemMatchValue(_) => true,
+        Predicate::And(predicates) => predicates.iter().any(is_of_inner),
+        _ => false,
     }
 }
 

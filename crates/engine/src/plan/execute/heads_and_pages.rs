@@ -1,7 +1,7 @@
 //! The records that the index of the heads and its mirror on the pages find, each once. Few are
 //! put in the order that one index of the whole arrays would give; of many, the first are.
 
-use super::seen::Seen;
+use super::seen::SeenRecords;
 use super::{Member, Operator, Running, Shared, Stats, Work};
 use crate::storage::RecordId;
 use budget::{Held, Kind};
@@ -22,7 +22,7 @@ pub struct HeadsAndPagesOperation {
     bytes: usize,
     memory: Held,
     in_order: bool,
-    seen: Seen,
+    seen: SeenRecords,
 }
 
 impl HeadsAndPagesOperation {
@@ -35,7 +35,7 @@ impl HeadsAndPagesOperation {
             bytes: 0,
             memory: Held::new(Kind::Work),
             in_order: false,
-            seen: Seen::new(),
+            seen: SeenRecords::new(),
         }
     }
 

@@ -1,7 +1,7 @@
 //! The entries of an index within bounds.
 
 use super::covered::Cover;
-use super::seen::Seen;
+use super::seen::SeenRecords;
 use super::{Member, Operator, Running, Shared, Stats, Work};
 use crate::plan::bounds::{self, Checker, KeyRange, Verdict, successor};
 use crate::plan::{IndexScan, Scan};
@@ -20,7 +20,7 @@ pub struct IndexScanOperation {
     cursor: IndexCursor,
     plan: Arc<IndexScan>,
     /// Records already given, where one may come twice.
-    seen: Option<Seen>,
+    seen: Option<SeenRecords>,
     /// Whether entries are only counted, not handed on.
     bare: bool,
     /// Makes what the plan's filter looks at.
@@ -29,7 +29,7 @@ pub struct IndexScanOperation {
 
 impl IndexScanOperation {
     pub fn new(plan: Arc<IndexScan>) -> IndexScanOperation {
-        let seen = plan.may_repeat().then(Seen::new);
+        let seen = plan.may_repeat().then(SeenRecords::new);
         let cover = plan.filter.as_ref().map(|filter| Cover::new(&plan, &filter.needs));
         IndexScanOperation { cursor: IndexCursor::new(&plan), plan, seen, bare: false, cover }
     }

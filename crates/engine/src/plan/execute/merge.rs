@@ -1,6 +1,6 @@
 //! Merges inputs that are each in order, each record once.
 
-use super::seen::Seen;
+use super::seen::SeenRecords;
 use super::{Member, Operator, Running, Shared, Stats, Work};
 use crate::plan::{IndexScan, SortField};
 use crate::storage::Entry;
@@ -20,7 +20,7 @@ pub struct MergeOperation {
     heads: BinaryHeap<Reverse<(Vec<u8>, usize)>>,
     /// The rows themselves, by input.
     members: Vec<Option<Member>>,
-    seen: Seen,
+    seen: SeenRecords,
     /// What the next rows take of the budget.
     bytes: usize,
     memory: Held,
@@ -72,7 +72,7 @@ impl MergeOperation {
             members: inputs.iter().map(|_| None).collect(),
             inputs,
             orders,
-            seen: Seen::new(),
+            seen: SeenRecords::new(),
             bytes: 0,
             memory: Held::new(Kind::Work),
         }

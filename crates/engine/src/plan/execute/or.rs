@@ -1,18 +1,18 @@
 //! The rows of several inputs, one after the other, each record once.
 
-use super::seen::Seen;
+use super::seen::SeenRecords;
 use super::{Operator, Running, Shared, Stats, Work};
 use error::Result;
 
 pub struct OrOperation {
     inputs: Vec<Running>,
     current: usize,
-    seen: Seen,
+    seen: SeenRecords,
 }
 
 impl OrOperation {
     pub fn new(inputs: Vec<Running>) -> OrOperation {
-        OrOperation { inputs, current: 0, seen: Seen::new() }
+        OrOperation { inputs, current: 0, seen: SeenRecords::new() }
     }
 }
 

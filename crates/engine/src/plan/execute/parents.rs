@@ -1,6 +1,6 @@
 //! From pages to the documents they belong to, each once.
 
-use super::seen::Seen;
+use super::seen::SeenRecords;
 use super::{Member, Operator, Running, Shared, Stats, Work, open};
 use crate::plan::{Parents, Stage};
 use crate::storage::{CollectionId, Entry};
@@ -14,13 +14,13 @@ pub struct ParentsOperation {
     pages: Running,
     /// What the stages of the pages can reach, once the first is asked for.
     reach: Option<Shared>,
-    seen: Seen,
+    seen: SeenRecords,
 }
 
 impl ParentsOperation {
     pub fn new(plan: Arc<Parents>) -> ParentsOperation {
         let pages = open::stage(&plan.pages.root);
-        ParentsOperation { plan, pages, reach: None, seen: Seen::new() }
+        ParentsOperation { plan, pages, reach: None, seen: SeenRecords::new() }
     }
 
     /// One unit of work of the pages' plan, in their own collection.

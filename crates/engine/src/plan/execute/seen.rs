@@ -8,15 +8,15 @@ use rustc_hash::FxHashSet;
 /// What a record takes once a full table has doubled.
 const RECORD_BYTES: usize = 3 * size_of::<RecordId>();
 
-pub struct Seen {
+pub struct SeenRecords {
     records: FxHashSet<RecordId>,
     /// What the table takes of the budget, which it is asked for before it grows.
     memory: Held,
 }
 
-impl Seen {
-    pub fn new() -> Seen {
-        Seen { records: FxHashSet::default(), memory: Held::new(Kind::Work) }
+impl SeenRecords {
+    pub fn new() -> SeenRecords {
+        SeenRecords { records: FxHashSet::default(), memory: Held::new(Kind::Work) }
     }
 
     /// Adds a record; false if it was seen before.
@@ -36,7 +36,7 @@ mod tests {
 
     #[test]
     fn what_has_been_seen_is_counted() {
-        let mut seen = Seen::new();
+        let mut seen = SeenRecords::new();
         for record in (0..100).chain(0..100) {
             seen.insert(RecordId(record)).unwrap();
         }

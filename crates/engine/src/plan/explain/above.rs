@@ -2,9 +2,11 @@
 //! would do to them.
 
 use super::{Run, count, stats};
+use crate::plan::Query;
 use crate::plan::execute::Stats;
 use bson::RawDocument;
 use error::Result;
+use guard::Lease;
 use language::Needs;
 use language::query::Filter;
 use language::update::Update;
@@ -13,10 +15,19 @@ use value::DocumentWriter;
 pub struct Above {
     /// What is done to each document; nothing of it deletes.
     pub change: Option<ExplainedUpdate>,
+    /// What the filter does not see, where the policy shows heads alone.
+    pub hidden: Option<HiddenLook>,
     /// Whether every match is written to, or only the first.
     pub multi: bool,
     /// Whether the command answers with the document: `findAndModify`.
     pub returns: bool,
+}
+
+/// How the documents are found that the write refuses, since the filter sees no more of an array
+/// than its head.
+pub struct HiddenLook {
+    pub query: Query,
+    pub roles: Lease,
 }
 
 pub struct ExplainedUpdate {

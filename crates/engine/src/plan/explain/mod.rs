@@ -1,13 +1,14 @@
 //! `explain`: the chosen plan, the rejected ones, and what each stage has done.
 
 mod above;
+mod refused;
 pub mod room;
 mod scan;
 mod shape;
 mod stage;
 mod stats;
 
-pub use above::{Above, ExplainedUpdate};
+pub use above::{Above, ExplainedUpdate, HiddenLook};
 
 use super::execute::StatsTree;
 use super::{Chosen, Execution, Interrupt, Query};
@@ -17,6 +18,7 @@ use bson::RawBsonRef;
 use command::Namespace;
 use command::views::Verbosity;
 use error::{Error, Result};
+use refused::Refused;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use value::DocumentWriter;
@@ -70,7 +72,12 @@ pub fn explain(
     let mut explanation =
         Explanation { query, above, winner, rejected, scores, trials, planning, run: None };
     if verbosity >= Verbosity::ExecutionStats {
-        explanation.run = Some(explanation.run());
+        let hidden = explanation.above.as_mut().and_then(|above| above.hidden.take());
+        let refused = hidden
+            .zip(collection)
+            .map(|(look, collection)| Refused::new(look, collection, view, interrupt))
+            .transpose()?;
+        explanation.run = Some(explanation.run(refused));
     }
     out.append_str("explainVersion", "1");
     explanation.planner(namespace, out);
@@ -81,14 +88,17 @@ pub fn explain(
 }
 
 impl Explanation {
-    fn run(&mut self) -> Run {
+    fn run(&mut self, mut refused: Option<Refused<'_>>) -> Run {
         let started = Instant::now();
         let mut run = Run { rows: 0, modified: 0, time: Duration::ZERO, failure: None };
         let single = self.above.as_ref().is_some_and(|above| !above.multi);
         for row in &mut self.winner {
-            let modified = row.and_then(|row| match &self.above {
-                Some(above) => above.modifies(&self.query.filter, &row.document),
-                None => Ok(false),
+            let modified = row.and_then(|row| {
+                refused.as_ref().map_or(Ok(()), |refused| refused.check(row.record))?;
+                match &self.above {
+                    Some(above) => above.modifies(&self.query.filter, &row.document),
+                    None => Ok(false),
+                }
             });
             match modified {
                 Ok(modified) => {
@@ -100,6 +110,10 @@ impl Explanation {
             if single || run.failure.is_some() {
                 break;
             }
+        }
+        let is_through = run.failure.is_some() || single && run.rows > 0;
+        if let Some(refused) = refused.as_mut().filter(|_| !is_through) {
+            run.failure = refused.look().err();
         }
         run.time = self.planning + started.elapsed();
         run
