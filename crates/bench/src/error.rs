@@ -49,7 +49,7 @@ impl fmt::Display for Error {
                 Ok(())
             }
             Error::NoCpuTime => {
-                write!(f, "the server does not tell the CPU time of a process of its own")
+                write!(f, "the server does not report the CPU time of its process")
             }
             Error::NoTarget => {
                 write!(f, "no server to measure: give a --uri or leave out --no-own")

@@ -151,7 +151,7 @@ fn end_of(migrated: Migrated, dry_run: bool) -> Result<ExitCode, Box<dyn Error>>
         }
         End::Unverified => {
             return Err(
-                "stopped while it was verified; the documents told above are settled, and \
+                "stopped while it was verified; the documents listed above are settled, and \
                         the same command goes on from here"
                     .into(),
             );
@@ -182,7 +182,7 @@ fn wrong(moved: &Moved) -> Option<String> {
     };
     let namespace = &moved.namespace;
     Some(format!(
-        "{namespace}: {found}; what is said above tells why, and 'freeboard verify' what is wrong"
+        "{namespace}: {found}; see above for the causes, and 'freeboard verify' for what is wrong"
     ))
 }
 

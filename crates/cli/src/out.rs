@@ -30,10 +30,10 @@ impl Out {
     /// Says whether all of it could be written. Who has closed a pipe has seen enough.
     pub fn end(self) -> Result<(), Box<dyn Error>> {
         match self.failed {
-            Some(error) if !is_closed(&error) => {
-                Err(format!("what was done could not be told in full: standard output: {error}")
-                    .into())
-            }
+            Some(error) if !is_closed(&error) => Err(format!(
+                "what was done could not be reported in full: standard output: {error}"
+            )
+            .into()),
             _ => Ok(()),
         }
     }

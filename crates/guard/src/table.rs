@@ -169,7 +169,7 @@ impl Table {
             }
             Err(error) => {
                 tracing::error!(%namespace, %error, "a policy cannot be read; \
-                    writes to its collection are refused until it is set anew");
+                    writes to its collection are refused until it is set again");
                 let salvaged = document.map(|document| salvage(&namespace, &document));
                 for overflow in salvaged.iter().flat_map(Policy::overflows) {
                     if !self.roles.contains_key(&overflow.into) {

@@ -69,7 +69,7 @@ impl Definition {
         };
         let wrong = |why: &str| {
             Error::Input(format!(
-                "{} does not tell options and indexes ({why}); --documents-only does without it",
+                "{} has no valid options and indexes ({why}); --documents-only ignores it",
                 path.display()
             ))
         };

@@ -12,7 +12,7 @@ pub enum Format {
 }
 
 impl Format {
-    /// The format that was asked for, or else the one that a file's name tells.
+    /// The format that was asked for, or else the one that a file's name ends with.
     pub fn of(path: &Path, asked: Option<Format>) -> Result<Format, Error> {
         if let Some(format) = asked {
             return Ok(format);
@@ -21,7 +21,7 @@ impl Format {
             Some("ndjson" | "json" | "jsonl") => Ok(Format::Ndjson),
             Some("bson") => Ok(Format::Bson),
             _ => Err(Error::Use(format!(
-                "the name {} does not tell the format; end it with .ndjson or .bson, or say \
+                "the format cannot be seen from the name {}: end it with .ndjson or .bson, or give \
                  --format",
                 path.display()
             ))),

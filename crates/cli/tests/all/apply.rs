@@ -183,7 +183,10 @@ fn a_file_is_applied_whole_whoever_reads() {
     };
     let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
     let output = with(full.into(), "1");
-    assert_failed(&output, "freeboard: what was done could not be told in full: standard output");
+    assert_failed(
+        &output,
+        "freeboard: what was done could not be reported in full: standard output",
+    );
     assert_eq!(String::from_utf8_lossy(&output.stderr).lines().count(), 1);
     assert_eq!(said(&apply(&address, &file, &[])).matches(": unchanged\n").count(), 40);
     let (reader, writer) = std::io::pipe().unwrap();

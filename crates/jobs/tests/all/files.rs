@@ -160,7 +160,7 @@ async fn wrong_use_is_explained() {
     let place = Place::new().await;
     let unknown = place.path("file.txt");
     let error = export(&place, "d.c", &unknown).run().await.unwrap_err();
-    assert!(error.to_string().contains("does not tell the format"), "{error}");
+    assert!(error.to_string().contains("the format cannot be seen from the name"), "{error}");
     let file = place.path("file.ndjson");
     let error = export(&place, "nodot", &file).run().await.unwrap_err();
     assert!(error.to_string().contains("database.collection"), "{error}");

@@ -55,7 +55,7 @@ impl Ledger for NoBooks {
         _: &CommitWrites<'_>,
         _: &(dyn Fn() -> View + Sync),
     ) -> Result<()> {
-        Err(error::Code::InternalError.error("nobody keeps books on this store"))
+        Err(error::Code::InternalError.error("this store has no bookkeeper"))
     }
 
     fn close(self: Box<Self>, _: &mut Vec<TreeChange>) -> AfterApply {

@@ -50,7 +50,7 @@ impl Alarm {
                     .into()
             }
             (None, fjall::Error::Poisoned) => {
-                "the storage engine has failed before; the log tells why".into()
+                "the storage engine has failed before; see the log for the cause".into()
             }
             (None, _) => error.into(),
         }

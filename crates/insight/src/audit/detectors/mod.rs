@@ -235,7 +235,7 @@ pub const DETECTORS: &[Detector] = &[
     },
     Detector {
         name: "uncomputed",
-        rule: "counts and sums that are made anew each time",
+        rule: "counts and sums that are computed again each time",
         needs: &[Need::Operations],
         harm: Harm::Slows,
         look: Look::Collection(uncomputed::look),

@@ -1,4 +1,4 @@
-//! Counts and sums that are made anew each time.
+//! Counts and sums that are computed again each time.
 //!
 //! A query counts if it is a `count` with a filter, or a pipeline that groups, counts or
 //! takes the size of an array. Those that are kept by the same fields are one finding.
