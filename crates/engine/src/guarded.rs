@@ -5,7 +5,7 @@ use crate::catalog::{Catalog, Collection};
 use bson::RawDocument;
 use command::Namespace;
 use guard::read::ReadPlan;
-use guard::{Lease, Table, provision};
+use guard::{Lease, Policy, Table, provision};
 use language::Needs;
 
 /// The policies that belong to a catalog.
@@ -45,4 +45,18 @@ impl WithPolicies for Catalog {
     fn policies(&self) -> Option<&Table> {
         self.look_beside()
     }
+}
+
+/// What the names of the server's own collections begin with.
+const OWN_PREFIX: &str = "freeboard.";
+
+/// Whether clients are shown a collection: those that the policies are kept in are not, nor are
+/// pages where readers see arrays whole.
+pub fn is_listed(table: &Table, namespace: &Namespace) -> bool {
+    if namespace.collection.starts_with(OWN_PREFIX) {
+        return false;
+    }
+    let policy = table.of_pages(namespace).and_then(|of| table.policy(of));
+    let mut merged = policy.into_iter().flat_map(Policy::merged);
+    !merged.any(|overflow| overflow.into == *namespace)
 }

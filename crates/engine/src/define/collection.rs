@@ -98,7 +98,7 @@ impl Engine {
         let altered = redefine(&collection, namespace, &options)?;
         self.policies.check_kind(&altered)?;
         definition.put(Arc::new(altered))?;
-        definition.log_event(|| changes::altered(&collection, &options));
+        definition.log_event_of(&collection.namespace, || changes::altered(&collection, &options));
         definition.commit().await
     }
 }

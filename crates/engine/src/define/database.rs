@@ -26,7 +26,7 @@ impl Engine {
             for collection in &collections {
                 definition.remove(&collection.namespace);
                 definition.discard(collection)?;
-                definition.log_event(|| changes::dropped(collection));
+                definition.log_event_of(&collection.namespace, || changes::dropped(collection));
             }
             definition.log_event(|| changes::database_dropped(database));
             definition.policies = Some(self.policies.current().without_database(database));

@@ -126,7 +126,8 @@ impl Engine {
             false => Ok(index.clone()),
         };
         let indexes = collection.indexes.iter().map(ready).collect::<Result<Vec<_>>>()?;
-        definition.log_event(|| changes::indexes_created(&collection, &names));
+        definition
+            .log_event_of(&collection.namespace, || changes::indexes_created(&collection, &names));
         definition.put(Arc::new(collection.with_indexes(indexes)))?;
         definition.commit().await
     }
@@ -226,7 +227,9 @@ impl Definition<'_> {
         self.put(collection.clone())?;
         if ready {
             let names: Vec<_> = made.iter().map(|index| &*index.name).collect();
-            self.log_event(|| changes::indexes_created(&collection, &names));
+            self.log_event_of(&collection.namespace, || {
+                changes::indexes_created(&collection, &names)
+            });
         }
         Ok(ids)
     }
@@ -240,7 +243,7 @@ impl Definition<'_> {
         }
         for index in &gone {
             self.discard_index(index);
-            self.log_event(|| changes::index_dropped(&collection, index));
+            self.log_event_of(&collection.namespace, || changes::index_dropped(&collection, index));
         }
         self.put_smaller(Arc::new(collection.with_indexes(kept)));
     }
@@ -262,7 +265,9 @@ impl Definition<'_> {
             )));
         };
         *index = Arc::new(index.altered(spec, index.ready)?);
-        self.log_event(|| changes::index_altered(&collection, &altered.name, spec));
+        self.log_event_of(&collection.namespace, || {
+            changes::index_altered(&collection, &altered.name, spec)
+        });
         self.put(Arc::new(collection.with_indexes(indexes)))?;
         Ok(())
     }

@@ -17,6 +17,7 @@ pub(crate) use purge::PurgeQueue;
 use crate::Engine;
 use crate::catalog::{Catalog, Collection, row};
 use crate::changes::Event;
+use crate::guarded;
 use crate::operation::{self, unless_stopped};
 use crate::storage::{CollectionId, Commit, Events, LogChange, Mark, Tree, TreeChange, keys};
 use crate::transaction::Transaction;
@@ -36,7 +37,9 @@ pub struct Definition<'e> {
     retired: Vec<Weak<Collection>>,
     /// Collections whose data go.
     discarded: Vec<CollectionId>,
-    log: LogChange,
+    /// What change streams are to show, and of which collection.
+    events: Vec<(Option<Namespace>, Slice)>,
+    begins_log: bool,
     /// The policies from now on, if they change.
     pub policies: Option<Table>,
     gates: Vec<OwnedRwLockWriteGuard<()>>,
@@ -73,7 +76,8 @@ impl<'e> Definition<'e> {
                     changes: RowChanges::default(),
                     retired: Vec::new(),
                     discarded: Vec::new(),
-                    log: LogChange::None,
+                    events: Vec::new(),
+                    begins_log: false,
                     policies: None,
                     gates,
                     _turn: turn,
@@ -173,24 +177,42 @@ impl<'e> Definition<'e> {
 
     /// Logs an event of the change, for change streams.
     pub fn log_event(&mut self, event: impl FnOnce() -> Option<Event>) {
-        let event = self.engine.store.log().is_logging().then(event).flatten();
-        let Some(event) = event.map(Event::finish) else { return };
-        match &mut self.log {
-            LogChange::Append(events) => events.events.push(event),
-            log => *log = LogChange::Append(Events { events: vec![event], together: false }),
-        }
+        self.note_event(None, event);
     }
 
-    /// The same of a collection, unless it holds pages that clients see with their documents.
+    /// The same of a collection, unless it is one that clients do not see, such as pages that
+    /// they see with their documents.
     pub fn log_event_of(&mut self, namespace: &Namespace, event: impl FnOnce() -> Option<Event>) {
-        if self.engine.policies.is_listed(namespace) {
-            self.log_event(event);
+        self.note_event(Some(namespace), event);
+    }
+
+    fn note_event(&mut self, of: Option<&Namespace>, event: impl FnOnce() -> Option<Event>) {
+        let event = self.engine.store.log().is_logging().then(event).flatten();
+        self.events.extend(event.map(|event| (of.cloned(), event.finish())));
+    }
+
+    /// What the commit has for the log of changes: by the policies of before and after it.
+    fn take_log(&mut self) -> LogChange {
+        if self.begins_log {
+            return LogChange::Begin;
+        }
+        let before = self.engine.policies.current();
+        let after = self.policies.as_ref().unwrap_or(&before);
+        let is_listed =
+            |it: &Namespace| guarded::is_listed(&before, it) && guarded::is_listed(after, it);
+        let listed = std::mem::take(&mut self.events)
+            .into_iter()
+            .filter(|(of, _)| of.as_ref().is_none_or(is_listed));
+        let events: Vec<Slice> = listed.map(|(_, event)| event).collect();
+        match events.is_empty() {
+            true => LogChange::None,
+            false => LogChange::Append(Events { events, together: false }),
         }
     }
 
     /// Begins the log of changes with this change.
     pub fn begin_log(&mut self) {
-        self.log = LogChange::Begin;
+        self.begins_log = true;
     }
 
     /// A transaction that writes to a collection which this change holds, to be committed
@@ -208,8 +230,9 @@ impl<'e> Definition<'e> {
     }
 
     /// As `commit`, together with what a transaction has written.
-    pub async fn commit_with(self, transaction: Transaction) -> Result<()> {
+    pub async fn commit_with(mut self, transaction: Transaction) -> Result<()> {
         let engine = self.engine.clone();
+        let log = self.take_log();
         engine.registry.reserve(&self.catalog)?;
         self.policies.iter().try_for_each(|table| engine.policies.reserve(table))?;
         let (catalog, policies) = (self.catalog, self.policies);
@@ -229,7 +252,7 @@ impl<'e> Definition<'e> {
                 });
             })),
             // What a definition writes on the way is the server's own business.
-            log: self.log,
+            log,
             ..Commit::of(changes)
         };
         if purge {

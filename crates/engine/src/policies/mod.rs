@@ -17,7 +17,7 @@ mod tests;
 pub use pages::{missing, page_indexes};
 
 use crate::catalog::{Collection, Registry};
-use crate::guarded::WithPolicies;
+use crate::guarded::{self, WithPolicies};
 use crate::storage::View;
 use bson::RawDocument;
 use budget::{Held, Kind};
@@ -29,9 +29,6 @@ use language::Needs;
 use parking_lot::Mutex;
 use std::ops::Bound;
 use std::sync::Arc;
-
-/// What the names of the server's own collections begin with.
-const OWN_PREFIX: &str = "freeboard.";
 
 pub struct Policies {
     registry: Arc<Registry>,
@@ -89,13 +86,7 @@ impl Policies {
     /// Whether clients are shown a collection: those that the policies are kept in are not, nor
     /// are pages where readers see arrays whole.
     pub fn is_listed(&self, namespace: &Namespace) -> bool {
-        if namespace.collection.starts_with(OWN_PREFIX) {
-            return false;
-        }
-        let table = self.current();
-        let policy = table.of_pages(namespace).and_then(|of| table.policy(of));
-        let mut merged = policy.into_iter().flat_map(Policy::merged);
-        !merged.any(|overflow| overflow.into == *namespace)
+        guarded::is_listed(&self.current(), namespace)
     }
 
     /// Whether a collection or view is kept for a policy: the pages of arrays, or their elements.
