@@ -7,7 +7,7 @@ mod moving;
 mod overflow;
 mod usage;
 
-pub use moving::{move_elements, split_field, split_keys};
+pub use moving::{move_elements, move_field, split_field, split_keys};
 use overflow::{Chosen, choose};
 
 use super::census::{ArrayCensus, Tree};

@@ -104,13 +104,25 @@ fn cure_of(subject: &Subject<'_>, large: &Large, size: u64) -> Cure {
         (_, Some((field, node))) => {
             let from = subject.thresholds.massive_document.warn_bytes;
             cure::split_field(subject, field, node, from)
+                .unwrap_or_else(|| advice(subject, field, from))
         }
-        // A document without fields is not large.
-        (_, None) => {
-            let collection = Value::from(&*subject.collection.namespace.collection);
-            Cure::command("subset", format!("db.getCollection({collection}).find()"))
-        }
+        (_, None) => advice(subject, "", subject.thresholds.massive_document.warn_bytes),
     }
+}
+
+/// Where no script can split what is large: how to look at it.
+fn advice(subject: &Subject<'_>, field: &str, from: u64) -> Cure {
+    let collection = Value::from(&*subject.collection.namespace.collection);
+    let what = match field {
+        "" => "No field by itself makes".to_owned(),
+        field => format!("Nothing can split {} by itself, which makes", Value::from(field)),
+    };
+    let command = format!(
+        "// {what} these documents large: the application has to keep less in each, or to\n\
+         // write parts of it as documents of another collection. This shows them:\n\
+         db.getCollection({collection}).find({{$expr: {{$gte: [{{$bsonSize: \"$$ROOT\"}}, {from}]}}}}, {{_id: 1}})"
+    );
+    Cure::command("subset", command)
 }
 
 /// What an array that fills a document needs: a bound, or where it has one, that the documents
