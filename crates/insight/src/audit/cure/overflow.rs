@@ -1,7 +1,7 @@
 //! How an array is to overflow: chosen by how it is used, with the reasons.
 
 use super::usage::Usage;
-use super::{HEAD_ELEMENTS_MAX, head_elements, rounded};
+use super::{HEAD_ELEMENTS_MAX, head_elements, head_room, rounded};
 use crate::audit::census::ArrayCensus;
 use crate::audit::detectors::Subject;
 use crate::audit::facts::End;
@@ -17,14 +17,20 @@ pub struct Chosen {
 pub fn choose(subject: &Subject<'_>, path: &str, array: &ArrayCensus) -> Chosen {
     let usage = Usage::of(subject, path, array);
     let usual = head_elements(array);
-    let max = usual.max(rounded(usage.taken));
+    let room = head_room(subject, array).max(1);
+    let wanted = usual.max(rounded(usage.taken));
+    let max = wanted.min(room);
     let mut rule = json!({ "max": max, "on_limit": "overflow" });
     if usage.end() == Some(End::Last)
         && let Some(rule) = rule.as_object_mut()
     {
         rule.insert("overflow".to_owned(), json!({ "keep": "newest" }));
     }
-    Chosen { rule, why: vec![why_max(&usage, max, usual), why_keep(&usage), why_read(&usage)] }
+    let why_max = match max < wanted {
+        true => format!("max: {}, since an element is large", count(max)),
+        false => why_max(&usage, max, usual),
+    };
+    Chosen { rule, why: vec![why_max, why_keep(&usage), why_read(&usage)] }
 }
 
 fn why_max(usage: &Usage, max: u64, usual: u64) -> String {
@@ -129,6 +135,20 @@ mod tests {
             ..Operation::default()
         }
         .with_taken()
+    }
+
+    #[test]
+    fn few_large_elements_stay() {
+        let items: Vec<Bson> = vec![Bson::from("x".repeat(3 << 20)); 4];
+        let document = RawDocumentBuf::try_from(&doc! { "_id": 1, "acts": items }).unwrap();
+        let mut fixture = Fixture::new([document]);
+        let found = |fixture: &Fixture| {
+            let found = fixture.all();
+            found.into_iter().find(|it| it.detector == "massive_document").unwrap().cure
+        };
+        assert!(found(&fixture).seen.unwrap().contains("finds will show 0 of 4 elements"));
+        fixture.target = Target::Freeboard;
+        assert_eq!(rule(&found(&fixture)), json!({ "max": 1, "on_limit": "overflow" }));
     }
 
     #[test]
