@@ -122,7 +122,15 @@ fn by_policy(subject: &Subject<'_>, path: &str, array: &ArrayCensus) -> Cure {
         return Cure::policy("bound", namespace, json!({ "arrays": { path: rule } }));
     }
     let Chosen { rule, why } = choose(subject, path, array);
-    Cure::policy("outlier", namespace, json!({ "arrays": { path: rule } })).why(why)
+    let cure = Cure::policy("outlier", namespace, json!({ "arrays": { path: rule } })).why(why);
+    match &cure.remedy {
+        // Where pages cannot be.
+        Remedy::Policy(file) if File::parse(&file.to_string()).is_err() => {
+            let rule = json!({ "max": rounded_up(array.lengths.max()) });
+            Cure::policy("bound", namespace, json!({ "arrays": { path: rule } }))
+        }
+        _ => cure,
+    }
 }
 
 /// A validator with the least bound that what is there keeps.

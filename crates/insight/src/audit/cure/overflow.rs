@@ -26,6 +26,16 @@ pub fn choose(subject: &Subject<'_>, path: &str, array: &ArrayCensus) -> Chosen 
     {
         rule.insert("overflow".to_owned(), json!({ "keep": "newest" }));
     }
+    // The pages are called by the path, and no name of a collection has a `$`.
+    if path.contains('$')
+        && let Some(rule) = rule.as_object_mut()
+    {
+        let collection = &subject.collection.namespace.collection;
+        let last = path.replace('.', "_").replace('$', "");
+        let into = Value::from(subject.free_name(&format!("{collection}_{last}")));
+        let overflow = rule.entry("overflow").or_insert_with(|| json!({}));
+        overflow.as_object_mut().map(|overflow| overflow.insert("into".to_owned(), into));
+    }
     let why_max = match max < wanted {
         true => format!("max: {}, since an element is large", count(max)),
         false => why_max(&usage, max, usual),
@@ -135,6 +145,18 @@ mod tests {
             ..Operation::default()
         }
         .with_taken()
+    }
+
+    #[test]
+    fn pages_have_a_name_whatever_the_array_is_called() {
+        let items: Vec<Bson> = (0..2_000).map(Bson::from).collect();
+        let document = doc! { "_id": 1, "it$s \"q\"": items };
+        let mut fixture = Fixture::new([RawDocumentBuf::try_from(&document).unwrap()]);
+        fixture.target = Target::Freeboard;
+        let found = fixture.all();
+        let Remedy::Policy(policy) = &found[0].cure.remedy else { panic!() };
+        let rule = &policy["collections"]["things"]["arrays"]["it$s \"q\""];
+        assert_eq!(rule["overflow"]["into"], json!("things_its \"q\""));
     }
 
     #[test]
