@@ -188,7 +188,7 @@ fn exit_code(report: &Report, fail_on: Option<Level>) -> ExitCode {
 }
 
 fn diff(old: &Path, new: &Path, format: DiffFormat) -> Result<ExitCode, Box<dyn Error>> {
-    let diff = Diff::new(&Report::read(old)?, &Report::read(new)?);
+    let diff = Diff::new(&Report::read(old)?, &Report::read(new)?)?;
     let text = match format {
         DiffFormat::Text => diff.text(is_coloured(true)),
         DiffFormat::Json => diff.json()?,

@@ -7,7 +7,7 @@ mod moving;
 mod overflow;
 mod usage;
 
-pub use moving::{move_elements, split_field, split_keys};
+pub use moving::{move_elements, move_field, split_field, split_keys};
 use overflow::{Chosen, choose};
 
 use super::census::{ArrayCensus, Tree};
@@ -34,6 +34,12 @@ const BINDING_SHARE: f64 = 0.9;
 /// A bound that nine of ten arrays keep already: 10, 20, 50, 100 …
 pub fn head_elements(array: &ArrayCensus) -> u64 {
     rounded(array.lengths.quantile(0.9))
+}
+
+/// How many elements fit into the half of what is a large document.
+pub fn head_room(subject: &Subject<'_>, array: &ArrayCensus) -> u64 {
+    let room = subject.thresholds.massive_document.warn_bytes as f64 / 2.0;
+    (room / array.element_bytes_max().max(1.0)) as u64
 }
 
 /// The next of 10, 20, 50, 100 … that a head may keep.
@@ -64,8 +70,11 @@ pub fn bound_array(subject: &Subject<'_>, path: &str, array: &ArrayCensus) -> Cu
 
 /// A script that moves elements, which the application must then read elsewhere.
 fn moved(subject: &Subject<'_>, path: &str, array: &ArrayCensus) -> Cure {
-    let head = head_elements(array).min(MOVED_HEAD_ELEMENTS_MAX);
     let outermost = outermost(subject, path);
+    // The elements that are moved are those of the outermost array.
+    let moved = subject.census.tree.find(outermost).and_then(|node| node.array.as_deref());
+    let room = head_room(subject, moved.unwrap_or(array));
+    let head = head_elements(array).min(MOVED_HEAD_ELEMENTS_MAX).min(room);
     let cure = move_elements(subject, outermost, head);
     if outermost != path {
         return cure;
@@ -113,7 +122,15 @@ fn by_policy(subject: &Subject<'_>, path: &str, array: &ArrayCensus) -> Cure {
         return Cure::policy("bound", namespace, json!({ "arrays": { path: rule } }));
     }
     let Chosen { rule, why } = choose(subject, path, array);
-    Cure::policy("outlier", namespace, json!({ "arrays": { path: rule } })).why(why)
+    let cure = Cure::policy("outlier", namespace, json!({ "arrays": { path: rule } })).why(why);
+    match &cure.remedy {
+        // Where pages cannot be.
+        Remedy::Policy(file) if File::parse(&file.to_string()).is_err() => {
+            let rule = json!({ "max": rounded_up(array.lengths.max()) });
+            Cure::policy("bound", namespace, json!({ "arrays": { path: rule } }))
+        }
+        _ => cure,
+    }
 }
 
 /// A validator with the least bound that what is there keeps.

@@ -1,9 +1,10 @@
 //! Two reports of one target: what grew, what got better, and how fast.
 
 use super::finding::{Finding, Severity};
-use super::{Report, text};
+use super::{Extent, Report, text};
 use crate::Error;
 use crate::audit::Target;
+use crate::figures::count;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
@@ -77,13 +78,17 @@ impl Report {
 }
 
 impl Diff {
-    pub fn new(old: &Report, new: &Report) -> Diff {
+    /// Refused where the reports are of different databases, or where the new one did not look
+    /// at all of what the old one found something in: what it misses is not gone.
+    pub fn new(old: &Report, new: &Report) -> Result<Diff, Error> {
+        same_place(old, new)?;
         let days = days_between(&old.scanned.started, &new.scanned.started);
         let matches = Matches::new(&old.findings, &new.findings);
+        all_looked_at(&matches.old, new)?;
         let changes: Vec<Change> =
             matches.both.iter().filter_map(|(old, new)| change(old, new)).collect();
         let (worse, better) = changes.into_iter().partition(|change| change.new > change.old);
-        Diff {
+        Ok(Diff {
             version: super::VERSION,
             from: old.scanned.started.clone(),
             to: new.scanned.started.clone(),
@@ -93,7 +98,7 @@ impl Diff {
             worse,
             better,
             growth: growth(old, new, days),
-        }
+        })
     }
 
     pub fn text(&self, colour: bool) -> String {
@@ -104,6 +109,65 @@ impl Diff {
         let json = serde_json::to_string_pretty(self);
         json.map(|json| json + "\n").map_err(|error| Error::Use(error.to_string()))
     }
+}
+
+fn same_place(old: &Report, new: &Report) -> Result<(), Error> {
+    let name = |report: &Report| match &report.target.database {
+        Some(database) => format!("the database '{database}'"),
+        None => "all databases".to_owned(),
+    };
+    // One of all databases is one of each.
+    if new.target.database.is_some() && old.target.database != new.target.database {
+        let why = format!(
+            "the old report is of {} and the new one of {}: give two reports of the same",
+            name(old),
+            name(new)
+        );
+        return Err(Error::Use(why));
+    }
+    if new.looked_at.extent == Extent::Nothing {
+        let why = format!(
+            "the new report shows nothing to compare. {} Audit again.",
+            new.looked_at.sentence
+        );
+        return Err(Error::Use(why));
+    }
+    Ok(())
+}
+
+/// Whether what is gone was looked for.
+fn all_looked_at(gone: &[&Finding], new: &Report) -> Result<(), Error> {
+    let missed: Vec<&Finding> = gone.iter().filter(|it| !is_looked_at(it, new)).copied().collect();
+    let Some(first) = missed.first() else { return Ok(()) };
+    Err(Error::Use(format!(
+        "the new report did not look at all of {}, where the old one has {} ({} in all like it): \
+         whether it is gone is not known. {} Audit again with --full.",
+        first.namespace,
+        first.detector,
+        count(missed.len() as u64),
+        new.looked_at.sentence
+    )))
+}
+
+/// Whether the new report saw all of where a finding was; what was dropped since is seen, too.
+fn is_looked_at(finding: &Finding, new: &Report) -> bool {
+    let (database, _) = finding.namespace.split_once('.').unwrap_or((&finding.namespace, ""));
+    // Of a family, or of all collections.
+    let many = finding.namespace.contains(['{', '*']);
+    let within = |namespace: &str| match many {
+        true => {
+            database == "*" || namespace.split_once('.').is_some_and(|(name, _)| name == database)
+        }
+        false => namespace == finding.namespace,
+    };
+    let missed = new.scanned.notes.iter().filter(|note| note.missed);
+    let missed = missed.filter(|note| match &note.namespace {
+        Some(namespace) => within(namespace) || namespace == database,
+        None => true,
+    });
+    let mut there = new.scanned.collections.iter().filter(|it| within(&it.namespace));
+    // Views and the like have no documents of their own to read.
+    missed.count() == 0 && there.all(|it| it.whole || it.sizes.is_none())
 }
 
 /// The findings of two reports, those that are the same side by side.

@@ -209,13 +209,13 @@ fn differences_look_as_they_did() {
     if let Some(sizes) = &mut new.scanned.collections[0].sizes {
         sizes.max = 1_012_000;
     }
-    let diff = Diff::new(&old, &new);
+    let diff = Diff::new(&old, &new).unwrap();
     assert_eq!((diff.days, diff.gone.len(), diff.worse.len()), (10.0, 1, 1));
     let largest = diff.growth.iter().find(|it| it.what == What::LargestDocumentBytes).unwrap();
     assert_eq!(largest.per_day, Some(100_000.0));
     assert_eq!(largest.days_to_limit.map(f64::round), Some(158.0));
     assert_golden("diff.txt", &diff.text(false));
-    let nothing = Diff::new(&old, &old);
+    let nothing = Diff::new(&old, &old).unwrap();
     assert!(nothing.text(false).contains("Nothing changed."));
 }
 
@@ -225,11 +225,43 @@ fn two_findings_of_one_place_are_not_taken_for_each_other() {
     let mut second = old.findings[0].clone();
     second.severity = Severity::Warn;
     old.findings.push(second);
-    assert!(Diff::new(&old, &old).text(false).contains("Nothing changed."));
+    assert!(Diff::new(&old, &old).unwrap().text(false).contains("Nothing changed."));
 
     let mut new = old.clone();
     new.findings.remove(0);
-    let diff = Diff::new(&old, &new);
+    let diff = Diff::new(&old, &new).unwrap();
     assert_eq!((diff.gone.len(), diff.better.len(), diff.appeared.len()), (1, 0, 0));
     assert_eq!(diff.gone[0].severity, Severity::Critical);
+}
+
+#[test]
+fn what_was_not_looked_at_is_not_gone() {
+    let mut old = report();
+    old.scanned.notes.clear();
+    old.scanned.collections.iter_mut().for_each(|it| it.whole = true);
+    let mut new = old.clone();
+    new.findings.clear();
+    assert_eq!(Diff::new(&old, &new).unwrap().gone.len(), old.findings.len());
+    let refused = |new: &Report| Diff::new(&old, new).unwrap_err().to_string();
+
+    let mut other = new.clone();
+    other.target.database = Some("elsewhere".to_owned());
+    assert!(refused(&other).contains("the new one of the database 'elsewhere'"));
+
+    let mut nothing = new.clone();
+    nothing.looked_at = LookedAt::new(&[], &[]);
+    assert!(refused(&nothing).contains("Nothing was looked at"));
+
+    let mut sample = new.clone();
+    sample.scanned.collections.iter_mut().for_each(|it| it.whole = false);
+    assert!(refused(&sample).contains("did not look at all of shop.users"));
+    // What it still finds is compared.
+    sample.findings.clone_from(&old.findings);
+    assert!(Diff::new(&old, &sample).is_ok());
+
+    let note = "not authorized".to_owned();
+    let missed = Note { namespace: Some("shop.users".to_owned()), note, missed: true };
+    new.scanned.notes = vec![missed];
+    new.scanned.collections.clear();
+    assert!(refused(&new).contains("did not look at all of shop.users"));
 }

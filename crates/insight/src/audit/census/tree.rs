@@ -301,6 +301,11 @@ impl Node {
         }
     }
 
+    /// Whether some of its values are of one of these types.
+    pub fn has_any(&self, kinds: &[ElementType]) -> bool {
+        kinds.iter().any(|kind| self.kinds & bit(*kind) != 0)
+    }
+
     /// Whether there are values, all of these types.
     pub fn is_of(&self, kinds: &[ElementType]) -> bool {
         let wanted = kinds.iter().fold(0, |bits, kind| bits | bit(*kind));

@@ -1,7 +1,7 @@
 //! How an array is to overflow: chosen by how it is used, with the reasons.
 
 use super::usage::Usage;
-use super::{HEAD_ELEMENTS_MAX, head_elements, rounded};
+use super::{HEAD_ELEMENTS_MAX, head_elements, head_room, rounded};
 use crate::audit::census::ArrayCensus;
 use crate::audit::detectors::Subject;
 use crate::audit::facts::End;
@@ -17,14 +17,30 @@ pub struct Chosen {
 pub fn choose(subject: &Subject<'_>, path: &str, array: &ArrayCensus) -> Chosen {
     let usage = Usage::of(subject, path, array);
     let usual = head_elements(array);
-    let max = usual.max(rounded(usage.taken));
+    let room = head_room(subject, array).max(1);
+    let wanted = usual.max(rounded(usage.taken));
+    let max = wanted.min(room);
     let mut rule = json!({ "max": max, "on_limit": "overflow" });
     if usage.end() == Some(End::Last)
         && let Some(rule) = rule.as_object_mut()
     {
         rule.insert("overflow".to_owned(), json!({ "keep": "newest" }));
     }
-    Chosen { rule, why: vec![why_max(&usage, max, usual), why_keep(&usage), why_read(&usage)] }
+    // The pages are called by the path, and no name of a collection has a `$`.
+    if path.contains('$')
+        && let Some(rule) = rule.as_object_mut()
+    {
+        let collection = &subject.collection.namespace.collection;
+        let last = path.replace('.', "_").replace('$', "");
+        let into = Value::from(subject.free_name(&format!("{collection}_{last}")));
+        let overflow = rule.entry("overflow").or_insert_with(|| json!({}));
+        overflow.as_object_mut().map(|overflow| overflow.insert("into".to_owned(), into));
+    }
+    let why_max = match max < wanted {
+        true => format!("max: {}, since an element is large", count(max)),
+        false => why_max(&usage, max, usual),
+    };
+    Chosen { rule, why: vec![why_max, why_keep(&usage), why_read(&usage)] }
 }
 
 fn why_max(usage: &Usage, max: u64, usual: u64) -> String {
@@ -129,6 +145,32 @@ mod tests {
             ..Operation::default()
         }
         .with_taken()
+    }
+
+    #[test]
+    fn pages_have_a_name_whatever_the_array_is_called() {
+        let items: Vec<Bson> = (0..2_000).map(Bson::from).collect();
+        let document = doc! { "_id": 1, "it$s \"q\"": items };
+        let mut fixture = Fixture::new([RawDocumentBuf::try_from(&document).unwrap()]);
+        fixture.target = Target::Freeboard;
+        let found = fixture.all();
+        let Remedy::Policy(policy) = &found[0].cure.remedy else { panic!() };
+        let rule = &policy["collections"]["things"]["arrays"]["it$s \"q\""];
+        assert_eq!(rule["overflow"]["into"], json!("things_its \"q\""));
+    }
+
+    #[test]
+    fn few_large_elements_stay() {
+        let items: Vec<Bson> = vec![Bson::from("x".repeat(3 << 20)); 4];
+        let document = RawDocumentBuf::try_from(&doc! { "_id": 1, "acts": items }).unwrap();
+        let mut fixture = Fixture::new([document]);
+        let found = |fixture: &Fixture| {
+            let found = fixture.all();
+            found.into_iter().find(|it| it.detector == "massive_document").unwrap().cure
+        };
+        assert!(found(&fixture).seen.unwrap().contains("finds will show 0 of 4 elements"));
+        fixture.target = Target::Freeboard;
+        assert_eq!(rule(&found(&fixture)), json!({ "max": 1, "on_limit": "overflow" }));
     }
 
     #[test]

@@ -6,11 +6,11 @@
 
 use super::Subject;
 use crate::audit::census::{NodeId, Tree};
-use crate::audit::cure::can_be_declared;
+use crate::audit::cure::{can_be_declared, move_field};
 use crate::audit::facts::{Operation, Part, Used};
 use crate::figures::{bytes, count, percent};
-use crate::report::{Cure, Finding, Severity, name};
-use serde_json::{Value, json};
+use crate::report::{Cure, Finding, Severity};
+use serde_json::json;
 
 const EXAMPLES_MAX: usize = 3;
 
@@ -107,32 +107,9 @@ fn judge(subject: &Subject<'_>, reads: &Reads<'_>, path: &str, field: u64) -> Fi
         .figure("documents", subject.census.documents())
 }
 
-/// What moves the field into documents of its own, under the same `_id`s; of an array, each
-/// element, so that it does not go on growing there.
 fn cure_of(subject: &Subject<'_>, path: &str) -> Cure {
-    let collection = &*subject.collection.namespace.collection;
-    let last = path.rsplit('.').next().unwrap_or(path);
-    let into = Value::from(format!("{collection}_{last}"));
-    let (collection, field) = (Value::from(collection), name(path));
     let is_array = subject.census.tree.find(path).is_some_and(|node| node.array.is_some());
-    let stages = if is_array {
-        let array = Value::from(format!("${path}"));
-        format!(
-            "{{$unwind: {{path: {array}, includeArrayIndex: \"at\"}}}},\n  \
-             {{$project: {{_id: {{of: \"$_id\", at: \"$at\"}}, {field}: 1}}}}"
-        )
-    } else {
-        format!("{{$match: {{{field}: {{$exists: true}}}}}},\n  {{$project: {{{field}: 1}}}}")
-    };
-    let command = format!(
-        "db.getCollection({collection}).aggregate([\n  \
-         {stages},\n  \
-         {{$merge: {{into: {into}, whenMatched: \"replace\"}}}}\n\
-         ])\n\
-         // and when those who need it read and write it there:\n\
-         db.getCollection({collection}).updateMany({{}}, {{$unset: {{{field}: \"\"}}}})"
-    );
-    Cure::command("subset", command)
+    move_field(subject, path, is_array)
 }
 
 #[cfg(test)]
@@ -175,6 +152,16 @@ mod tests {
         let Remedy::Command(command) = &findings[1].cure.remedy else { panic!() };
         assert!(command.contains(r#"{$unset: {"more.raw": ""}}"#), "{command}");
         assert!(command.contains(r#"into: "things_raw""#), "{command}");
+    }
+
+    #[test]
+    fn no_collection_of_the_database_is_written_to() {
+        let mut fixture = Fixture::new((0..20).map(|id| product(id, 4_000)));
+        fixture.collection.operations = vec![read(doc! { "name": 1, "more": 1 }, 30)];
+        fixture.names.insert("things_feed".to_owned());
+        let Remedy::Command(command) = fixture.look(look)[0].cure.remedy.clone() else { panic!() };
+        assert!(command.contains(r#"into: "things_feed2""#), "{command}");
+        assert!(command.contains("_id, $expr: {$eq: "), "{command}");
     }
 
     #[test]

@@ -176,14 +176,16 @@ fn bucket(subject: &Subject<'_>, series: &Series<'_>) -> Cure {
         format!(",\n    {}, {}, {}", stat("Min", "$min"), stat("Max", "$max"), stat("Sum", "$sum"))
     });
     let command = format!(
-        "db.getCollection({}).aggregate([\n  \
+        "if (db.getCollection({into}).findOne()) throw new Error({into} + \" is there already: readings would \
+         take the place of those in it. Audit again.\");\n\
+         db.getCollection({}).aggregate([\n  \
          {{$group: {{_id: {{{}: {}, from: {{$dateTrunc: {{date: {}, unit: \"{unit}\"}}}}}},\n    \
          count: {{$sum: 1}}, readings: {{$push: \"$$ROOT\"}}{}}}}},\n  \
          {{$unset: [\"readings._id\", {}]}},\n  \
-         {{$merge: {{into: {into}, whenMatched: \"replace\"}}}}\n], {{allowDiskUse: true}});\n\
+         {{$merge: {{into: {into}, whenMatched: \"fail\"}}}}\n], {{allowDiskUse: true}});\n\
          // and when the application reads and writes buckets, if all readings are in them:\n\
          const all = db.getCollection({into}).aggregate([{{$group: {{_id: null, n: {{$sum: \"$count\"}}}}}}]).next();\n\
-         if (all.n >= db.getCollection({from}).countDocuments({{}})) db.getCollection({from}).drop()",
+         if (all && all.n >= db.getCollection({from}).countDocuments({{}})) db.getCollection({from}).drop()",
         from,
         text(&last(&series.source)),
         field(&series.source),

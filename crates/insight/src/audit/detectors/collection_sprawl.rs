@@ -7,7 +7,7 @@ use super::{Deployment, free_name};
 use crate::audit::facts::Kind;
 use crate::audit::outline::Outline;
 use crate::figures::count;
-use crate::report::{Cure, Finding, Severity, name, shell};
+use crate::report::{Cure, Finding, Severity, shell};
 use command::Namespace;
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde_json::{Value, json};
@@ -25,6 +25,8 @@ pub struct Family<'a> {
     template: String,
     /// The field that tells the collections apart once they are one.
     discriminator: String,
+    /// The word of the template that it is called by.
+    word: String,
     members: Vec<(&'a Outline, &'a str)>,
 }
 
@@ -75,8 +77,11 @@ fn families<'a>(deployment: &Deployment<'_>, collections: &[&'a Outline]) -> Vec
         }
         taken.extend(members.iter().map(|(outline, _)| (&outline.namespace, ())));
         members.sort_by(|a, b| a.0.namespace.cmp(&b.0.namespace));
-        let discriminator = discriminator(&template);
-        families.push(Family { database, template, discriminator, members });
+        // A field that is there keeps its name.
+        let fields = members.iter().flat_map(|(outline, _)| outline.fields.iter().cloned());
+        let word = discriminator(&template);
+        let discriminator = free_name(&fields.collect(), &word);
+        families.push(Family { database, template, discriminator, word, members });
     }
     families
 }
@@ -144,11 +149,9 @@ fn discriminator(template: &str) -> String {
 /// What the one collection is called: the words that are left, without the discriminator.
 fn merged_name(family: &Family<'_>) -> String {
     let rest = family.template.replace(HOLE, "");
-    let words: Vec<&str> = rest
-        .split(SEPARATORS)
-        .filter(|word| !word.is_empty() && *word != family.discriminator)
-        .collect();
-    if words.is_empty() { family.discriminator.clone() } else { words.join("_") }
+    let words: Vec<&str> =
+        rest.split(SEPARATORS).filter(|word| !word.is_empty() && *word != family.word).collect();
+    if words.is_empty() { family.word.clone() } else { words.join("_") }
 }
 
 fn judge(deployment: &Deployment<'_>, family: &Family<'_>) -> Finding {
@@ -194,34 +197,67 @@ fn judge(deployment: &Deployment<'_>, family: &Family<'_>) -> Finding {
 }
 
 /// What copies every member into one collection, with its identifier in a field and its indexes
-/// behind that field, and drops it when all of it is there.
+/// behind that field, and drops each that is there as it was. Before anything is copied it looks
+/// for what cannot be merged, and says so.
 fn merge(family: &Family<'_>, names: &FxHashSet<String>) -> Cure {
     let into = Value::from(free_name(names, &merged_name(family)));
     let (before, behind) = family.template.split_once(HOLE).unwrap_or((&family.template, ""));
-    let (from, to) = (before.chars().count(), behind.chars().count());
-    let field = name(&family.discriminator);
+    let (from, to) = (before.encode_utf16().count(), behind.encode_utf16().count());
+    let field = Value::from(&*family.discriminator);
     let unique = family.members.iter().all(|(outline, _)| outline.unique_ids);
     // The same `_id` in two of them would be one document.
-    let id = if unique { "" } else { "_id: {of, id: \"$_id\"}, " };
+    let id = if unique { "" } else { "_id: {of: {$literal: of(name)}, id: \"$_id\"}, " };
     let members: Vec<&str> =
         family.members.iter().map(|(outline, _)| &*outline.namespace.collection).collect();
-    let command = format!(
-        "const into = db.getCollection({into});\n\
-         const merge = name => {{\n  \
-         const from = db.getCollection(name), of = name.slice({from}, name.length - {to});\n  \
-         for (const {{v, ns, key, name: index, ...options}} of from.getIndexes()) if (index !== \"_id_\") \
-         into.createIndex(\"expireAfterSeconds\" in options ? key : {{{field}: 1, ...key}}, {{...options, name: index}});\n  \
-         from.aggregate([{{$set: {{{id}{field}: of}}}}, {{$merge: {{into: {into}, whenMatched: \"replace\"}}}}]);\n}};\n\
-         const names = {};\n\
-         for (const name of names) merge(name);\n\
-         into.createIndex({{{field}: 1, _id: 1}});\n\
-         // and when the application reads and writes {into}, if all documents are in it:\n\
-         for (const name of names) if (into.countDocuments({{{field}: name.slice({from}, name.length - {to})}}) >= \
-         db.getCollection(name).countDocuments({{}})) db.getCollection(name).drop()",
-        shell(&Value::from(members)),
-    );
+    let command = SCRIPT
+        .replace("«id»", id)
+        .replace("«of»", &format!("name.slice({from}, name.length - {to})"))
+        .replace("«field»", &field.to_string())
+        .replace("«into»", &into.to_string())
+        .replace("«names»", &shell(&Value::from(members)));
     Cure::script("single collection", &command)
 }
+
+const SCRIPT: &str = r#"// Stop the writes to these collections first. Run it again if it was interrupted.
+const into = db.getCollection(«into»), field = «field», there = db.getCollectionNames();
+const names = «names».filter(name => there.includes(name));
+const of = name => «of»;
+const same = (a, b) => EJSON.stringify(a) === EJSON.stringify(b);
+const wrong = [], wanted = [], left = [];
+for (const {name, options} of db.getCollectionInfos({name: {$in: names}}))
+  if (options && (options.validator || options.collation)) wrong.push(name + " has a validator or a collation: give it to the one collection and take it from this one");
+for (const name of names) {
+  if (db.getCollection(name).findOne({[field]: {$exists: true}})) wrong.push(name + " has documents with a field " + field + " already: rename it");
+  for (const {v, ns, key, name: index, ...options} of db.getCollection(name).getIndexes()) {
+    const keys = Object.keys(key), plain = keys.every(it => typeof key[it] !== "string" && !it.endsWith("$**"));
+    if (same(keys, ["_id"])) continue;
+    const alone = !plain || "expireAfterSeconds" in options, whole = alone ? key : {[field]: 1, ...key};
+    const known = wanted.find(it => same(it.key, whole));
+    if (Object.values(key).includes("text")) wrong.push(name + ": the text index " + index + " has to be dropped here and made on the one collection");
+    if (options.unique && (alone || options.sparse)) wrong.push(name + ": the unique index " + index + " would be unique across all of them: make another one");
+    if (!alone && Object.keys(whole)[0] !== field) wrong.push(name + ": the index " + index + " has a number in the place of a field name: make it by hand");
+    if (known && !same(known.options, options)) wrong.push(name + ": the index " + index + " has other options than in " + known.of[0] + ": make them alike");
+    if (known) known.of.push(name); else wanted.push({key: whole, options, index, of: [name]});
+  }
+}
+for (const it of wanted) if (it.options.unique && it.of.length < names.length) wrong.push(it.of[0] + ": the index " + it.index + " is unique, and not all of them have it: make them alike");
+if (wrong.length > 0) print("Nothing was merged. This cannot be merged as it is:\n" + wrong.join("\n"));
+else {
+  for (const it of wanted) into.createIndex(it.key, wanted.some(other => other !== it && other.index === it.index) ? it.options : {...it.options, name: it.index});
+  into.createIndex({[field]: 1, _id: 1});
+  const changed = name => ({$mergeObjects: ["$$ROOT", {«id»[field]: {$literal: of(name)}}]});
+  for (const name of names) db.getCollection(name).aggregate([{$replaceWith: changed(name)}, {$merge: {into: «into», whenMatched: "keepExisting"}}]);
+  // and where all documents are in it as they are here:
+  for (const name of names) {
+    const other = db.getCollection(name).aggregate([
+      {$project: {_id: 0, whole: changed(name)}},
+      {$lookup: {from: «into», localField: "whole._id", foreignField: "_id", as: "there"}},
+      {$match: {$expr: {$ne: [["$whole"], "$there"]}}}, {$limit: 1}, {$project: {one: "$whole._id"}}
+    ]).toArray();
+    if (other.length === 0) db.getCollection(name).drop(); else left.push(name);
+  }
+  if (left.length > 0) print("These stay, since documents differ from those in " + «into» + ": " + left.join(", "));
+}"#;
 
 /// All collections together against the limit.
 fn too_many(deployment: &Deployment<'_>) -> Option<Finding> {
@@ -300,17 +336,30 @@ mod tests {
             assert_eq!(finding.evidence.figures["collections"], json!(25));
             assert_eq!(finding.evidence.figures["collections_in_all"], json!(26));
             let crate::report::Remedy::Command(command) = &finding.cure.remedy else { panic!() };
-            assert!(command.contains(r#"into: "orders""#), "{command}");
+            assert!(command.contains(r#"{into: "orders", "#), "{command}");
             // A collection that is there already is not taken for it.
             collections.push(outline("orders", ORDER));
             let findings = found(&collections, Target::MongoDb);
             let crate::report::Remedy::Command(command) = &findings[0].cure.remedy else {
                 panic!()
             };
-            assert!(command.contains(r#"into: "orders2""#), "{command}");
+            assert!(command.contains(r#"{into: "orders2", "#), "{command}");
         }
         let numbered: Vec<_> = (0..6).map(|at| outline(&format!("tenant{at}"), ORDER)).collect();
         assert_eq!(found(&numbered, Target::MongoDb)[0].severity, Severity::Info);
+    }
+
+    #[test]
+    fn a_field_that_is_there_is_not_written_over() {
+        let fields = &["_id", "customer", "total"];
+        let collections: Vec<_> =
+            (0..25).map(|at| outline(&format!("customer_{at}_orders"), fields)).collect();
+        let findings = found(&collections, Target::MongoDb);
+        let crate::report::Remedy::Command(command) = &findings[0].cure.remedy else { panic!() };
+        assert!(
+            command.contains(r#"db.getCollection("orders"), field = "customer2""#),
+            "{command}"
+        );
     }
 
     #[test]

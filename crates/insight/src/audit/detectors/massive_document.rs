@@ -46,6 +46,7 @@ fn judge(subject: &Subject<'_>) -> Option<Finding> {
     let have = if over > 1 { "have" } else { "has" };
     let over_bytes = bytes(thresholds.warn_bytes);
     summary += &format!(" ({} {have} {over_bytes} or more).", count(over.max(1)));
+    let field = main_field(subject, main, largest);
     let large = census.largest.iter().filter(|(size, _)| *size >= thresholds.warn_bytes);
     Some(
         Finding::new(
@@ -54,8 +55,8 @@ fn judge(subject: &Subject<'_>) -> Option<Finding> {
             summary,
             cure_of(subject, main, largest),
         )
-        .path_if(main_field(main, largest))
-        .cause(main_field(main, largest).map_or("size".to_owned(), |path| array_cause(&path)))
+        .path_if(field.clone())
+        .cause(field.map_or("size".to_owned(), |path| array_cause(&path)))
         .ids(large.map(|(_, it)| it.id.clone()))
         .examples(main.fields.iter().map(|(field, weight)| format!("{field}: {}", bytes(*weight))))
         .figure("documents", spread.count)
@@ -69,10 +70,11 @@ fn judge(subject: &Subject<'_>) -> Option<Finding> {
     )
 }
 
-/// The field that makes a document large, if one does.
-fn main_field(large: &Large, size: u64) -> Option<String> {
+/// The field that makes a document large, if one does: an array does, since it grows.
+fn main_field(subject: &Subject<'_>, large: &Large, size: u64) -> Option<String> {
     let (field, weight) = large.fields.first()?;
-    (*weight as f64 >= size as f64 * MAIN_SHARE).then(|| field.clone())
+    let is_array = subject.census.tree.find(field).is_some_and(|node| node.array.is_some());
+    (is_array || *weight as f64 >= size as f64 * MAIN_SHARE).then(|| field.clone())
 }
 
 /// An array is bounded. Another large field is moved, unless all that is there leaves enough
@@ -80,7 +82,7 @@ fn main_field(large: &Large, size: u64) -> Option<String> {
 fn cure_of(subject: &Subject<'_>, large: &Large, size: u64) -> Cure {
     let heaviest = large.fields.first().map(|(field, _)| &**field);
     let node = heaviest.and_then(|field| Some((field, subject.census.tree.find(field)?)));
-    let main = main_field(large, size);
+    let main = main_field(subject, large, size);
     if let Some((field, node)) = node
         && main.as_deref() == Some(field)
         && let Some(array) = &node.array
@@ -102,13 +104,25 @@ fn cure_of(subject: &Subject<'_>, large: &Large, size: u64) -> Cure {
         (_, Some((field, node))) => {
             let from = subject.thresholds.massive_document.warn_bytes;
             cure::split_field(subject, field, node, from)
+                .unwrap_or_else(|| advice(subject, field, from))
         }
-        // A document without fields is not large.
-        (_, None) => {
-            let collection = Value::from(&*subject.collection.namespace.collection);
-            Cure::command("subset", format!("db.getCollection({collection}).find()"))
-        }
+        (_, None) => advice(subject, "", subject.thresholds.massive_document.warn_bytes),
     }
+}
+
+/// Where no script can split what is large: how to look at it.
+fn advice(subject: &Subject<'_>, field: &str, from: u64) -> Cure {
+    let collection = Value::from(&*subject.collection.namespace.collection);
+    let what = match field {
+        "" => "No field by itself makes".to_owned(),
+        field => format!("Nothing can split {} by itself, which makes", Value::from(field)),
+    };
+    let command = format!(
+        "// {what} these documents large: the application has to keep less in each, or to\n\
+         // write parts of it as documents of another collection. This shows them:\n\
+         db.getCollection({collection}).find({{$expr: {{$gte: [{{$bsonSize: \"$$ROOT\"}}, {from}]}}}}, {{_id: 1}})"
+    );
+    Cure::command("subset", command)
 }
 
 /// What an array that fills a document needs: a bound, or where it has one, that the documents

@@ -37,7 +37,8 @@ fn gather(filter: &Document, conditions: &mut Vec<String>) {
                 }
             }
             Bson::RegularExpression(regex) => {
-                conditions.push(format!("{key}:$regex{}", regex.options.as_str()));
+                let ends = ends(regex.pattern.as_str());
+                conditions.push(format!("{key}:$regex{ends}{}", regex.options.as_str()));
             }
             other => conditions.push(condition(key, "$eq", other)),
         }
@@ -49,9 +50,26 @@ fn condition(key: &str, operator: &str, operand: &Bson) -> String {
     match operand {
         Bson::Document(inner) if operator != "$eq" => self::filter(inner, &mut out),
         Bson::String(text) if operator == "$options" => out.push_str(text),
+        Bson::String(text) if operator == "$regex" => {
+            out.push_str(ends(text));
+            out.push('?');
+        }
+        Bson::RegularExpression(regex) => {
+            out.push_str(ends(regex.pattern.as_str()));
+            out.push_str(regex.options.as_str());
+        }
         _ => out.push('?'),
     }
     out
+}
+
+/// Where a pattern is bound: an index serves one with a beginning and not one without.
+fn ends(pattern: &str) -> &'static str {
+    match (pattern.starts_with('^'), pattern.ends_with('$')) {
+        (true, true) => "^$",
+        (true, false) => "^",
+        (false, _) => "",
+    }
 }
 
 /// Whether a document is a list of operators and no value.
@@ -173,6 +191,20 @@ mod tests {
         projection(&doc! { "a": 1 }, &mut included);
         projection(&doc! { "a": 0 }, &mut excluded);
         assert_ne!(included, excluded);
+    }
+
+    #[test]
+    fn patterns_with_a_beginning_are_another_shape() {
+        let regex = |pattern: &str| doc! { "a": { "$regex": pattern, "$options": "i" } };
+        assert_ne!(of(&regex("ulm 1")), of(&regex("^ulm 1")));
+        assert_ne!(of(&regex("^ulm 1$")), of(&regex("^ulm 1")));
+        assert_eq!(of(&regex("^ulm 1$")), of(&regex("^ulm 23$")));
+        let literal = |pattern: &str| {
+            let (pattern, options) = (pattern.try_into().unwrap(), "i".try_into().unwrap());
+            doc! { "a": bson::Regex { pattern, options } }
+        };
+        assert_ne!(of(&literal("ulm 1")), of(&literal("^ulm 1")));
+        assert_eq!(of(&literal("ulm 1")), of(&literal("bonn")));
     }
 
     #[test]
