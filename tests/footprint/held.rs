@@ -67,6 +67,26 @@ fn joined_documents_are_in_the_budget() {
     }
 }
 
+/// The document has 12 MB with its pages, and a filter looks at all of it.
+#[test]
+fn completed_documents_are_in_the_budget() {
+    let _turn = TURN.lock();
+    let (served, mut connection) = serve();
+    let policy = doc! { "arrays": { "a": { "max": 1, "on_limit": "overflow" } } };
+    succeed(&mut connection, &doc! { "setGrowthPolicy": "c", "policy": policy, "$db": "d" });
+    let document = doc! { "_id": 1, "a": ["x"] };
+    succeed(&mut connection, &doc! { "insert": "c", "documents": [document], "$db": "d" });
+    for _ in 0..12 {
+        let push = doc! { "q": { "_id": 1 }, "u": { "$push": { "a": "y".repeat(MEGABYTE) } } };
+        succeed(&mut connection, &doc! { "update": "c", "updates": [push], "$db": "d" });
+    }
+    let count = rawdoc! { "count": "c", "query": { "a": { "$ne": "z" } }, "$db": "d" };
+    let (taken, codes) = at_once(&served, 24, &count);
+    assert!(taken < 200 * MEGABYTE, "{taken} bytes were taken: {codes:?}");
+    assert!(codes.contains(&146), "{codes:?}");
+    assert!(codes.contains(&0), "{codes:?}");
+}
+
 /// Few documents are put in order whose keys are long.
 #[test]
 fn keys_that_are_put_in_order_are_in_the_budget() {

@@ -3,7 +3,6 @@
 
 mod dry_run;
 mod list;
-mod memory;
 mod orphans;
 
 use crate::Engine;
