@@ -46,7 +46,7 @@ async fn a_sample_reads_no_more_than_asked() {
     let mut entries = profile.find(filter).await.unwrap();
     while entries.advance().await.unwrap() {
         let entry = entries.deserialize_current().unwrap();
-        examined += entry.get_i64("docsExamined").unwrap_or(0);
+        examined += entry.get_i32("docsExamined").unwrap_or(0);
     }
     assert_eq!(examined, 4 * 160 + 10);
     place.stop().await;
