@@ -18,7 +18,7 @@ use std::time::Duration;
 ///
 /// Sets the policies of the file, as apply does, and then settles what is over their
 /// bounds: elements move to pages, or are dropped where the policy says so; what only
-/// its owner may let go is told and left. Where a policy changes in what its pages are known
+/// its owner may let go is reported and left. Where a policy changes in what its pages are known
 /// by (keep, into, parent_key, the names of counters), the arrays are restored first and moved
 /// again. Ctrl-C stops between two batches, and the next run goes on: what is left to do shows
 /// in the documents themselves.

@@ -13,8 +13,8 @@ use bson::{Bson, Document, doc};
 use mongodb::{Client, Database};
 use std::time::{Duration, Instant};
 
-/// Documents over their bounds, and failures, that are told one by one.
-const TOLD_MAX: usize = 20;
+/// Documents over their bounds, and failures, that are listed.
+const LISTED_MAX: usize = 20;
 /// What a server writes in a second, for estimates.
 const MOVED_BYTES_PER_SECOND: u64 = 50 * 1024 * 1024;
 /// What a server needs to write one document, for estimates.
@@ -103,7 +103,7 @@ pub struct Moved {
 }
 
 impl Migrate<'_> {
-    /// Whatever ends it, what was done until then is told.
+    /// Whatever ends it, what was done until then is reported.
     pub async fn run(&self) -> Result<Migrated, Error> {
         let client = connect::client(self.uri).await?;
         let mut stop = Stop::new();
@@ -257,7 +257,7 @@ pub fn next_batch(documents: u32, most: u32, took: Duration) -> u32 {
 /// Adds lines for the first items of a list.
 pub fn tell(lines: &mut Vec<String>, reply: &Document, list: &str, line: fn(&Document) -> String) {
     let items = reply.get_array(list).map(Vec::as_slice).unwrap_or_default();
-    let room = TOLD_MAX.saturating_sub(lines.len());
+    let room = LISTED_MAX.saturating_sub(lines.len());
     lines.extend(items.iter().filter_map(Bson::as_document).take(room).map(line));
 }
 

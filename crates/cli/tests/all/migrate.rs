@@ -279,8 +279,7 @@ fn no_policy_is_left_for_a_file_that_is_refused() {
     stop(child);
 }
 
-/// Runs `freeboard migrate`, which comes to a document that a transaction holds and is told to
-/// stop there.
+/// Runs `freeboard migrate`, and interrupts it at a document that a transaction holds.
 fn stopped_at_a_document(uri: &str, arguments: &[&str]) -> Output {
     block_on(async {
         let client = Client::with_uri_str(uri).await.unwrap();
@@ -322,7 +321,7 @@ fn a_plan_of_a_restoration_that_is_stopped_is_no_plan() {
         })
     };
     assert!(known().get("leaving").is_none(), "{}", known());
-    // Neither is one that tells of documents that cannot be restored.
+    // Neither is one with documents that cannot be restored.
     block_on(async {
         let client = Client::with_uri_str(&uri).await.unwrap();
         let validator = doc! { "n": { "$exists": true } };

@@ -113,7 +113,7 @@ async fn clients_read_the_log() {
     let asked = doc! { "getParameter": 1, "logComponentVerbosity": 1 };
     let reply = admin.run_command(asked).await.unwrap();
     assert_eq!(reply.get_document("logComponentVerbosity").unwrap(), &doc! { "verbosity": 0 });
-    // More is told from now on, and then less again.
+    // More is logged from now on, and then less again.
     let of_failures = async |level: i32| {
         let set = doc! { "setParameter": 1, "logComponentVerbosity": { "verbosity": level } };
         admin.run_command(set).await.unwrap();

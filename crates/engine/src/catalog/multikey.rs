@@ -126,7 +126,7 @@ mod tests {
         let few = index.set(&arrays(0..3));
         assert_eq!((few.bits, few.paths.len()), (0, 3));
         assert!(index.met_at("p1") && !index.met_at("p3"));
-        // What is not stored is to be stored again, by whoever commits first.
+        // What is not stored yet is stored by the first commit.
         assert_eq!(index.set(&arrays(0..3)).paths.len(), 3);
         index.store(&few);
         assert!(index.set(&arrays(0..3)).is_empty());

@@ -23,8 +23,8 @@ use tokio::sync::{mpsc, watch};
 
 /// Commands under way at once.
 const BATCHES_IN_FLIGHT: usize = 4;
-/// Failures that are told one by one; the rest are counted.
-const FAILURES_TOLD_MAX: usize = 20;
+/// Failures that are listed; the rest are counted.
+const FAILURES_LISTED_MAX: usize = 20;
 const DUPLICATE_KEY: i32 = 11000;
 
 #[derive(Debug)]
@@ -47,7 +47,7 @@ pub struct Import<'a> {
 /// What becomes of a document whose `_id` is in the collection already.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum ExistingDocument {
-    /// It is told as a failure.
+    /// It is reported as a failure.
     #[default]
     Fail,
     /// It is left as it is there: an import that was interrupted goes on.
@@ -154,7 +154,7 @@ impl Import<'_> {
                         None => reads = false,
                     }
                 }
-                // What is under way is finished, so that what is told is true.
+                // What is under way is finished, so that the report is true.
                 () = &mut interrupt, if reads => {
                     imported.interrupted = true;
                     reads = false;
@@ -279,7 +279,7 @@ impl Imported {
 
     fn finish(&mut self) {
         self.failures.sort_by_key(|failure| failure.number);
-        self.failures.truncate(FAILURES_TOLD_MAX);
+        self.failures.truncate(FAILURES_LISTED_MAX);
     }
 }
 

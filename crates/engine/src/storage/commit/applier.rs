@@ -5,6 +5,7 @@ use crate::storage::deferred::{Backlog, Deferred};
 use crate::storage::large::Secret;
 use crate::storage::trees::{Failure, Tree, TreeChange, Trees};
 use crate::storage::{Clock, Log, View, keys};
+use budget::Held;
 use rustc_hash::FxHashSet;
 use std::any::Any;
 use std::sync::Arc;
@@ -23,8 +24,8 @@ pub struct Applier {
 /// What applied commits leave behind.
 #[derive(Default)]
 pub struct AppliedGroup {
-    /// What they held, to be dropped once everyone can see them.
-    pub held: Vec<Box<dyn Any + Send>>,
+    /// What they held and reserved, to be dropped once everyone can see them.
+    pub held: Vec<(Box<dyn Any + Send>, Held)>,
     /// What is still to be added to the trees.
     pub unsettled: Vec<Unsettled>,
 }
@@ -74,7 +75,7 @@ impl Applier {
                     let deferred = self.backlog.add(packed, &mut changes);
                     applied.unsettled.push(Unsettled { at, deferred, held });
                 }
-                None => applied.held.push(held),
+                None => applied.held.push((held, commit.memory)),
             }
         }
         let after_apply = ledger.close(&mut changes);

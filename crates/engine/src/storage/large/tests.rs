@@ -260,7 +260,7 @@ async fn stays_on_the_thread(needs: Needs) -> bool {
     let load = turn::fair(async move {
         let view = stored.view();
         let record = view.record(COLLECTION, RECORD).unwrap().unwrap();
-        // Whoever has left the thread begins a new turn.
+        // A task that has left the thread begins a new turn.
         turn::is_over();
         std::thread::sleep(turn::TURN_MAX);
         record.load(&view, &needs).unwrap();
